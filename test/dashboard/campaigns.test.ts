@@ -62,7 +62,10 @@ browserTest(
     await write(page, 'Text', 'Hello {{.FirstName}}, {{.Nothing}}');
     await page.getByRole('region', { name: 'Preview' }).getByText('No value for: {{.Nothing}}').waitFor();
     await write(page, 'Text', 'Hello\n{{.FirstName | shout}}');
-    await page.getByRole('note').getByText(/^Line 2: .*shout/).waitFor();
+    await page
+      .getByRole('note')
+      .getByText(/^Line 2: .*shout/)
+      .waitFor();
     await write(page, 'Text', 'Hello {{.Fir');
     await page.keyboard.press('Control+Space');
     await page.getByRole('option', { name: 'FirstName' }).click();

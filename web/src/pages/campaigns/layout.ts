@@ -32,6 +32,8 @@ export const END = { width: 84, height: 34 } as const;
 /** Size of a label's text (px): average width of a letter, height of its line with a margin. */
 const LETTER = 6.4;
 const LABEL_HEIGHT = 22;
+/** Radius of a way's turns (px). */
+const RADIUS = 12;
 const GAP = { nodesep: 48, ranksep: 40, edgesep: 24 };
 
 /**
@@ -56,7 +58,7 @@ export function layOut(steps: readonly StepWithLinks[]): {
       const target = to !== null && ids.has(to) ? to : `end-${id}`;
       if (!ids.has(target)) {
         ends.push(target);
-        graph.setNode(target, { ...END });
+        graph.setNode(target, { width: END.width, height: NODE.height });
       }
       const size = label ? { width: label.length * LETTER + 12, height: LABEL_HEIGHT } : { width: 0, height: 0 };
       graph.setEdge(source, target, { ...size, labelpos: 'c' }, id);
@@ -64,32 +66,59 @@ export function layOut(steps: readonly StepWithLinks[]): {
     }),
   );
   layout(graph);
-  const place = (id: string): Placed => {
-    const { x = 0, y = 0, width, height } = graph.node(id);
-    return { id, x: x - width / 2, y: y - height / 2 };
+  const centre = (id: string): Point => ({ x: graph.node(id).x ?? 0, y: graph.node(id).y ?? 0 });
+  const place = (id: string, width: number): Placed => {
+    const { x, y } = centre(id);
+    return { id, x: x - width / 2, y: y - NODE.height / 2 };
   };
-  const { height = NODE.height, width = NODE.width } = graph.graph();
+  const placed = steps.map(({ id }) => place(id, NODE.width));
+  const placedEnds = ends.map((id) => place(id, END.width));
+  const tops = [...new Set([...placed, ...placedEnds].map(({ y }) => y))];
   return {
-    steps: steps.map(({ id }) => place(id)),
-    ends: ends.map(place),
+    steps: placed,
+    ends: placedEnds,
     ways: ways.map((way): Way => {
       const { points = [], x = 0, y = 0 } = graph.edge(way.source, way.target, way.id);
-      return { ...way, points, labelAt: { x, y } };
+      const [from, to] = [centre(way.source), centre(way.target)];
+      const course = [
+        { x: from.x, y: from.y + NODE.height / 2 },
+        ...straightInRows(points.slice(1, -1), tops),
+        { x: to.x, y: to.y - NODE.height / 2 },
+      ];
+      return { ...way, points: course, labelAt: { x, y } };
     }),
-    height,
-    width,
+    height: Math.max(...placed.map(({ y }) => y + NODE.height), ...placedEnds.map(({ y }) => y + END.height)),
+    width: graph.graph().width ?? NODE.width,
   };
+}
+
+/** Makes a way vertical where it passes a row of steps: a slanted line would cut the corners of its neighbours. */
+function straightInRows(points: readonly Point[], tops: readonly number[]): Point[] {
+  return points.flatMap(({ x, y }) => {
+    const top = tops.find((one) => y > one && y < one + NODE.height);
+    if (top === undefined) return [{ x, y }];
+    return [
+      { x, y: top },
+      { x, y: top + NODE.height },
+    ];
+  });
 }
 
 /** Returns the SVG path of a way: a line through its points with rounded turns. */
 export function pathOf(points: readonly Point[]): string {
-  const [first, ...rest] = points;
-  const last = rest.pop();
-  if (!first || !last) return '';
-  const turns = rest.map((turn, at) => {
-    const next = rest[at + 1] ?? last;
-    const until = at + 1 < rest.length ? { x: (turn.x + next.x) / 2, y: (turn.y + next.y) / 2 } : next;
-    return `Q ${turn.x} ${turn.y} ${until.x} ${until.y}`;
+  const parts = points.map((point, at) => {
+    const [before, after] = [points[at - 1], points[at + 1]];
+    if (!before) return `M ${point.x} ${point.y}`;
+    if (!after) return `L ${point.x} ${point.y}`;
+    const [begin, end] = [towards(point, before), towards(point, after)];
+    return `L ${begin.x} ${begin.y} Q ${point.x} ${point.y} ${end.x} ${end.y}`;
   });
-  return [`M ${first.x} ${first.y}`, ...(turns.length > 0 ? turns : [`L ${last.x} ${last.y}`])].join(' ');
+  return parts.join(' ');
+}
+
+/** Returns the point at which a turn's curve begins: on the way to a neighbour, at most half of it. */
+function towards(turn: Point, other: Point): Point {
+  const length = Math.hypot(other.x - turn.x, other.y - turn.y);
+  const share = length === 0 ? 0 : Math.min(RADIUS, length / 2) / length;
+  return { x: turn.x + (other.x - turn.x) * share, y: turn.y + (other.y - turn.y) * share };
 }
