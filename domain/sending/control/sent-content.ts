@@ -43,7 +43,7 @@ const MAX_KNOWN = 10_000;
 const known = new Set<string>();
 
 /** A text that emails are made from, stored once for all of them. */
-export interface SentCopy {
+interface SentCopy {
   /** Its hash. */
   name: string;
   text: string;
