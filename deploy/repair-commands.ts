@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { outboxId } from './arguments.ts';
 import { factLines } from './facts-text.ts';
-import { renderMessage } from '../lib/errors.ts';
 import { printJson, printLines } from './print.ts';
 import { reactionLines } from './reactions-text.ts';
 import { parkedLines } from './runs-text.ts';
 import { OperatorError } from './waiting.ts';
 import { withAssembly, withCurrentDatabase } from './with-installation.ts';
+import { render } from '../messages/render.ts';
 
 /** Adds the commands that list and repair stuck, uncertain and miscounted items. */
 export function addRepairCommands(program: Command): void {
@@ -64,7 +64,7 @@ function uncertainCommands(program: Command): void {
         printJson({
           uncertain: (await listUncertain(db)).map(({ reason, ...email }) => ({
             ...email,
-            reason: reason && renderMessage(reason),
+            reason: reason && render(reason),
           })),
         }),
       );

@@ -6,7 +6,7 @@ import { approvalEvent, findApproval } from './view.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { json } from '../../db/connection.ts';
 import { codedReason } from '../platform/coded-reason.ts';
-import { renderMessage } from '../../lib/errors.ts';
+import { render } from '../../messages/render.ts';
 
 /**
  * Ends an approval that expired without a decision, and refuses its subject.
@@ -69,5 +69,5 @@ export async function endApproval(tx: Tx, id: string, why: Message): Promise<boo
 
 function announce(tx: Tx, approval: ApprovalRow): void {
   const reason = approval.reason!;
-  tx.emit('approval.expired', { ...approvalEvent(approval), reason: renderMessage(reason), ...codedReason(reason) });
+  tx.emit('approval.expired', { ...approvalEvent(approval), reason: render(reason), ...codedReason(reason) });
 }

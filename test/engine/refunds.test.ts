@@ -9,7 +9,7 @@ import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createOrderToPay, createPaymentWorld, type PaymentDesk, type PaymentWorld } from '../harness/payments.ts';
 import { call } from '../harness/world.ts';
-import { renderMessage } from '../../lib/errors.ts';
+import { render } from '../../messages/render.ts';
 
 let paying: PaymentWorld;
 let engine: Engine;
@@ -127,7 +127,7 @@ test.serial('a refusal needs a person, is listed and told; replayed it is asked 
   const desk = await refundDue();
   const { error } = await inState(desk, 'needs_person');
   t.like(error, { code: 'refund_refused' });
-  t.regex(renderMessage(error!.fix), /dashboard/);
+  t.regex(render(error!.fix), /dashboard/);
   const { body } = await call(world, 'GET', '/v1/tasks/dlq?status=pending', { token: desk.tenant.apiKey });
   t.is(body.data.length, 1);
   t.like(body.data[0], { task_type: 'order_refund', task_id: desk.paymentId, next_retry_at: null });

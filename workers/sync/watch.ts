@@ -18,8 +18,8 @@ import {
 } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
-import { renderMessage } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
   deps: Deps;
@@ -79,7 +79,7 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
-  if (signIn.kind === 'refused') throw new ConsentEnded(renderMessage(signIn.reason));
+  if (signIn.kind === 'refused') throw new ConsentEnded(render(signIn.reason));
   if (signIn.kind === 'unavailable') throw new ImapError('unreachable', 'auth', message('mailboxes.no_access_token'));
   const target = signIn.imap;
   if (!target) return;

@@ -15,12 +15,12 @@ import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
 import type { AutomationNodeResult } from '../../../domain/connect/automations/graph.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
 import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 import { route } from '../../http/route.ts';
 import { expectedVersion, idParams, iso } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
+import { render } from '../../../messages/render.ts';
 
 const automations = {
   area: 'automations',
@@ -169,5 +169,5 @@ function presentRun({ config, language }: Ctx, run: AutomationRun): z.input<type
 
 /** Returns the result of a node with texts in the language of the request. */
 function presentResult({ label, error, ...result }: AutomationNodeResult, language: Language | undefined) {
-  return { ...result, label: renderMessage(label, language), error: error ? renderMessage(error, language) : '' };
+  return { ...result, label: render(label, language), error: error ? render(error, language) : '' };
 }

@@ -3,9 +3,9 @@ import { signal } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow, type DirectSendSignals } from '../../../workflows/direct-send/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Message } from '../../../messages/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
 import { codedReason } from '../../platform/coded-reason.ts';
+import { render } from '../../../messages/render.ts';
 
 /** State of a direct send, which is an email written by a person or an agent. */
 type DirectSendState = Columns<'direct_sends', 'state'>['state'];
@@ -59,7 +59,7 @@ export async function settleDirectSend(
     tx.emit('inbox.email_failed', {
       ...facts,
       state,
-      reason: reason ? renderMessage(reason) : '',
+      reason: reason ? render(reason) : '',
       ...codedReason(reason ?? null),
     });
   return true;

@@ -1,6 +1,6 @@
 import type { Columns } from '../../../db/rows.ts';
 import { Campaigns, type CampaignRow, type CampaignStatus } from '../../../db/models/campaign.ts';
-import { notFound, renderMessage } from '../../../lib/errors.ts';
+import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { signalLauncher } from './signals.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
@@ -8,6 +8,7 @@ import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { codedReason } from '../../platform/coded-reason.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Statuses of a campaign that is stopped and can be started. */
 type PausedStatus = Extract<CampaignStatus, `paused${string}`>;
@@ -93,7 +94,7 @@ export async function pauseCampaign(
     campaign_id: campaignId,
     name: moved.name,
     status,
-    reason: renderMessage(reason),
+    reason: render(reason),
     ...codedReason(reason),
   });
   signalLauncher(tx, campaignId, 'paused', moved.epoch);
