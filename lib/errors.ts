@@ -1,4 +1,4 @@
-import { message, type Language, type Message, type MessageCode } from '../messages/index.ts';
+import { message, type Message, type MessageCode } from '../messages/index.ts';
 import { render } from '../messages/render.ts';
 
 /**
