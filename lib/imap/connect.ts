@@ -170,7 +170,7 @@ export function imapError(error: unknown, target?: ImapTarget): ImapError {
   return new ImapError('protocol', 'session', message('mailboxes.not_understood'));
 }
 
-/** Returns the server's words as a message; undefined if it said none. */
+/** Returns the server's words as a message; undefined if there are none. */
 function saidBy(responseText: string | undefined, target: ImapTarget | undefined): Message | undefined {
   const words = clip(target ? withoutSecrets(responseText ?? '', target) : (responseText ?? ''));
   return words === '' ? undefined : message('words', { words });

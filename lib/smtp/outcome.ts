@@ -9,8 +9,8 @@ export type SmtpOutcome =
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
   /**
-   * The server refused, so nothing was sent. `permanent` means a 5xx answer. `reason` is set if it was not the server that
-   * said so; `response` is empty then.
+   * The server refused, so nothing was sent. `permanent` means a 5xx answer. `reason` is set if the refusal is not in the
+   * server's words; `response` is empty then.
    */
   | {
       kind: 'refused';
