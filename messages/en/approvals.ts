@@ -34,6 +34,8 @@ export const approvals = {
   'approval.already_denied': 'The approval has been denied already',
   'approval.already_executed': 'The approval has been carried out already',
   'approval.already_pending': 'The approval is pending',
+  'policy.beyond_role': 'Your role may not do itself what the policy allows: {capabilities}',
+  'policy.beyond_role.fix': 'Leave it out, save the policy switched off, or let a person save it whose role allows it.',
   'leads.role': 'Your role may not add leads to a campaign that sends',
   'leads.role.fix': 'It needs manage_campaigns or send_campaigns.',
   'leads.import_by_credential': 'A key or application cannot import a file into a campaign that sends',

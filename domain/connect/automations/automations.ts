@@ -54,7 +54,7 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
     await tx.org.insert('automations', {
       id,
       ...columnsOf(input),
-      author_rights: authorRights(ctx.actor),
+      author_rights: await authorRights(tx.org, ctx.actor),
       created_at: tx.now,
       updated_at: tx.now,
     });
@@ -85,7 +85,7 @@ export async function replaceAutomation(
     await tx.org
       .table('automations')
       .where({ id })
-      .update({ ...columnsOf(input), author_rights: authorRights(ctx.actor), updated_at: tx.now });
+      .update({ ...columnsOf(input), author_rights: await authorRights(tx.org, ctx.actor), updated_at: tx.now });
     await tx.org.table('automation_references').where({ automation_id: id }).delete();
     await storeReferences(tx, id, input);
     if (before.enabled && !input.enabled) await endOpenAutomationRuns(tx, id, message('connect.run_switched_off'));
@@ -119,7 +119,7 @@ async function assertMayWrite(
       fix: message('connect.person_saves.fix'),
     });
   if (!enabled) return;
-  const own = lackingRights(graph, authorRights(actor)).map(({ index, nodeId, action, right }) => ({
+  const own = lackingRights(graph, await authorRights(tx.org, actor)).map(({ index, nodeId, action, right }) => ({
     path: `body.graph.nodes.${index}`,
     message: message('connect.node_fault', { node: nodeId, problem: lackingRight(actor, action, right) }),
   }));
