@@ -42,6 +42,7 @@ interface JsonTypes {
  */
 export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'approvals.binding': 'ApprovalBinding',
+  'approvals.end_reason': 'Message',
   'approvals.payload': 'ApprovalContent',
   'approvals.reasons': 'PolicyReason[]',
   'audit_logs.changes': 'AuditChanges',

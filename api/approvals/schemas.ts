@@ -8,9 +8,16 @@ export const approvalQuery = z.object({
   status: status.optional().meta({ description: 'Only approvals in this state' }),
 });
 
+/** Largest allowance of leads for a day. */
+export const MAX_LEADS_PER_DAY = 100_000;
+
 export const decisionBody = z.strictObject({
   decision: z.enum(['approved', 'denied']),
   reason: z.string().trim().max(2000).optional().meta({ description: 'Shown in the audit log and to the requester' }),
+  leads_per_day: z.int().min(1).max(MAX_LEADS_PER_DAY).optional().meta({
+    description:
+      'Only with approved leads (`campaign_leads`): from now on the credential may add so many leads a day to this campaign without a person. Without it these leads alone are approved',
+  }),
 });
 
 /** Reasons why an action waits for a person's decision, one sentence each. */
@@ -32,7 +39,7 @@ export const approval = resource('Approval', {
   reasons,
   payload: z.looseObject({}).meta({
     description:
-      'What will happen, frozen: `title` (message code and values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
+      'What will happen, frozen: `title` (message code and values), `recipients`, `senders` (each with its From address and name, `reply_to` and `smtp`, the host and port of its mail server), `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
   }),
   payload_hash: z
     .string()
@@ -46,6 +53,6 @@ export const approval = resource('Approval', {
   reason: z
     .string()
     .nullable()
-    .meta({ description: 'Reason given by the person who decided, or why the approval ended without a decision' }),
+    .meta({ description: 'Reason given by the person who decided, or why the approval ended without being carried out' }),
   executed_at: timestamp.nullable(),
 });

@@ -2,13 +2,15 @@ import { json } from '../../db/connection.ts';
 import type { ApprovalContent } from '../../db/json-columns.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, badRequest } from '../../lib/errors.ts';
 import { may } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact } from '../platform/kernel/transact.ts';
 import type { ApprovalSubject, Tx } from '../platform/kernel/tx.ts';
+import { assertHeld } from '../platform/rights.ts';
 import { bindingOf } from '../sending/approved.ts';
 import { endApproval } from './expire.ts';
+import { grantAllowance } from './lead-allowances/grant.ts';
 import { hashContent } from './payload.ts';
 import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import { isRequesterValid } from './standing.ts';
@@ -19,6 +21,11 @@ interface Decision {
   decision: 'approved' | 'denied';
   /** Shown to the requester and kept in the log; empty for none. */
   reason?: string | undefined;
+  /**
+   * Of approved leads: from now on the credential may add so many a day to this campaign without a person. Absent to
+   * approve these leads alone.
+   */
+  leadsPerDay?: number | undefined;
 }
 
 /**
@@ -26,13 +33,16 @@ interface Decision {
  * /approvals/:id/decision). If a workflow must execute the action, the workflow is signalled. PostgreSQL decides
  * between two concurrent decisions, or between a decision and the expiry.
  * @returns the approval: executed if its action was executed, expired if the action has changed since it was requested
- * @throws AppError forbidden, not_found, conflict when it was decided before or has expired; the errors of the subject
+ * @throws AppError forbidden, also for an approval of what the role may not do itself; not_found; bad_request for an
+ * allowance beside anything else than approved leads; conflict when it was decided before or has expired; the errors of
+ * the subject
  */
 export async function decideApproval(ctx: Ctx, id: string, decision: Decision): Promise<ApprovalRow> {
   if (ctx.actor.kind !== 'session' || !may(ctx.actor, [], ['send_campaigns']))
     throw new AppError('forbidden', message('approval.people_only'));
   return transact(ctx, async (tx) => {
     const found = await findApproval(tx.org, id);
+    await assertMayDecide(tx, found, decision);
     const subject = subjectOf(tx, found.subject_type);
     const locked: unknown = found.status === 'pending' ? await subject.lock(tx, found.subject_id) : undefined;
     const decided = await storeDecision(tx, id, decision);
@@ -44,13 +54,33 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
       await subject.handOver(tx, locked, decided);
       return decided;
     }
-    if (locked === undefined) await endApproval(tx, id, 'What it was asked for is gone');
-    else await executeApproved(tx, subject, locked, decided, ctx.config);
+    if (locked === undefined) await endApproval(tx, id, message('approval.subject_gone'));
+    else if ((await executeApproved(tx, subject, locked, decided, ctx.config)) && decision.leadsPerDay)
+      await grantAllowance(tx, decided, decision.leadsPerDay);
     return findApproval(tx.org, id);
   });
 }
 
-async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision): Promise<ApprovalRow> {
+/**
+ * Refuses to approve what the person may not do themselves, and an allowance where none is possible. Everybody who may
+ * send can deny.
+ * @throws AppError forbidden, bad_request
+ */
+async function assertMayDecide(tx: Tx, approval: ApprovalRow, { decision, leadsPerDay }: Decision): Promise<void> {
+  if (leadsPerDay !== undefined && (decision === 'denied' || approval.subject_type !== 'campaign_leads'))
+    throw badRequest(message('approval.allowance_of_leads'), [
+      { path: 'body.leads_per_day', message: message('field.leads_only') },
+    ]);
+  if (decision === 'denied') return;
+  await assertHeld(
+    tx.org,
+    tx.actor,
+    { capabilities: [approval.action_type] },
+    (beyond) => new AppError('forbidden', message('approval.beyond_role', { capabilities: beyond })),
+  );
+}
+
+async function storeDecision(tx: Tx, id: string, { decision, reason }: Pick<Decision, 'decision' | 'reason'>): Promise<ApprovalRow> {
   const [decided] = await tx.org.sql<ApprovalRow>(
     `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = nullif(:reason, '')
            where organization_id = :org and id = :id and status = 'pending' and expires_at > :now returning *`,
@@ -99,7 +129,7 @@ export async function executeApproved<Subject>(
   config: Config,
 ): Promise<boolean> {
   if (!(await isRequesterValid(tx, approval))) {
-    await endApproval(tx, approval.id, 'The credential that asked for it can no longer be used');
+    await endApproval(tx, approval.id, message('approval.credential_unusable'));
     await subject.refused(tx, locked, approval, 'revoked', config);
     return false;
   }
@@ -108,7 +138,7 @@ export async function executeApproved<Subject>(
     await subject.execute(tx, locked, approval, config);
     return true;
   }
-  await endApproval(tx, approval.id, 'What was approved has changed since');
+  await endApproval(tx, approval.id, message('approval.changed'));
   await subject.refused(tx, locked, approval, 'changed', config);
   return false;
 }

@@ -5,6 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { cancel, writeIntents } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { message } from '../../messages/index.ts';
 import { withdrawApproval } from '../approvals/expire.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
@@ -45,7 +46,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
       .whereIn('scope', ['campaign', 'campaign_new'])
       .delete();
     await tx.org.table('campaigns').where({ id }).delete();
-    await withdrawApproval(tx, { type: 'campaign', id }, 'The campaign was deleted');
+    await withdrawApproval(tx, { type: 'campaign', id }, message('approval.campaign_deleted'));
     tx.emit('campaign.deleted', { campaign_id: id, name: campaign.name });
     tx.audit({
       action: 'delete',

@@ -61,6 +61,7 @@ create table approvals (
   decided_by uuid references users on delete set null,
   decided_at timestamptz,
   reason text,
+  end_reason jsonb,
   executed_at timestamptz,
   created_at timestamptz not null,
   check (num_nonnulls(api_key_id, oauth_grant_id) = 1)
@@ -73,7 +74,8 @@ comment on column approvals.payload is 'Content shown to the approver. It never 
 comment on column approvals.payload_hash is 'SHA-256 (hex) of the payload in canonical form.';
 comment on column approvals.binding is 'Fingerprints of the approved senders, texts and settings. Each claim of an email compares them. Null until the action is executed.';
 comment on column approvals.preflight is 'Report of the preflight checks at the time of the request.';
-comment on column approvals.reason is 'Note of the person who decided, or the reason why the approval ended without a decision.';
+comment on column approvals.reason is 'Note of the person who decided.';
+comment on column approvals.end_reason is 'Reason why it ended without being executed, as a message code with values. Null if its time has passed.';
 create index approvals_org on approvals (organization_id, id desc);
 create index approvals_subject on approvals (subject_id, id desc);
 -- At most one pending approval per subject.
@@ -81,6 +83,31 @@ create unique index approvals_pending on approvals (subject_type, subject_id) wh
 create index approvals_due on approvals (expires_at) where status = 'pending';
 create index approvals_state on approvals (organization_id, status, id desc);
 call heron_guard_rows('approvals');
+
+create table lead_allowances (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  campaign_id uuid not null references campaigns on delete cascade,
+  api_key_id uuid references api_keys on delete cascade,
+  oauth_grant_id uuid references oauth_grants on delete cascade,
+  credential_name text not null,
+  leads_per_day integer not null check (leads_per_day > 0),
+  used_on date,
+  used integer not null default 0,
+  granted_by uuid references users on delete set null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  check (num_nonnulls(api_key_id, oauth_grant_id) = 1)
+);
+comment on table lead_allowances is 'Leads that a credential may add to one sending campaign each day without a person, beyond its policy.';
+comment on column lead_allowances.credential_name is 'Name of the key or application when a person granted it.';
+comment on column lead_allowances.used_on is 'Day of the last use, in the time zone of the workspace.';
+comment on column lead_allowances.used is 'Leads added on the day of the last use.';
+create unique index lead_allowances_api_key_key on lead_allowances (api_key_id, campaign_id) where api_key_id is not null;
+create unique index lead_allowances_oauth_grant_key on lead_allowances (oauth_grant_id, campaign_id) where oauth_grant_id is not null;
+create index lead_allowances_campaign on lead_allowances (campaign_id);
+create index lead_allowances_org on lead_allowances (organization_id, id desc);
+call heron_guard_rows('lead_allowances');
 
 create table approval_notices (
   approval_id uuid primary key references approvals on delete cascade,

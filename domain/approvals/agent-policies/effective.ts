@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { heldCapabilities, readHeld } from '../../platform/rights.ts';
+import { ownAllowances, type LeadAllowance } from '../lead-allowances/list.ts';
 
 /** Actions that the caller may perform now without another person's approval. */
 interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
@@ -26,6 +27,8 @@ interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api
   expires_at: Date | null;
   /** Actions and recipients counted on this UTC day. */
   used_today: { actions: number; recipients: number };
+  /** Leads that the credential may add to campaigns that send, beyond its policy. */
+  lead_allowances: LeadAllowance[];
 }
 
 const NOTHING_USED = { actions: 0, recipients: 0 };
@@ -44,7 +47,8 @@ export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {
   const policy = await (actor.apiKeyId
     ? org.query(AgentPolicies).findOne({ api_key_id: actor.apiKeyId })
     : org.query(AgentPolicies).findOne({ oauth_grant_id: actor.oauthGrantId! }));
-  if (!policy) return emptyPolicy(actor);
+  const allowances = await ownAllowances(org, actor, now);
+  if (!policy) return { ...emptyPolicy(actor), lead_allowances: allowances };
   const capabilities = held.filter((name) => policy.capabilities.includes(name));
   const mailboxes = policy.mailbox_ids.filter((id) => actor.allowedMailboxes?.includes(id) ?? true);
   const [used = NOTHING_USED] = await org.sql<{ actions: number; recipients: number }>(
@@ -58,6 +62,7 @@ export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {
     capabilities,
     mailbox_ids: mailboxes,
     used_today: used,
+    lead_allowances: allowances,
   };
 }
 
@@ -78,10 +83,11 @@ function personPolicy(capabilities: Capability[]): EffectivePolicy {
     max_monthly_mailbox_spend_cents: null,
     expires_at: null,
     used_today: NOTHING_USED,
+    lead_allowances: [],
   };
 }
 
-function emptyPolicy(actor: Actor): EffectivePolicy {
+function emptyPolicy(actor: Actor): Omit<EffectivePolicy, 'lead_allowances'> {
   return {
     source: 'none',
     id: null,

@@ -3,7 +3,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { expireApprovals } from '../../approvals/expire.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
-import { findApproval } from '../../approvals/view.ts';
+import { endReason, findApproval } from '../../approvals/view.ts';
 import { launchContent } from '../launch-content.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -13,8 +13,7 @@ import { denyRun, type RunError } from './end.ts';
 import { moveRun, moveRuns } from './move.ts';
 import { requesterOf } from './requester.ts';
 import type { RunRow } from './states.ts';
-import { message } from '../../../messages/index.ts';
-import { externalText } from '../../platform/external-text.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Maximum runs denied in one transaction. */
 const AT_ONCE = 200;
@@ -67,13 +66,13 @@ export async function holdRun(
  */
 export async function expireRun(tx: Tx, run: RunRow): Promise<RunRow> {
   await expireApprovals(tx, [run.approval_id!]);
-  const { status, reason } = await findApproval(tx.org, run.approval_id!);
-  return status === 'pending' ? run : denyUndecided(tx, run, reason);
+  const approval = await findApproval(tx.org, run.approval_id!);
+  return approval.status === 'pending' ? run : denyUndecided(tx, run, endReason(approval, tx.now));
 }
 
 /** Denies a locked run whose approval ended without a decision. */
-export function denyUndecided(tx: Tx, run: RunRow, reason: string | null): Promise<RunRow> {
-  return denyRun(tx, run, { ...EXPIRED, message: reason ? externalText(reason) : EXPIRED.message });
+export function denyUndecided(tx: Tx, run: RunRow, reason: Message | null): Promise<RunRow> {
+  return denyRun(tx, run, { ...EXPIRED, message: reason ?? EXPIRED.message });
 }
 
 /** Returns true if a run was denied because nobody decided in time. */

@@ -44,7 +44,8 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
     // One that a person has started meanwhile is theirs.
     if (campaign.status !== 'active') await bindCampaign(tx, campaign.id, { id, fields: bindingOf(payload).fields });
   },
-  async refused(tx, { run, ready }, { id, reason }, why, config) {
+  async refused(tx, { run, ready }, approval, why, config) {
+    const { id, reason } = approval;
     if (why === 'changed') {
       const changed = {
         code: 'content_changed',
@@ -53,7 +54,7 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
       await holdRun(config, tx, run, ready!.campaign, { ...ready!, reasons: [changed] });
       return;
     }
-    if (why === 'expired') await denyUndecided(tx, run, reason);
+    if (why === 'expired') await denyUndecided(tx, run, endReason(approval, tx.now));
     else if (why === 'revoked') await denyRun(tx, run, CREDENTIAL_REVOKED);
     else
       await denyRun(tx, run, {

@@ -208,6 +208,7 @@ export const operator = {
   'operator.thing.inbox_message': 'Empfangene Nachricht',
   'operator.thing.integration_connection': 'Integration',
   'operator.thing.invitation': 'Einladung',
+  'operator.thing.lead_allowance': 'Kontingent an Leads',
   'operator.thing.mailbox_order': 'Bestellung von Postfächern',
   'operator.thing.managed_domain': 'Bestellte Domain',
   'operator.thing.meeting': 'Termin',

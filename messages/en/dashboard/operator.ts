@@ -206,6 +206,7 @@ export const operator = {
   'operator.thing.inbox_message': 'Received message',
   'operator.thing.integration_connection': 'Integration',
   'operator.thing.invitation': 'Invitation',
+  'operator.thing.lead_allowance': 'Allowance of leads',
   'operator.thing.mailbox_order': 'Mailbox order',
   'operator.thing.managed_domain': 'Ordered domain',
   'operator.thing.meeting': 'Meeting',
