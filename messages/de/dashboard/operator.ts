@@ -318,6 +318,7 @@ export const operator = {
   'operator.field.lost_reason': 'Grund des Verlusts',
   'operator.field.mailbox_ids': 'Postfächer',
   'operator.field.min_wait_time': 'Sekunden zwischen E-Mails',
+  'operator.field.leads_per_day': 'Leads am Tag',
   'operator.field.name': 'Name',
   'operator.field.open_tracking': 'Öffnungen zählen',
   'operator.field.order': 'Reihenfolge',

@@ -316,6 +316,7 @@ export const operator = {
   'operator.field.lost_reason': 'Reason for the loss',
   'operator.field.mailbox_ids': 'Mailboxes',
   'operator.field.min_wait_time': 'Seconds between emails',
+  'operator.field.leads_per_day': 'Leads per day',
   'operator.field.name': 'Name',
   'operator.field.open_tracking': 'Open tracking',
   'operator.field.order': 'Order',

@@ -48,7 +48,7 @@ function AllowanceRow({ allowance }: { allowance: Allowance }) {
           used: toNumber(allowance.used_today),
         })}
       </Text>
-      <ConfirmButton size="xs" act={revoke} label={t('agents.revoke')} title={t('agents.allowance.revoke.ask')}>
+      <ConfirmButton size="xs" act={revoke} label={t('agents.key.revoke')} title={t('agents.allowance.revoke.ask')}>
         {t('agents.allowance.revoke.why')}
       </ConfirmButton>
     </Group>
