@@ -37,9 +37,19 @@ export const approval = resource('Approval', {
   }),
   title: z.string().meta({ description: 'The action in one line' }),
   reasons,
-  payload: z.looseObject({}).meta({
+  payload: z.looseObject({
+    senders: z.array(
+      z.looseObject({
+        mailbox_id: uuid,
+        email: z.string().meta({ description: 'The From address' }),
+        name: z.string(),
+        reply_to: z.string().optional().meta({ description: 'Address that gets the answers; empty for the From address' }),
+        smtp: z.string().optional().meta({ description: 'Host and port of its mail server' }),
+      }),
+    ),
+  }).meta({
     description:
-      'What will happen, frozen: `title` (message code and values), `recipients`, `senders` (each with its From address and name, `reply_to` and `smtp`, the host and port of its mail server), `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
+      'What will happen, frozen: `title` (message code and values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
   }),
   payload_hash: z
     .string()

@@ -106,7 +106,7 @@ const ofScopes = (permissions: number) => powerOf({ kind: 'api_key', permissions
 
 async function openSite(): Promise<Site> {
   const tenant = await world.tenant();
-  const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'x', body_plain: 'x' }]);
+  const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'x' }], { status: 'draft' });
   const category = await ask(tenant.apiKey, 'POST', '/categories', { title: 'Fair' });
   const mailboxId = await createMailbox(world.deps, tenant.organizationId, `${newId()}@ours.test`);
   return { tenant, campaignId, categoryId: category.body.id, mailboxId };
