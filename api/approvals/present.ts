@@ -24,7 +24,7 @@ export function presentApproval(
     requested_by: { api_key_id: row.api_key_id, oauth_grant_id: row.oauth_grant_id, name: row.requester_name },
     title: render(row.payload.title, language),
     reasons: row.reasons.map(({ message }) => render(message, language)),
-    payload: { ...row.payload },
+    payload: { ...row.payload, senders: row.payload.senders.map((sender) => ({ ...sender })) },
     payload_hash: row.payload_hash,
     preflight: row.preflight && presentReport(row.preflight, language),
     approval_url: approvalUrl(config, row.id),

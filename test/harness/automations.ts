@@ -7,6 +7,7 @@ import { authorRights } from '../../domain/approvals/automation-rights.ts';
 import type { ActionRight } from '../../domain/platform/rights.ts';
 import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { sampleData } from '../../domain/connect/triggers/vocabulary.ts';
+import { OrgScope } from '../../db/tenancy.ts';
 import { newId } from '../../lib/ids.ts';
 import { createContact } from './factories.ts';
 import { react } from './reactions.ts';

@@ -41,6 +41,7 @@ const IMPORT_OPTIONS: ImportOptions = {
   categories: [],
   campaign_id: null,
   update_existing: false,
+  requested_by: null,
 };
 
 const RUN_INPUT = {

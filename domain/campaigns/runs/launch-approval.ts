@@ -14,6 +14,7 @@ import { undefinedIfGone } from '../gone.ts';
 import { lockRun, moveRun } from './move.ts';
 import { CREDENTIAL_REVOKED } from './requester.ts';
 import type { RunRow } from './states.ts';
+import { endReason } from '../../approvals/view.ts';
 import { message } from '../../../messages/index.ts';
 
 /** A locked run. `ready` is set once the launch checks have passed in this transaction. */

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ALL_PERMISSIONS, maskOf, type Permission } from '../../../lib/permissions.ts';
+import { maskOf, type Permission } from '../../../lib/permissions.ts';
 import { addMember, createMember } from '../../../test/harness/factories.ts';
 import {
   CALLBACK,
