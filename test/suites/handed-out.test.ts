@@ -62,7 +62,10 @@ const ACTS: Record<string, { operation: string; config: (site: Site) => object }
   set_category: { operation: 'contacts.update', config: ({ categoryId }) => ({ category_id: categoryId }) },
   create_task: { operation: 'crm.createTask', config: () => ({ title: 'Call' }) },
   add_to_campaign: { operation: 'campaigns.addLeads', config: ({ campaignId }) => ({ campaign_id: campaignId }) },
-  remove_from_campaign: { operation: 'campaigns.removeLead', config: ({ campaignId }) => ({ campaign_id: campaignId }) },
+  remove_from_campaign: {
+    operation: 'campaigns.removeLead',
+    config: ({ campaignId }) => ({ campaign_id: campaignId }),
+  },
   suppress: { operation: 'suppressions.add', config: () => ({}) },
 };
 
@@ -89,6 +92,9 @@ interface Attempt {
   what: string;
 }
 
+/** Time (ms) that a test of many requests may take. */
+const MINUTES = 10 * 60_000;
+
 let world: World;
 test.before(async () => {
   world = await createWorld();
@@ -106,7 +112,9 @@ const ofScopes = (permissions: number) => powerOf({ kind: 'api_key', permissions
 
 async function openSite(): Promise<Site> {
   const tenant = await world.tenant();
-  const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'x' }], { status: 'draft' });
+  const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'x' }], {
+    status: 'draft',
+  });
   const category = await ask(tenant.apiKey, 'POST', '/categories', { title: 'Fair' });
   const mailboxId = await createMailbox(world.deps, tenant.organizationId, `${newId()}@ours.test`);
   return { tenant, campaignId, categoryId: category.body.id, mailboxId };
@@ -151,7 +159,10 @@ async function keyWith({ tenant }: Site, permissions: number): Promise<Caller> {
 /** Ways to hand out a permission of a role, or to take it from somebody, by their operation. */
 const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string) => Promise<Attempt[]>> = {
   'roles.create': async (_site, { token }, permission) => {
-    const { status } = await ask(token, 'POST', '/organizations/current/roles', { name: newId(), permissions: [permission] });
+    const { status } = await ask(token, 'POST', '/organizations/current/roles', {
+      name: newId(),
+      permissions: [permission],
+    });
     return [{ done: status < 300, gives: ofRole([permission]), what: `a role with ${permission}` }];
   },
   'roles.update': async (site, { token }, permission) => {
@@ -159,7 +170,11 @@ const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string)
     const edit = (id: string, body: object) => ask(token, 'PATCH', `/organizations/current/roles/${id}`, body);
     const gives = ofRole([permission]);
     return [
-      { done: (await edit(empty.id, { permissions: [permission] })).status < 300, gives, what: `${permission} for a role` },
+      {
+        done: (await edit(empty.id, { permissions: [permission] })).status < 300,
+        gives,
+        what: `${permission} for a role`,
+      },
       { done: (await edit(full.id, { name: newId() })).status < 300, gives, what: `renames a role with ${permission}` },
       { done: (await edit(full.id, { permissions: [] })).status < 300, gives, what: `takes ${permission} from a role` },
     ];
@@ -231,7 +246,11 @@ const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission)
     const edit = (id: string, body: object) => ask(token, 'PATCH', `/oauth/applications/${id}`, body);
     const gives = ofScopes(maskOf([scope]));
     return [
-      { done: (await edit(weak.id, { scopes: [scope.toLowerCase()] })).status < 300, gives, what: `${scope} for an app` },
+      {
+        done: (await edit(weak.id, { scopes: [scope.toLowerCase()] })).status < 300,
+        gives,
+        what: `${scope} for an app`,
+      },
       {
         done: (await edit(strong.id, { redirect_uris: ['https://elsewhere.test/'] })).status < 300,
         gives,
@@ -242,7 +261,9 @@ const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission)
   'oauth.rotateSecret': async ({ tenant }, { token }, scope) => {
     const { id } = await createApplication(world.deps, tenant.organizationId, { scopes: maskOf([scope]) });
     const { status } = await ask(token, 'POST', `/oauth/applications/${id}/rotate-secret`);
-    return [{ done: status < 300, gives: ofScopes(maskOf([scope])), what: `the secret of an application with ${scope}` }];
+    return [
+      { done: status < 300, gives: ofScopes(maskOf([scope])), what: `the secret of an application with ${scope}` },
+    ];
   },
 };
 
@@ -304,10 +325,10 @@ const doneBy = (operation: string, isCredential: boolean) =>
   isCredential && operation === 'campaigns.addLeads' ? ['by people only'] : [operation];
 
 test('each route of these areas is driven, or hands out nothing', (t) => {
-  const driven = new Set(
-    [ROLE_WAYS, SCOPE_WAYS, CAPABILITY_WAYS, ACTION_WAYS].flatMap((ways) => Object.keys(ways)),
-  );
-  const open = routes.filter((spec) => AREAS.includes(spec.area) && isWrite(spec)).map(({ operationId }) => operationId);
+  const driven = new Set([ROLE_WAYS, SCOPE_WAYS, CAPABILITY_WAYS, ACTION_WAYS].flatMap((ways) => Object.keys(ways)));
+  const open = routes
+    .filter((spec) => AREAS.includes(spec.area) && isWrite(spec))
+    .map(({ operationId }) => operationId);
   t.deepEqual(
     open.filter((id) => !driven.has(id) && !(id in GIVES_NOTHING)),
     [],
@@ -330,50 +351,89 @@ async function faultsOf(caller: Caller, who: string, attempts: Attempt[], faults
   return done;
 }
 
-test.serial('a member who lacks a permission hands it to no role, member, key, application, policy or automation', async (t) => {
-  const subject = recordedSubject();
-  const { families } = world.deps;
-  world.deps.families = [...families.filter(({ approval }) => approval?.type !== 'direct_send'), subject.family];
-  t.teardown(() => (world.deps.families = families));
-  const faults: string[] = [];
+/** A right, the ways to hand it out, and the operations that it opens. */
+interface Right {
+  name: string;
+  ways: Record<string, (site: Site, caller: Caller, right: never) => Promise<Attempt[]>>;
+  opens: Iterable<string>;
+}
+
+const rightsOf = ({ isCredential }: Pick<Caller, 'isCredential'>): Right[] => [
+  ...PERMISSIONS.map(({ name }) => ({ name, ways: SCOPE_WAYS, opens: ofScopes(maskOf([name])) })),
+  ...Object.entries(ACTS).map(([name, { operation }]) => ({
+    name,
+    ways: ACTION_WAYS,
+    opens: doneBy(operation, isCredential),
+  })),
+  ...(isCredential
+    ? []
+    : [
+        ...ORG_PERMISSIONS.map((name) => ({ name, ways: ROLE_WAYS, opens: ofRole([name]) })),
+        ...CAPABILITIES.map((name) => ({ name, ways: CAPABILITY_WAYS, opens: [DOES[name]] })),
+      ]),
+];
+
+/**
+ * Tries each right in each way: of a caller who lacks something, the rights beyond their power.
+ * @returns the ways that did not succeed
+ */
+async function tryEach(site: Site, caller: Caller, lacking: string | null, faults: string[]): Promise<string[]> {
   const refused: string[] = [];
-  for (const lacking of [null, ...ORG_PERMISSIONS]) {
-    const site = await openSite();
-    const held = ORG_PERMISSIONS.filter((one) => one !== lacking);
-    const caller = await personWith(site, held);
-    const who = lacking ? `without ${lacking}` : 'with every permission';
-    const attempt = async (ways: Record<string, (site: Site, caller: Caller, right: never) => Promise<Attempt[]>>, right: string) => {
-      for (const [operation, way] of Object.entries(ways)) {
-        const attempts = await way(site, caller, right as never);
-        const done = await faultsOf(caller, `${operation}, ${who}`, attempts, faults);
-        if (!lacking && done < attempts.length) refused.push(`${operation} ${right}`);
-      }
-    };
-    for (const permission of lacking ? [lacking] : ORG_PERMISSIONS) await attempt(ROLE_WAYS, permission);
-    for (const { name } of PERMISSIONS) await attempt(SCOPE_WAYS, name);
-    for (const capability of CAPABILITIES) await attempt(CAPABILITY_WAYS, capability);
-    for (const action of Object.keys(ACTS)) await attempt(ACTION_WAYS, action);
+  for (const { name, ways, opens } of rightsOf(caller)) {
+    const isBeyond = [...opens].some((operation) => !caller.power.has(operation)) || name === lacking;
+    if (lacking && !isBeyond) continue;
+    for (const [operation, way] of Object.entries(ways)) {
+      const attempts = await way(site, caller, name as never);
+      const done = await faultsOf(
+        caller,
+        `${operation}, ${lacking ? `without ${lacking}` : 'with all'}`,
+        attempts,
+        faults,
+      );
+      if (done < attempts.length) refused.push(`${operation} ${name}`);
+    }
   }
-  t.deepEqual(faults, []);
-  t.deepEqual(refused, [], 'who holds everything may do all of it');
-});
+  return refused;
+}
+
+test.serial(
+  'a member who lacks a permission hands it to no role, member, key, application, policy or automation',
+  async (t) => {
+    t.timeout(MINUTES);
+    const subject = recordedSubject();
+    const { families } = world.deps;
+    world.deps.families = [...families.filter(({ approval }) => approval?.type !== 'direct_send'), subject.family];
+    t.teardown(() => (world.deps.families = families));
+    const faults: string[] = [];
+    for (const lacking of [null, ...ORG_PERMISSIONS]) {
+      const site = await openSite();
+      const caller = await personWith(
+        site,
+        ORG_PERMISSIONS.filter((one) => one !== lacking),
+      );
+      const refused = await tryEach(site, caller, lacking, faults);
+      if (lacking) t.true(refused.length > 0, lacking);
+      else t.deepEqual(refused, [], 'who holds everything may do all of it');
+    }
+    t.deepEqual(faults, []);
+  },
+);
 
 test.serial('a key that lacks a scope hands it to no key, application, automation or step', async (t) => {
+  t.timeout(MINUTES);
   const faults: string[] = [];
-  for (const { name: lacking } of PERMISSIONS) {
+  for (const lacking of [null, ...PERMISSIONS.map(({ name }) => name)]) {
     const site = await openSite();
-    const caller = await keyWith(site, ALL_PERMISSIONS & ~maskOf([lacking]));
-    for (const [operation, way] of Object.entries(SCOPE_WAYS)) {
-      await faultsOf(caller, `${operation}, without ${lacking}`, await way(site, caller, lacking), faults);
-    }
-    for (const [operation, way] of Object.entries(ACTION_WAYS))
-      for (const action of Object.keys(ACTS))
-        await faultsOf(caller, `${operation}, without ${lacking}`, await way(site, caller, action), faults);
+    const caller = await keyWith(site, lacking ? ALL_PERMISSIONS & ~maskOf([lacking]) : ALL_PERMISSIONS);
+    const refused = await tryEach(site, caller, lacking, faults);
+    if (lacking) t.true(refused.length > 0, lacking);
+    else t.deepEqual(refused, ['automations.create add_to_campaign', 'automations.replace add_to_campaign']);
   }
   t.deepEqual(faults, []);
 });
 
 test.serial('what a key makes, and what that makes in turn, may do no more than the first', async (t) => {
+  t.timeout(MINUTES);
   const site = await openSite();
   const held: Permission[] = ['API_KEYS', 'READ_CONTACTS', 'READ_CAMPAIGNS'];
   const root = await keyWith(site, maskOf(held));
@@ -391,6 +451,7 @@ test.serial('what a key makes, and what that makes in turn, may do no more than 
 });
 
 test.serial('a person consents to no scope whose routes their role does not open', async (t) => {
+  t.timeout(MINUTES);
   const site = await openSite();
   const { clientId } = await createApplication(world.deps, site.tenant.organizationId, { scopes: ALL_PERMISSIONS });
   const request = await readAuthorizationRequest(world.deps, {

@@ -3,7 +3,7 @@ import { runImport, failImport } from '../../../domain/audience/imports/run.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createPolicy } from '../../../test/harness/approvals.ts';
 import { openDesk, type Desk } from '../../../test/harness/campaign-desk.ts';
-import { createMember } from '../../../test/harness/factories.ts';
+import { createMember, createSession } from '../../../test/harness/factories.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { createAccessToken } from '../../../test/harness/oauth.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -26,7 +26,9 @@ async function openSending() {
   const desk = await openDesk(world);
   const { tenant } = desk;
   const { campaign } = await desk.ready(1);
-  const person = (method: string, path: string, body?: unknown) => ask(tenant.sessionToken, method, path, body);
+  // A session of its own for each request, because the clock moves past the life of a token.
+  const person = async (method: string, path: string, body?: unknown) =>
+    ask(await createSession(world.deps, tenant.userId, tenant.organizationId), method, path, body);
   assertOk(await person('POST', `/campaigns/${campaign.id}/start`));
   await world.deps.db('agent_policies').where({ organization_id: tenant.organizationId }).delete();
   const add = async (count: number, token = tenant.apiKey) => {
@@ -44,52 +46,55 @@ function assertOk({ status, text }: { status: number; text: string }): void {
   if (status >= 300) throw new Error(text);
 }
 
-test.serial('a person approves held leads once, or lets the credential add so many a day to this campaign', async (t) => {
-  const { tenant, campaignId, person, add, decide, waiting } = await openSending();
-  const held = await add(2);
-  assertStatus(t, held, 202);
-  assertStatus(t, await decide(held.body.approval_id, { decision: 'approved' }), 200);
-  t.is(await waiting(), 0);
-  const again = await add(1);
-  t.is(again.status, 202, 'approved once');
-  t.deepEqual((await person('GET', '/lead-allowances')).body.data, []);
+test.serial(
+  'a person approves held leads once, or lets the credential add so many a day to this campaign',
+  async (t) => {
+    const { tenant, campaignId, person, add, decide, waiting } = await openSending();
+    const held = await add(2);
+    assertStatus(t, held, 202);
+    assertStatus(t, await decide(held.body.approval_id, { decision: 'approved' }), 200);
+    t.is(await waiting(), 0);
+    const again = await add(1);
+    t.is(again.status, 202, 'approved once');
+    t.deepEqual((await person('GET', '/lead-allowances')).body.data, []);
 
-  const decided = await decide(again.body.approval_id, { decision: 'approved', leads_per_day: 3 });
-  assertStatus(t, decided, 200);
-  t.is(decided.body.status, 'executed');
-  const { data } = (await person('GET', '/lead-allowances')).body;
-  t.is(data.length, 1);
-  t.like(data[0], {
-    campaign_id: campaignId,
-    campaign_name: 'Spring',
-    api_key_id: tenant.apiKeyId,
-    oauth_grant_id: null,
-    credential_name: 'test',
-    leads_per_day: 3,
-    used_today: 0,
-    granted_by: tenant.userId,
-  });
-  assertStatus(t, await add(2), 200);
-  const effective = (await ask(tenant.apiKey, 'GET', '/agent-policies/effective')).body;
-  t.deepEqual(effective.lead_allowances, [{ campaign_id: campaignId, leads_per_day: 3, used_today: 2 }]);
-  t.is(effective.source, 'none');
+    const decided = await decide(again.body.approval_id, { decision: 'approved', leads_per_day: 3 });
+    assertStatus(t, decided, 200);
+    t.is(decided.body.status, 'executed');
+    const { data } = (await person('GET', '/lead-allowances')).body;
+    t.is(data.length, 1);
+    t.like(data[0], {
+      campaign_id: campaignId,
+      campaign_name: 'Spring',
+      api_key_id: tenant.apiKeyId,
+      oauth_grant_id: null,
+      credential_name: 'test',
+      leads_per_day: 3,
+      used_today: 0,
+      granted_by: tenant.userId,
+    });
+    assertStatus(t, await add(2), 200);
+    const effective = (await ask(tenant.apiKey, 'GET', '/agent-policies/effective')).body;
+    t.deepEqual(effective.lead_allowances, [{ campaign_id: campaignId, leads_per_day: 3, used_today: 2 }]);
+    t.is(effective.source, 'none');
 
-  const more = await add(2);
-  assertStatus(t, more, 202);
-  t.is(await waiting(), 1, 'one of the two is within the day, one waits');
-  t.deepEqual(
-    more.body.reasons.map(({ code }: { code: string }) => code),
-    ['no_policy', 'leads_per_day_exceeded'],
-  );
-  t.regex(more.body.reasons[1].message, /3 leads today; a person allowed 3 a day/);
+    const more = await add(2);
+    assertStatus(t, more, 202);
+    t.is(await waiting(), 1, 'one of the two is within the day, one waits');
+    t.deepEqual(
+      more.body.reasons.map(({ code }: { code: string }) => code),
+      ['no_policy', 'leads_per_day_exceeded'],
+    );
+    t.regex(more.body.reasons[1].message, /3 leads today; a person allowed 3 a day/);
 
-  const audit = await world.deps.db('audit_logs').where({ entity_type: 'lead_allowance' }).orderBy('id');
-  t.deepEqual(
-    audit.map(({ action, entity_id }) => [action, entity_id]),
-    [['lead_allowance.created', data[0].id]],
-  );
-  t.deepEqual(audit[0].changes.leads_per_day, { from: null, to: 3 });
-});
+    const audit = await world.deps.db('audit_logs').where({ entity_type: 'lead_allowance' }).orderBy('id');
+    t.deepEqual(
+      audit.map(({ action, entity_id }) => [action, entity_id]),
+      [['lead_allowance.created', data[0].id]],
+    );
+    t.deepEqual(audit[0].changes.leads_per_day, { from: null, to: 3 });
+  },
+);
 
 test.serial('an allowance counts by the day of the workspace, and a decision changes its number', async (t) => {
   const { tenant, person, add, decide } = await openSending();
@@ -121,44 +126,50 @@ test.serial('parallel additions do not exceed an allowance together', async (t) 
   t.is(await waiting(), 2);
 });
 
-test.serial('an allowance is for one campaign and one credential, and ends with a word, its key or its grant', async (t) => {
-  const { desk, tenant, person, add, decide } = await openSending();
-  const { accessToken } = await createAccessToken(world, tenant);
-  await decide((await add(1)).body.approval_id, { decision: 'approved', leads_per_day: 50 });
-  t.is((await add(1, accessToken)).status, 202, 'another credential');
-  const other = await desk.campaign({ steps: [{ subject: 'Hello', body_plain: 'Hi' }] });
-  await person('POST', `/campaigns/${other.id}/leads`, { contact_ids: [await desk.contact()] });
-  assertOk(await person('POST', `/campaigns/${other.id}/start`));
-  const lead = { contact_ids: [await desk.contact()] };
-  t.is((await ask(tenant.apiKey, 'POST', `/campaigns/${other.id}/leads`, lead)).status, 202, 'another campaign');
+test.serial(
+  'an allowance is for one campaign and one credential, and ends with a word, its key or its grant',
+  async (t) => {
+    const { desk, tenant, person, add, decide } = await openSending();
+    const { accessToken } = await createAccessToken(world, tenant);
+    await decide((await add(1)).body.approval_id, { decision: 'approved', leads_per_day: 50 });
+    t.is((await add(1, accessToken)).status, 202, 'another credential');
+    const other = await desk.campaign({ steps: [{ subject: 'Hello', body_plain: 'Hi' }] });
+    await person('POST', `/campaigns/${other.id}/leads`, { contact_ids: [await desk.contact()] });
+    assertOk(await person('POST', `/campaigns/${other.id}/start`));
+    const lead = { contact_ids: [await desk.contact()] };
+    t.is((await ask(tenant.apiKey, 'POST', `/campaigns/${other.id}/leads`, lead)).status, 202, 'another campaign');
 
-  const list = async () => (await person('GET', '/lead-allowances')).body.data;
-  const [{ id }] = await list();
-  const viewer = await createMember(world.deps, tenant, 'Viewer');
-  t.is((await ask(viewer.sessionToken, 'DELETE', `/lead-allowances/${id}`)).status, 403);
-  t.is((await ask(tenant.apiKey, 'DELETE', `/lead-allowances/${id}`)).status, 403);
-  const stranger = await world.tenant();
-  t.is((await ask(stranger.sessionToken, 'DELETE', `/lead-allowances/${id}`)).status, 404);
-  assertStatus(t, await person('DELETE', `/lead-allowances/${id}`), 204);
-  t.is((await person('DELETE', `/lead-allowances/${id}`)).status, 404);
-  t.deepEqual(await list(), []);
-  const waits = await add(1);
-  t.is(waits.status, 202, 'a person decides again');
+    const list = async () => (await person('GET', '/lead-allowances')).body.data;
+    const [{ id }] = await list();
+    const viewer = await createMember(world.deps, tenant, 'Viewer');
+    t.is((await ask(viewer.sessionToken, 'DELETE', `/lead-allowances/${id}`)).status, 403);
+    t.is((await ask(tenant.apiKey, 'DELETE', `/lead-allowances/${id}`)).status, 403);
+    const stranger = await world.tenant();
+    t.is((await ask(stranger.sessionToken, 'DELETE', `/lead-allowances/${id}`)).status, 404);
+    assertStatus(t, await person('DELETE', `/lead-allowances/${id}`), 204);
+    t.is((await person('DELETE', `/lead-allowances/${id}`)).status, 404);
+    t.deepEqual(await list(), []);
+    const waits = await add(1);
+    t.is(waits.status, 202, 'a person decides again');
 
-  await decide(waits.body.approval_id, { decision: 'approved', leads_per_day: 50 });
-  const byApp = await add(1, accessToken);
-  await decide(byApp.body.approval_id, { decision: 'approved', leads_per_day: 50 });
-  t.is((await list()).length, 2);
-  await person('DELETE', `/api-keys/${tenant.apiKeyId}`);
-  t.deepEqual(
-    (await list()).map((one: any) => one.api_key_id),
-    [null],
-    'revoked with its key',
-  );
-  await world.deps.db('oauth_grants').where({ organization_id: tenant.organizationId }).update({ revoked_at: clock.now() });
-  t.deepEqual(await list(), []);
-  t.is((await world.deps.db('audit_logs').where({ entity_id: id, action: 'lead_allowance.deleted' })).length, 1);
-});
+    await decide(waits.body.approval_id, { decision: 'approved', leads_per_day: 50 });
+    const byApp = await add(1, accessToken);
+    await decide(byApp.body.approval_id, { decision: 'approved', leads_per_day: 50 });
+    t.is((await list()).length, 2);
+    await person('DELETE', `/api-keys/${tenant.apiKeyId}`);
+    t.deepEqual(
+      (await list()).map((one: any) => one.api_key_id),
+      [null],
+      'revoked with its key',
+    );
+    await world.deps
+      .db('oauth_grants')
+      .where({ organization_id: tenant.organizationId })
+      .update({ revoked_at: clock.now() });
+    t.deepEqual(await list(), []);
+    t.is((await world.deps.db('audit_logs').where({ entity_id: id, action: 'lead_allowance.deleted' })).length, 1);
+  },
+);
 
 test.serial('an allowance comes with approved leads alone', async (t) => {
   const { tenant, campaignId, person, add, decide } = await openSending();
@@ -206,83 +217,94 @@ async function importFile(token: string, campaignId: string, count: number) {
 
 const run = (desk: Desk, id: string) => runImport(world.system(desk.tenant.organizationId), id);
 
-test.serial('a file that a credential imports into a campaign that sends is stored, and its leads wait as others do', async (t) => {
-  const { desk, tenant, campaignId, person, decide, waiting } = await openSending();
-  const { accessToken } = await createAccessToken(world, tenant);
-  for (const token of [tenant.apiKey, accessToken])
-    for (const status of ['active', 'completed']) {
-      await world.deps.db('campaigns').where({ id: campaignId }).update({ status });
-      const started = await importFile(token, campaignId, 3);
-      t.is(started.approval_id, null);
-      await run(desk, started.id);
-      const { body: ended } = await person('GET', `/contacts/imports/${started.id}`);
-      t.like(ended, { status: 'completed', imported: 3 });
-      t.is(ended.approval_url, `${world.deps.config.APP_URL}/approvals/${ended.approval_id}`);
-      t.is(await waiting(), 3);
-      t.is((await desk.row(campaignId)).status, status, 'not before a person has approved them');
-      const { body: decided } = await decide(ended.approval_id, { decision: 'approved' });
-      t.is(decided.status, 'executed');
-      t.is(decided.payload.recipients.count, 3);
-      t.is(await waiting(), 0);
-      t.is((await desk.row(campaignId)).status, 'active');
-    }
-});
+test.serial(
+  'a file that a credential imports into a campaign that sends is stored, and its leads wait as others do',
+  async (t) => {
+    const { desk, tenant, campaignId, person, decide, waiting } = await openSending();
+    const { accessToken } = await createAccessToken(world, tenant);
+    for (const token of [tenant.apiKey, accessToken])
+      for (const status of ['active', 'completed']) {
+        await world.deps.db('campaigns').where({ id: campaignId }).update({ status });
+        const started = await importFile(token, campaignId, 3);
+        t.is(started.approval_id, null);
+        await run(desk, started.id);
+        const { body: ended } = await person('GET', `/contacts/imports/${started.id}`);
+        t.like(ended, { status: 'completed', imported: 3 });
+        t.is(ended.approval_url, `${world.deps.config.APP_URL}/approvals/${ended.approval_id}`);
+        t.is(await waiting(), 3);
+        t.is((await desk.row(campaignId)).status, status, 'not before a person has approved them');
+        const { body: decided } = await decide(ended.approval_id, { decision: 'approved' });
+        t.is(decided.status, 'executed');
+        t.is(decided.payload.recipients.count, 3);
+        t.is(await waiting(), 0);
+        t.is((await desk.row(campaignId)).status, 'active');
+      }
+  },
+);
 
-test.serial('within its policy a file is one action; beyond it the whole file waits, unless an allowance takes it', async (t) => {
-  const { desk, tenant, campaignId, decide, waiting } = await openSending();
-  const [mailbox] = await world.deps.db('mailboxes').where({ organization_id: tenant.organizationId });
-  await createPolicy(world.deps, tenant, { mailbox_ids: [mailbox.id], max_recipients_per_run: 3 });
-  const into = async (count: number) => {
-    const { id } = await importFile(tenant.apiKey, campaignId, count);
-    await run(desk, id);
-    return world.deps.db('contact_imports').where({ id }).first('approval_id');
-  };
-  t.is((await into(3)).approval_id, null);
-  t.is(await waiting(), 0);
-  const [used] = await world.deps.db('agent_policy_usage').where({ credential_id: tenant.apiKeyId });
-  t.like(used, { actions: 1, recipients: 3 });
-  const { approval_id: beyond } = await into(4);
-  t.is(await waiting(), 4);
-  await decide(beyond, { decision: 'approved', leads_per_day: 5 });
-  t.is((await into(4)).approval_id, null);
-  t.truthy((await into(4)).approval_id);
-  t.is(await waiting(), 3, 'one is left of the allowance');
-});
+test.serial(
+  'within its policy a file is one action; beyond it the whole file waits, unless an allowance takes it',
+  async (t) => {
+    const { desk, tenant, campaignId, decide, waiting } = await openSending();
+    const [mailbox] = await world.deps.db('mailboxes').where({ organization_id: tenant.organizationId });
+    await createPolicy(world.deps, tenant, { mailbox_ids: [mailbox.id], max_recipients_per_run: 3 });
+    const into = async (count: number) => {
+      const { id } = await importFile(tenant.apiKey, campaignId, count);
+      await run(desk, id);
+      return world.deps.db('contact_imports').where({ id }).first('approval_id');
+    };
+    t.is((await into(3)).approval_id, null);
+    t.is(await waiting(), 0);
+    const [used] = await world.deps.db('agent_policy_usage').where({ credential_id: tenant.apiKeyId });
+    t.like(used, { actions: 1, recipients: 3 });
+    const { approval_id: beyond } = await into(4);
+    t.is(await waiting(), 4);
+    await decide(beyond, { decision: 'approved', leads_per_day: 5 });
+    t.is((await into(4)).approval_id, null);
+    t.truthy((await into(4)).approval_id);
+    t.is(await waiting(), 3, 'one is left of the allowance');
+  },
+);
 
-test.serial('an import that ends early, or whose campaign or key ends, leaves no lead that nobody decides about', async (t) => {
-  const { desk, tenant, campaignId, person, decide, waiting } = await openSending();
-  const ctx = world.system(tenant.organizationId);
-  /** An import of two batches, of which the first is applied. */
-  const halfway = async () => {
-    const { id } = await importFile(tenant.apiKey, campaignId, 1001);
-    const stopped = new AbortController();
-    await t.throwsAsync(runImport(ctx, id, { onProgress: () => stopped.abort(), signal: stopped.signal }));
-    t.is(Number((await world.deps.db('contact_imports').where({ id }).first()).checkpoint), 1000);
-    return id;
-  };
-  const cancelled = await halfway();
-  t.is(await waiting(), 1000, 'nothing leaves before the policy has decided');
-  t.is((await person('GET', '/approvals?status=pending')).body.data.length, 0);
-  assertStatus(t, await person('POST', `/contacts/imports/${cancelled}/cancel`), 200);
-  const { approval_id: first } = await world.deps.db('contact_imports').where({ id: cancelled }).first();
-  await decide(first, { decision: 'approved' });
-  t.is(await waiting(), 0);
+test.serial(
+  'an import that ends early, or whose campaign or key ends, leaves no lead that nobody decides about',
+  async (t) => {
+    const { desk, tenant, campaignId, person, decide, waiting } = await openSending();
+    const ctx = world.system(tenant.organizationId);
+    /** An import of two batches, of which the first is applied. */
+    const halfway = async () => {
+      const { id } = await importFile(tenant.apiKey, campaignId, 1001);
+      const stopped = new AbortController();
+      await t.throwsAsync(runImport(ctx, id, { onProgress: () => stopped.abort(), signal: stopped.signal }), {
+        any: true,
+      });
+      t.is(Number((await world.deps.db('contact_imports').where({ id }).first()).checkpoint), 1000);
+      return id;
+    };
+    const cancelled = await halfway();
+    t.is(await waiting(), 1000, 'nothing leaves before the policy has decided');
+    t.is((await person('GET', '/approvals?status=pending')).body.data.length, 0);
+    assertStatus(t, await person('POST', `/contacts/imports/${cancelled}/cancel`), 200);
+    const { approval_id: first } = await world.deps.db('contact_imports').where({ id: cancelled }).first();
+    await decide(first, { decision: 'approved' });
+    t.is(await waiting(), 0);
 
-  const failed = await halfway();
-  await failImport(ctx, failed, 'The import could not be finished');
-  t.truthy((await world.deps.db('contact_imports').where({ id: failed }).first()).approval_id);
+    const failed = await halfway();
+    await failImport(ctx, failed, 'The import could not be finished');
+    t.truthy((await world.deps.db('contact_imports').where({ id: failed }).first()).approval_id);
 
-  const paused = await halfway();
-  await person('POST', `/campaigns/${campaignId}/stop`);
-  await run(desk, paused);
-  const held = await waiting();
-  t.is(held, 1000, 'those of the failed import; a campaign that does not send needs no approval');
+    const paused = await halfway();
+    await person('POST', `/campaigns/${campaignId}/stop`);
+    await run(desk, paused);
+    const held = await waiting();
+    t.is(held, 1000, 'those of the failed import; a campaign that does not send needs no approval');
 
-  assertOk(await person('POST', `/campaigns/${campaignId}/start`));
-  const revoked = await halfway();
-  await person('DELETE', `/api-keys/${tenant.apiKeyId}`);
-  await run(desk, revoked);
-  t.is((await world.deps.db('contact_imports').where({ id: revoked }).first()).status, 'completed');
-  t.is((await world.deps.db('contact_imports').where({ id: revoked }).first()).approval_id, null);
-  t.true((await waiting()) > held, 'a revoked key has nothing mailed');
-});
+    assertOk(await person('POST', `/campaigns/${campaignId}/start`));
+    const revoked = await halfway();
+    await person('DELETE', `/api-keys/${tenant.apiKeyId}`);
+    await run(desk, revoked);
+    t.is((await world.deps.db('contact_imports').where({ id: revoked }).first()).status, 'completed');
+    t.is((await world.deps.db('contact_imports').where({ id: revoked }).first()).approval_id, null);
+    t.true((await waiting()) > held, 'a revoked key has nothing mailed');
+  },
+);
