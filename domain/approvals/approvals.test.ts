@@ -311,7 +311,7 @@ test.serial('what is carried out is what was approved, once', async (t) => {
 
   const changed = await createApproval(ctx, tenant);
   subject.changed.add(changed.id);
-  t.like(await decide(changed.id), { status: 'expired', reason: 'What was approved has changed since' });
+  t.like(await decide(changed.id), { status: 'expired', end_reason: message('approval.changed') });
   t.deepEqual(told(changed), ['changed']);
 
   const denied = await createApproval(ctx, tenant);

@@ -41,6 +41,7 @@ const GIVES_NOTHING: Record<string, string> = {
   'oauth.deleteApplication': 'ends an application',
   'oauth.register': 'gives no scope: a person grants them',
   'oauth.revoke': 'ends a token',
+  'oauth.rotate-webhook-secret': 'its secret signs what Heron sends, and opens nothing of Heron',
   'oauth.token': 'gives what a person granted',
   'organizations.create': 'makes a workspace of its own',
   'organizations.select': 'chooses among memberships',
