@@ -37,20 +37,25 @@ export const approval = resource('Approval', {
   }),
   title: z.string().meta({ description: 'The action in one line' }),
   reasons,
-  payload: z.looseObject({
-    senders: z.array(
-      z.looseObject({
-        mailbox_id: uuid,
-        email: z.string().meta({ description: 'The From address' }),
-        name: z.string(),
-        reply_to: z.string().optional().meta({ description: 'Address that gets the answers; empty for the From address' }),
-        smtp: z.string().optional().meta({ description: 'Host and port of its mail server' }),
-      }),
-    ),
-  }).meta({
-    description:
-      'What will happen, frozen: `title` (message code and values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
-  }),
+  payload: z
+    .looseObject({
+      senders: z.array(
+        z.looseObject({
+          mailbox_id: uuid,
+          email: z.string().meta({ description: 'The From address' }),
+          name: z.string(),
+          reply_to: z
+            .string()
+            .optional()
+            .meta({ description: 'Address that gets the answers; empty for the From address' }),
+          smtp: z.string().optional().meta({ description: 'Host and port of its mail server' }),
+        }),
+      ),
+    })
+    .meta({
+      description:
+        'What will happen, frozen: `title` (message code and values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
+    }),
   payload_hash: z
     .string()
     .meta({ description: 'SHA-256 of `payload` with sorted keys; compared again before the action is carried out' }),
@@ -63,6 +68,8 @@ export const approval = resource('Approval', {
   reason: z
     .string()
     .nullable()
-    .meta({ description: 'Reason given by the person who decided, or why the approval ended without being carried out' }),
+    .meta({
+      description: 'Reason given by the person who decided, or why the approval ended without being carried out',
+    }),
   executed_at: timestamp.nullable(),
 });

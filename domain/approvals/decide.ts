@@ -22,8 +22,8 @@ interface Decision {
   /** Shown to the requester and kept in the log; empty for none. */
   reason?: string | undefined;
   /**
-   * Of approved leads: from now on the credential may add so many a day to this campaign without a person. Absent to
-   * approve these leads alone.
+   * Leads that the credential may add to this campaign each day without a person, from now on. Only for approved leads;
+   * absent to approve these alone.
    */
   leadsPerDay?: number | undefined;
 }
@@ -33,9 +33,9 @@ interface Decision {
  * /approvals/:id/decision). If a workflow must execute the action, the workflow is signalled. PostgreSQL decides
  * between two concurrent decisions, or between a decision and the expiry.
  * @returns the approval: executed if its action was executed, expired if the action has changed since it was requested
- * @throws AppError forbidden, also for an approval of what the role may not do itself; not_found; bad_request for an
- * allowance beside anything else than approved leads; conflict when it was decided before or has expired; the errors of
- * the subject
+ * @throws AppError forbidden, also if the role may not do the action itself; not_found
+ * @throws AppError bad_request for an allowance with anything else than approved leads
+ * @throws AppError conflict when it was decided before or has expired; the errors of the subject
  */
 export async function decideApproval(ctx: Ctx, id: string, decision: Decision): Promise<ApprovalRow> {
   if (ctx.actor.kind !== 'session' || !may(ctx.actor, [], ['send_campaigns']))
@@ -80,7 +80,11 @@ async function assertMayDecide(tx: Tx, approval: ApprovalRow, { decision, leadsP
   );
 }
 
-async function storeDecision(tx: Tx, id: string, { decision, reason }: Pick<Decision, 'decision' | 'reason'>): Promise<ApprovalRow> {
+async function storeDecision(
+  tx: Tx,
+  id: string,
+  { decision, reason }: Pick<Decision, 'decision' | 'reason'>,
+): Promise<ApprovalRow> {
   const [decided] = await tx.org.sql<ApprovalRow>(
     `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = nullif(:reason, '')
            where organization_id = :org and id = :id and status = 'pending' and expires_at > :now returning *`,

@@ -63,8 +63,7 @@ export async function holdUnlessMayAdd(
     : { count: leadIds.length, reasons: [] };
   const allowed = leadIds.slice(0, count);
   const waiting = leadIds.slice(count);
-  if (allowed.length > 0 && (campaign.approval_id || requester !== tx.actor))
-    await approveAdded(tx, campaign, allowed);
+  if (allowed.length > 0 && (campaign.approval_id || requester !== tx.actor)) await approveAdded(tx, campaign, allowed);
   if (waiting.length === 0) return undefined;
   await holdAdded(tx, campaign.id, waiting, message('leads.wait_for_approval', { reasons: sentences(reasons) }));
   const approval = await subjectOf(tx, 'campaign_leads').ask!(tx, campaign, { requester, reasons }, config);

@@ -8,11 +8,7 @@ import { message } from '../../messages/index.ts';
  * Refuses to give a key or an application scopes or limits beyond those of the actor.
  * @throws AppError forbidden naming them; unauthorized when the acting credential has just been revoked
  */
-export function assertActorGrants(
-  tx: Tx,
-  actor: Actor,
-  given: Pick<GivenRights, 'scopes' | 'limits'>,
-): Promise<void> {
+export function assertActorGrants(tx: Tx, actor: Actor, given: Pick<GivenRights, 'scopes' | 'limits'>): Promise<void> {
   const code = actor.kind === 'session' ? 'credential.beyond_role' : 'credential.beyond_itself';
   return assertHeld(
     tx.org,

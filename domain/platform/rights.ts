@@ -62,7 +62,7 @@ export interface GivenRights {
 }
 
 /** Rights that an actor holds at the moment. */
-export interface HeldRights {
+interface HeldRights {
   isCredential: boolean;
   permissions: ReadonlySet<string>;
   isOwner: boolean;
@@ -150,9 +150,12 @@ export async function readHeld(org: OrgScope, actor: Actor): Promise<HeldRights>
     if (!key) throw new AppError('unauthorized', message('credential.revoked'));
     return { ...credential, scopes: actor.permissions & Number(key.permissions), limits: key };
   }
-  const [grant] = await org.sql('select 1 from oauth_grants where organization_id = :org and id = :id and revoked_at is null', {
-    id: actor.oauthGrantId ?? null,
-  });
+  const [grant] = await org.sql(
+    'select 1 from oauth_grants where organization_id = :org and id = :id and revoked_at is null',
+    {
+      id: actor.oauthGrantId ?? null,
+    },
+  );
   if (!grant) throw new AppError('unauthorized', message('credential.revoked'));
   return { ...credential, scopes: actor.permissions, limits: GRANT_LIMITS };
 }

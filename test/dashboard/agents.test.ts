@@ -107,36 +107,39 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await context.close();
 });
 
-browserTest('held leads are approved with so many more a day, which stand below the policies and are revoked', async (t) => {
-  const { campaignId } = await createCampaign(
-    world.deps,
-    tenant.organizationId,
-    [{ subject: 'Lamps', body_plain: 'Who looks after the lamps?' }],
-    { name: 'Lamps' },
-  );
-  const contact = () => createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
-  const add = async () =>
-    call(world, 'POST', `/v1/campaigns/${campaignId}/leads`, {
-      token: tenant.apiKey,
-      body: { contact_ids: [await contact()] },
-    });
-  assertStatus(t, await add(), 202);
-  const { page, context, faults } = await world.open(tenant, '/review', { locale: 'en-GB' });
-  const card = page.getByRole('article');
-  await card.getByLabel(/^Leads a day that test may add/).fill('5');
-  await card.getByRole('button', { name: 'Approve' }).click();
-  await page.getByText('No open approvals').waitFor();
-  assertStatus(t, await add(), 200);
-  await page.goto(`${world.url}/agents/policies`);
-  const allowances = page.getByRole('region', { name: 'Leads beyond the policies' });
-  await allowances.getByText('test may add 5 leads a day to Lamps; 1 today').waitFor();
-  await allowances.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await allowances.waitFor({ state: 'detached' });
-  t.is((await add()).status, 202);
-  t.deepEqual(faults, []);
-  await context.close();
-});
+browserTest(
+  'held leads are approved with so many more a day, which stand below the policies and are revoked',
+  async (t) => {
+    const { campaignId } = await createCampaign(
+      world.deps,
+      tenant.organizationId,
+      [{ subject: 'Lamps', body_plain: 'Who looks after the lamps?' }],
+      { name: 'Lamps' },
+    );
+    const contact = () => createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
+    const add = async () =>
+      call(world, 'POST', `/v1/campaigns/${campaignId}/leads`, {
+        token: tenant.apiKey,
+        body: { contact_ids: [await contact()] },
+      });
+    assertStatus(t, await add(), 202);
+    const { page, context, faults } = await world.open(tenant, '/review', { locale: 'en-GB' });
+    const card = page.getByRole('article');
+    await card.getByLabel(/^Leads a day that test may add/).fill('5');
+    await card.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('No open approvals').waitFor();
+    assertStatus(t, await add(), 200);
+    await page.goto(`${world.url}/agents/policies`);
+    const allowances = page.getByRole('region', { name: 'Leads beyond the policies' });
+    await allowances.getByText('test may add 5 leads a day to Lamps; 1 today').waitFor();
+    await allowances.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await allowances.waitFor({ state: 'detached' });
+    t.is((await add()).status, 202);
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);
 
 browserTest('a mailbox under hold gets its right password, which is tried before it is kept', async (t) => {
   box.setPassword('changed-at-the-host');

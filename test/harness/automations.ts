@@ -69,7 +69,8 @@ export async function createAutomation(
     trigger_event: trigger,
     filter: json(more.filter ?? {}),
     graph: json(graph),
-    author_rights: more.authorRights ?? (await authorRights(new OrgScope(deps.db, organizationId), systemActor(organizationId))),
+    author_rights:
+      more.authorRights ?? (await authorRights(new OrgScope(deps.db, organizationId), systemActor(organizationId))),
     created_at: now,
     updated_at: now,
   });

@@ -21,7 +21,7 @@ import { CALLBACK, createApplication, personCtx, pkce } from '../harness/oauth.t
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Nobody hands out more than they hold. Each caller lacks one right; each request would hand a right out. What a caller,
+ * Nobody hands out more than they hold. Each caller lacks one right; each request would grant a right. What a caller,
  * a key, an application or a member may do is read from the registry of routes, not from the code that decides it.
  */
 
@@ -352,7 +352,7 @@ async function faultsOf(caller: Caller, who: string, attempts: Attempt[], faults
   return done;
 }
 
-/** A right, the ways to hand it out, and the operations that it opens. */
+/** A right, the ways to grant it, and the operations that it opens. */
 interface Right {
   name: string;
   ways: Record<string, (site: Site, caller: Caller, right: never) => Promise<Attempt[]>>;

@@ -58,10 +58,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     fields: {
       decision: z.enum(['approved', 'denied']),
       reason: z.string().max(2000).default(''),
-      leads_per_day: z
-        .string()
-        .default('')
-        .meta({ description: 'Allowance of further leads a day; empty for none' }),
+      leads_per_day: z.string().default('').meta({ description: 'Allowance of further leads a day; empty for none' }),
     },
     errors: ['bad_request', 'not_found', 'forbidden', 'conflict'],
     back: path,

@@ -9,19 +9,18 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 
 /** An allowance with the name of its campaign. `used_today`: leads added today, in the workspace's zone. */
-export interface LeadAllowance
-  extends Pick<
-    Row<'lead_allowances'>,
-    | 'id'
-    | 'campaign_id'
-    | 'api_key_id'
-    | 'oauth_grant_id'
-    | 'credential_name'
-    | 'leads_per_day'
-    | 'granted_by'
-    | 'created_at'
-    | 'updated_at'
-  > {
+export interface LeadAllowance extends Pick<
+  Row<'lead_allowances'>,
+  | 'id'
+  | 'campaign_id'
+  | 'api_key_id'
+  | 'oauth_grant_id'
+  | 'credential_name'
+  | 'leads_per_day'
+  | 'granted_by'
+  | 'created_at'
+  | 'updated_at'
+> {
   campaign_name: string;
   used_today: number;
 }
@@ -50,11 +49,7 @@ export async function listAllowances(ctx: Ctx, request: PageRequest): Promise<Pa
 const SHOWN = 100;
 
 /** Returns the newest allowances of the calling credential. */
-export function ownAllowances(
-  org: OrgScope,
-  { apiKeyId, oauthGrantId }: Actor,
-  now: Date,
-): Promise<LeadAllowance[]> {
+export function ownAllowances(org: OrgScope, { apiKeyId, oauthGrantId }: Actor, now: Date): Promise<LeadAllowance[]> {
   return org.sql<LeadAllowance>(allowancesWhere('(a.api_key_id = :key or a.oauth_grant_id = :grant)'), {
     now,
     key: apiKeyId ?? null,

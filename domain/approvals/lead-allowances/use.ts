@@ -1,7 +1,7 @@
 import type { PolicyReason } from '../../../db/json-columns.ts';
 import { message } from '../../../messages/index.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import type { Requester } from '../authorize.ts';
 import { USABLE } from './list.ts';
 
 /** Leads that an allowance lets pass, and the reason why not more of them. */
@@ -17,7 +17,7 @@ interface Allowed {
  */
 export async function useAllowance(
   tx: Tx,
-  { apiKeyId, oauthGrantId }: Requester,
+  { apiKeyId, oauthGrantId }: Pick<Actor, 'apiKeyId' | 'oauthGrantId'>,
   campaignId: string,
   wanted: number,
 ): Promise<Allowed> {

@@ -6,7 +6,7 @@ import { idProblems } from '../../platform/references.ts';
 import { message } from '../../../messages/index.ts';
 
 /** Permissions and limits of an API key. */
-export interface Restrictions extends KeyLimits {
+interface Restrictions extends KeyLimits {
   /** Mask of lib/permissions.ts. */
   permissions: number;
 }
