@@ -412,10 +412,8 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'approval.requested': async (s) => void (await createApproval(s.ctx, s.desk.tenant)),
   'approval.decided': async (s) => decide(s, (await createApproval(s.ctx, s.desk.tenant)).id, 'denied'),
   'approval.expired': async (s) => {
-    const { subject_type, subject_id } = await createApproval(s.ctx, s.desk.tenant);
-    await transact(s.ctx, (tx) =>
-      withdrawApproval(tx, { type: subject_type, id: subject_id }, message('approval.email_cancelled')),
-    );
+    const { subject_type: type, subject_id: id } = await createApproval(s.ctx, s.desk.tenant);
+    await transact(s.ctx, (tx) => withdrawApproval(tx, { type, id }, message('approval.email_cancelled')));
   },
   'approval.executed': async (s) => decide(s, (await written(s, s.desk.tenant.apiKey)).approval_id, 'approved'),
   'settings.updated': async (s) => {

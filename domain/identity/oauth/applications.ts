@@ -112,7 +112,8 @@ export async function createApplication(
     const scopes = input.scopes
       ? readScopes(input.scopes).mask
       : PRESETS.read_only & (await readHeld(tx.org, ctx.actor)).scopes;
-    await assertActorGrants(tx, ctx.actor, { scopes: input.webhook_url ? scopes | WEBHOOKS : scopes });
+    const given = (input.scopes ? scopes : 0) | (input.webhook_url ? WEBHOOKS : 0);
+    if (given !== 0) await assertActorGrants(tx, ctx.actor, { scopes: given });
     const secret = newSecret(SECRET_PREFIX.clientSecret);
     const application = await tx.org.create(OAuthApplications, {
       id: newId(),
