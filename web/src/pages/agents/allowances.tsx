@@ -13,7 +13,7 @@ type Allowance = RowOf<'/v1/lead-allowances'>;
 export function Allowances() {
   const t = useText();
   const { data, error } = useQuery({
-    queryKey: ['allowances'],
+    queryKey: ['policies', 'allowances'],
     queryFn: () => dataOf(heron.GET('/v1/lead-allowances', { params: { query: { limit: 200 } } })),
   });
   if (error) return <ErrorNote error={error} />;
@@ -36,7 +36,7 @@ function AllowanceRow({ allowance }: { allowance: Allowance }) {
   const t = useText();
   const revoke = useAction(
     () => dataOf(heron.DELETE('/v1/lead-allowances/{id}', { params: { path: { id: allowance.id } } })),
-    { stale: [['allowances']], isShown: true },
+    { stale: [['policies', 'allowances']], isShown: true },
   );
   return (
     <Group justify="space-between" gap="xs">

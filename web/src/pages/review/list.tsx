@@ -216,7 +216,7 @@ function Decision({ approval: { id, subject_type: subject, requested_by: request
           },
         }),
       ),
-    { stale: [['approvals'], ['campaigns'], ['allowances']], isShown: true, done: t('review.decided') },
+    { stale: [['approvals'], ['campaigns'], ['policies']], isShown: true, done: t('review.decided') },
   );
   return (
     <Stack gap="sm">
