@@ -4,4 +4,4 @@ import { orgEntity } from './model.ts';
 /** An action of an API key or application that waits, or waited, for a person's approval. */
 export type ApprovalRow = Row<'approvals'>;
 
-export const Approvals = orgEntity('approvals', ['end_reason', 'payload', 'preflight', 'reasons']);
+export const Approvals = orgEntity('approvals', ['payload', 'preflight', 'reasons']);

@@ -16,6 +16,7 @@ import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import { isRequesterValid } from './standing.ts';
 import { approvalEvent, approvalStatus, findApproval } from './view.ts';
 import { message } from '../../messages/index.ts';
+import { externalText } from '../platform/external-text.ts';
 
 interface Decision {
   decision: 'approved' | 'denied';
@@ -80,15 +81,20 @@ async function assertMayDecide(tx: Tx, approval: ApprovalRow, { decision, leadsP
   );
 }
 
-async function storeDecision(
-  tx: Tx,
-  id: string,
-  { decision, reason }: Pick<Decision, 'decision' | 'reason'>,
-): Promise<ApprovalRow> {
+/** Maximum length (characters) of the note of a decision. */
+const MAX_NOTE = 2000;
+
+async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision): Promise<ApprovalRow> {
   const [decided] = await tx.org.sql<ApprovalRow>(
-    `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = nullif(:reason, '')
+    `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = cast(:reason as jsonb)
            where organization_id = :org and id = :id and status = 'pending' and expires_at > :now returning *`,
-    { id, decision, person: tx.actor.userId, reason: reason ?? '', now: tx.now },
+    {
+      id,
+      decision,
+      person: tx.actor.userId,
+      reason: reason ? json(externalText(reason, MAX_NOTE)) : null,
+      now: tx.now,
+    },
   );
   if (!decided) throw tooLateError(await findApproval(tx.org, id), tx.now);
   tx.emit('approval.decided', {
@@ -133,7 +139,7 @@ export async function executeApproved<Subject>(
   config: Config,
 ): Promise<boolean> {
   if (!(await isRequesterValid(tx, approval))) {
-    await endApproval(tx, approval.id, message('approval.credential_unusable'));
+    await endApproval(tx, approval.id, message('approval.credential_ended'));
     await subject.refused(tx, locked, approval, 'revoked', config);
     return false;
   }
@@ -142,7 +148,7 @@ export async function executeApproved<Subject>(
     await subject.execute(tx, locked, approval, config);
     return true;
   }
-  await endApproval(tx, approval.id, message('approval.changed'));
+  await endApproval(tx, approval.id, message('approval.content_changed'));
   await subject.refused(tx, locked, approval, 'changed', config);
   return false;
 }

@@ -5,6 +5,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { subjectOf, type SubjectType } from '../platform/kernel/approval-subjects.ts';
 import { approvalEvent, endReason, findApproval } from './view.ts';
 import type { Message } from '../../messages/index.ts';
+import { codedReason } from '../platform/coded-reason.ts';
 import { render } from '../../messages/render.ts';
 
 /**
@@ -58,7 +59,7 @@ export async function withdrawApproval(
  */
 export async function endApproval(tx: Tx, id: string, why: Message): Promise<boolean> {
   const [ended] = await tx.org.sql<ApprovalRow>(
-    `update approvals set status = 'expired', end_reason = cast(:why as jsonb)
+    `update approvals set status = 'expired', reason = cast(:why as jsonb)
      where organization_id = :org and id = :id and status in ('pending', 'approved') returning *`,
     { id, why: json(why) },
   );
@@ -67,5 +68,6 @@ export async function endApproval(tx: Tx, id: string, why: Message): Promise<boo
 }
 
 function announce(tx: Tx, approval: ApprovalRow): void {
-  tx.emit('approval.expired', { ...approvalEvent(approval), reason: render(endReason(approval, tx.now)!) });
+  const reason = endReason(approval, tx.now)!;
+  tx.emit('approval.expired', { ...approvalEvent(approval), reason: render(reason), ...codedReason(reason) });
 }

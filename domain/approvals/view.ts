@@ -3,7 +3,6 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { message, type Message } from '../../messages/index.ts';
-import { externalText } from '../platform/external-text.ts';
 
 export type { ApprovalRow };
 
@@ -15,12 +14,11 @@ export function approvalStatus(approval: Pick<ApprovalRow, 'status' | 'expires_a
 }
 
 /**
- * Returns why an approval ended: the note of the person who decided, or else the reason why nobody did. Null while it is
- * open, and for a decision without a note.
+ * Returns why an approval ended: the note of the person who decided, or the reason why nobody did. Null while it is open,
+ * and for a decision without a note.
  */
 export function endReason(approval: ApprovalRow, now: Date): Message | null {
-  if (approval.reason !== null) return externalText(approval.reason, approval.reason.length);
-  return approval.end_reason ?? (approvalStatus(approval, now) === 'expired' ? noDecision(approval) : null);
+  return approval.reason ?? (approvalStatus(approval, now) === 'expired' ? noDecision(approval) : null);
 }
 
 /** Returns the reason of an approval that expired without a decision. */

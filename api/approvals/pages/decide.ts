@@ -5,7 +5,6 @@ import { approvalStatus, endReason, findApproval, type ApprovalRow } from '../..
 import { may } from '../../../domain/platform/kernel/actor.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { badRequest, notFound } from '../../../lib/errors.ts';
-import { message } from '../../../messages/index.ts';
 import type { AnyRoute, StreamReply } from '../../http/route.ts';
 import { tokenParams } from '../../pages/fields.ts';
 import { sentForm, shownPage } from '../../pages/declare.ts';
@@ -18,6 +17,7 @@ import type { PageTexts } from '../../pages/texts.ts';
 import { MAX_LEADS_PER_DAY } from '../schemas.ts';
 import { contentView } from './content.ts';
 import { emailPage } from './email.ts';
+import { message } from '../../../messages/index.ts';
 
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
