@@ -65,11 +65,8 @@ export const approval = resource('Approval', {
   expires_at: timestamp,
   decided_by: uuid.nullable(),
   decided_at: timestamp.nullable(),
-  reason: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'Reason given by the person who decided, or why the approval ended without being carried out',
-    }),
+  reason: z.string().nullable().meta({
+    description: 'Reason given by the person who decided, or why the approval ended without being carried out',
+  }),
   executed_at: timestamp.nullable(),
 });

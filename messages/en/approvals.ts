@@ -55,6 +55,8 @@ export const approvals = {
   'approval.run_cancelled': 'The run was cancelled',
   'approval.run_failed': 'The run has failed',
   'approval.run_denied': 'The run has been denied',
+  'policy.beyond_role': 'Your role may not do itself what the policy allows: {capabilities}',
+  'policy.beyond_role.fix': 'Leave it out, save the policy switched off, or let a person save it whose role allows it.',
   'leads.role': 'Your role may not add leads to a campaign that sends',
   'leads.role.fix': 'It needs manage_campaigns or send_campaigns.',
   'leads.import_under_way': 'waits for the end of its import {import}, when the policy decides',
