@@ -5,11 +5,11 @@ import { approvalStatus, endReason, findApproval, type ApprovalRow } from '../..
 import { may } from '../../../domain/platform/kernel/actor.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { badRequest, notFound } from '../../../lib/errors.ts';
-import { message } from '../../../messages/index.ts';
 import type { AnyRoute, StreamReply } from '../../http/route.ts';
 import { tokenParams } from '../../pages/fields.ts';
 import { sentForm, shownPage } from '../../pages/declare.ts';
 import { html } from '../../http/html.ts';
+import { message } from '../../../messages/index.ts';
 import { messagePage, page, redirect } from '../../pages/layout.ts';
 import { APPROVAL_PATH, approvalRequest } from '../../pages/return-to.ts';
 import { hiddenFields, signInPage } from '../../pages/sign-in.ts';
