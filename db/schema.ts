@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 88308961a59db8c1. Types: ec701ba2bb929245. */
+/* Written by `npm run db:types`; do not edit. Sources: 43d9cf8567bbff4e. Types: b133197c1af1ccbe. */
 
 import type {
   ApprovalBinding,
@@ -539,7 +539,7 @@ interface ApprovalsRow {
   expires_at: Date;
   decided_by: string | null;
   decided_at: Date | null;
-  /** Message: the note of the person who decided, or why the approval ended without a decision. Null if its time has passed. */
+  /** Message: the note of the person who decided, or why the approval ended without a decision. */
   reason: Message | null;
   executed_at: Date | null;
   created_at: Date;

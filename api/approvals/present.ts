@@ -7,13 +7,13 @@ import { presentReport } from '../http/findings.ts';
 import { iso } from '../http/schemas.ts';
 import type { approval } from './schemas.ts';
 import { render } from '../../messages/render.ts';
-import { reasonIn } from '../http/stored-message.ts';
 
 /** Returns an approval as the API shows it at a given time: one past its expiry is `expired`. */
 export function presentApproval(
   { config, now, language }: { config: Pick<Config, 'APP_URL'>; now: Date; language: Language | undefined },
   row: ApprovalRow,
 ): z.input<typeof approval> {
+  const why = endReason(row, now);
   return {
     id: row.id,
     run_id: row.subject_type === 'run' ? row.subject_id : null,
@@ -32,7 +32,7 @@ export function presentApproval(
     expires_at: iso(row.expires_at),
     decided_by: row.decided_by,
     decided_at: iso(row.decided_at),
-    reason: reasonIn(endReason(row, now), language),
+    reason: why && render(why, language),
     executed_at: iso(row.executed_at),
   };
 }

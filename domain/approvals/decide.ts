@@ -62,6 +62,9 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
   });
 }
 
+/** Maximum length (characters) of the note of a decision. */
+const MAX_NOTE = 2000;
+
 /**
  * Refuses to approve what the person may not do themselves, and an allowance where none is possible. Everybody who may
  * send can deny.
@@ -81,10 +84,11 @@ async function assertMayDecide(tx: Tx, approval: ApprovalRow, { decision, leadsP
   );
 }
 
-/** Maximum length (characters) of the note of a decision. */
-const MAX_NOTE = 2000;
-
-async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision): Promise<ApprovalRow> {
+async function storeDecision(
+  tx: Tx,
+  id: string,
+  { decision, reason }: Pick<Decision, 'decision' | 'reason'>,
+): Promise<ApprovalRow> {
   const [decided] = await tx.org.sql<ApprovalRow>(
     `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = cast(:reason as jsonb)
            where organization_id = :org and id = :id and status = 'pending' and expires_at > :now returning *`,

@@ -39,6 +39,7 @@ export const approvals = {
   'field.leads_only': 'gilt nur für freigegebene Leads (campaign_leads)',
   'approval.expired': 'Die Freigabe ist abgelaufen',
   'approval.expired.fix': 'Noch einmal darum bitten.',
+  'approval.no_decision': 'Keine Entscheidung bis {at, date, moment}',
   'policy.beyond_role': 'Deine Rolle darf selbst nicht, was die Richtlinie erlaubt: {capabilities}',
   'policy.beyond_role.fix':
     'Es weglassen, die Richtlinie ausgeschaltet speichern, oder jemanden speichern lassen, dessen Rolle es erlaubt.',
@@ -47,7 +48,6 @@ export const approvals = {
   'approval.already_executed': 'Die Freigabe wurde schon ausgeführt',
   'approval.already_pending': 'Die Freigabe steht noch aus',
   'approval.erased_email': 'E-Mail an einen gelöschten Kontakt',
-  'approval.no_decision': 'Keine Entscheidung bis {at, date, moment}',
   'approval.asked_again': 'Dieselbe Aktion wurde mit anderem Inhalt noch einmal angefragt',
   'approval.subject_gone': 'Das Angefragte wurde gelöscht',
   'approval.credential_ended': 'Der Zugang, der angefragt hat, gilt nicht mehr',

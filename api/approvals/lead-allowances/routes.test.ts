@@ -1,6 +1,6 @@
 import test from 'ava';
+import { message } from '../../../messages/index.ts';
 import { runImport, failImport } from '../../../domain/audience/imports/run.ts';
-import { externalText } from '../../../domain/platform/external-text.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createPolicy } from '../../../test/harness/approvals.ts';
 import { openDesk, type Desk } from '../../../test/harness/campaign-desk.ts';
@@ -291,7 +291,7 @@ test.serial(
     t.is(await waiting(), 0);
 
     const failed = await halfway();
-    await failImport(ctx, failed, externalText('The import could not be finished'));
+    await failImport(ctx, failed, message('imports.not_finished'));
     t.truthy((await world.deps.db('contact_imports').where({ id: failed }).first()).approval_id);
 
     const paused = await halfway();

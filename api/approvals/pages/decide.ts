@@ -17,7 +17,6 @@ import type { PageTexts } from '../../pages/texts.ts';
 import { MAX_LEADS_PER_DAY } from '../schemas.ts';
 import { contentView } from './content.ts';
 import { emailPage } from './email.ts';
-import { message } from '../../../messages/index.ts';
 
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 

@@ -73,7 +73,7 @@ comment on column approvals.payload is 'Content shown to the approver. It never 
 comment on column approvals.payload_hash is 'SHA-256 (hex) of the payload in canonical form.';
 comment on column approvals.binding is 'Fingerprints of the approved senders, texts and settings. Each claim of an email compares them. Null until the action is executed.';
 comment on column approvals.preflight is 'Report of the preflight checks at the time of the request.';
-comment on column approvals.reason is 'Message: the note of the person who decided, or why the approval ended without a decision. Null if its time has passed.';
+comment on column approvals.reason is 'Message: the note of the person who decided, or why the approval ended without a decision.';
 create index approvals_org on approvals (organization_id, id desc);
 create index approvals_subject on approvals (subject_id, id desc);
 -- At most one pending approval per subject.
