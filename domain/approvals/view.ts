@@ -14,8 +14,8 @@ export function approvalStatus(approval: Pick<ApprovalRow, 'status' | 'expires_a
 }
 
 /**
- * Returns why an approval ended: the note of the person who decided, or the reason why nobody did. Null while it is open,
- * and for a decision without a note.
+ * Returns why an approval ended: the note of the person who decided, or else the reason why nobody did. Null while it is
+ * open, and for a decision without a note.
  */
 export function endReason(approval: ApprovalRow, now: Date): Message | null {
   return approval.reason ?? (approvalStatus(approval, now) === 'expired' ? noDecision(approval) : null);

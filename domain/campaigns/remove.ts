@@ -5,6 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { cancel, writeIntents } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { message } from '../../messages/index.ts';
 import { withdrawApproval } from '../approvals/expire.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';

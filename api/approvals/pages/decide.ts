@@ -5,6 +5,7 @@ import { approvalStatus, endReason, findApproval, type ApprovalRow } from '../..
 import { may } from '../../../domain/platform/kernel/actor.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { badRequest, notFound } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import type { AnyRoute, StreamReply } from '../../http/route.ts';
 import { tokenParams } from '../../pages/fields.ts';
 import { sentForm, shownPage } from '../../pages/declare.ts';

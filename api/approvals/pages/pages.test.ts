@@ -135,7 +135,7 @@ browserTest(
     t.like(await world.deps.db('approvals').where({ id }).first(), {
       status: 'executed',
       decided_by: tenant.userId,
-      reason: 'Good <list>',
+      reason: { code: 'words', values: { words: 'Good <list>' } },
     });
   },
 );
