@@ -18,8 +18,11 @@ const SLICE_MS = 5_000;
 const SLICES = WINDOW_MS / SLICE_MS;
 /** Seconds for which a slice is kept: until the window has passed it. */
 const COUNTER_TTL_SECONDS = (WINDOW_MS + 2 * SLICE_MS) / 1000;
-/** Maximum number of slices, and of refused keys, that one process caches. */
-const MAX_REMEMBERED = 50_000;
+/**
+ * Bound of the slices, and of the refused keys, that one process caches. Counted as sizes, because `max` would allocate
+ * all places at the start.
+ */
+const REMEMBERED = { maxSize: 50_000, sizeCalculation: () => 1 };
 const PREFIX = 'rate';
 const TABLE = 'rate_limit_counts';
 
@@ -48,8 +51,8 @@ interface Counters {
  * contain slightly more requests than the limit.
  */
 export function createRateLimiter(clock: Clock, { counters, close }: Counters = memoryCounters()): RateLimiter {
-  const closedSlices = new LRUCache<string, number>({ max: MAX_REMEMBERED });
-  const refusedUntil = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  const closedSlices = new LRUCache<string, number>(REMEMBERED);
+  const refusedUntil = new LRUCache<string, number>(REMEMBERED);
 
   /**
    * Returns the counts of the finished slices, the oldest first. These counts no longer change, so each is queried only

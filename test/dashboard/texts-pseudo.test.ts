@@ -6,13 +6,7 @@ import test from 'ava';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { settle } from '../harness/dashboard.ts';
 import { createVisitorCookie } from '../harness/factories.ts';
-import {
-  buildPseudoDashboard,
-  installPseudo,
-  outsideOfSentences,
-  PSEUDO,
-  serveBuild,
-} from '../harness/pseudo-language.ts';
+import { installPseudo, outsideOfSentences, PSEUDO, servePseudo } from '../harness/pseudo-language.ts';
 import { call } from '../harness/world.ts';
 import { createSceneWorld } from '../screenshots/catalogue.ts';
 import { furnish, type Scene } from '../screenshots/scene.ts';
@@ -23,16 +17,19 @@ const browserTest = browserTests(test);
 const LANES = 2;
 let world: SceneWorld;
 let scene: Scene;
+let pseudo: Awaited<ReturnType<typeof servePseudo>>;
 let uninstall: () => void;
 test.before(async () => {
   if (!findChromium()) return;
-  world = await createSceneWorld();
+  pseudo = await servePseudo(() => world);
+  world = await createSceneWorld({ API_PUBLIC_URL: pseudo.url, APP_URL: pseudo.url });
   scene = await furnish(world);
   uninstall = installPseudo();
 });
 test.after.always(async () => {
   uninstall?.();
   await world?.close();
+  await pseudo?.close();
 });
 
 /**
@@ -96,8 +93,7 @@ function foreignWords(shown: readonly string[], data: readonly string[]): string
 
 browserTest('in a further language no page has words that are not of its folder', async (t) => {
   t.timeout(600_000);
-  const build = await buildPseudoDashboard();
-  t.teardown(build.remove);
+  await pseudo.build();
   const visits = (
     [
       [scene.tenant, undefined],
@@ -117,16 +113,15 @@ browserTest('in a further language no page has words that are not of its folder'
       const { page, context } = await world.chrome.visit({ reducedMotion: 'reduce' });
       t.teardown(() => context.close());
       const [name, value] = (await createVisitorCookie(world.deps, tenant.userId)).split('=') as [string, string];
-      await context.addCookies([{ name, value, url: world.url }]);
+      await context.addCookies([{ name, value, url: pseudo.url }]);
       await context.addInitScript(`localStorage.setItem('heron-preferences', '{"language":"${PSEUDO}"}')`);
-      await serveBuild(context, build.folder);
       page.on('response', (response) => {
         if (response.headers()['content-type']?.startsWith('application/json'))
           answers.push(response.json().catch(() => undefined));
       });
       const shown: [title: string, texts: string[]][] = [];
       for (const [title, path] of pages) {
-        await page.goto(world.url + path);
+        await page.goto(pseudo.url + path);
         await settle(page);
         shown.push([title, (await page.evaluate(READ)) as string[]]);
       }

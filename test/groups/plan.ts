@@ -1,25 +1,33 @@
 /** Time (s) of a file without a recorded time. */
 const UNKNOWN_SECONDS = 2;
-/** Time (s) of the tests of a group, unless one file takes longer. Loading takes two to three seconds more. */
-const GROUP_SECONDS = 60;
+/** Longest and shortest time (s) of the tests of a group, unless one file takes longer. */
+const MOST_SECONDS = 200;
+const LEAST_SECONDS = 30;
+/** Share of a process in the time that is left which a group may take. The rest evens out wrong estimates. */
+const SHARE = 0.8;
 
 /**
  * Divides test files into groups, one for each process. Files of a folder are kept together, as they load the same
- * modules. The longest groups come first, so that none of them runs alone at the end.
+ * modules. The longest groups come first and the last ones are short, so that no process runs alone at the end. A
+ * process loads all modules again, which takes about as much processor time as the tests of ten files; so there are as
+ * few groups as that allows.
  * @param seconds time (s) of each file in an earlier run
  * @param processes number of processes that run groups at the same time
  */
 export function planGroups(files: readonly string[], seconds: Record<string, number>, processes: number): string[][] {
   const timed = files.toSorted().map((file) => ({ file, seconds: seconds[file] ?? UNKNOWN_SECONDS }));
   const total = timed.reduce((sum, each) => sum + each.seconds, 0);
-  const limit = Math.min(GROUP_SECONDS, total / processes);
-  const groups: { files: string[]; seconds: number }[] = [];
+  const least = Math.min(LEAST_SECONDS, total / processes);
+  let left = total;
+  const limit = (): number => Math.min(MOST_SECONDS, Math.max(least, (SHARE * left) / processes));
+  const groups: { files: string[]; seconds: number; limit: number }[] = [];
   for (const { file, seconds: took } of timed) {
     const last = groups.at(-1);
-    if (last && last.seconds + took <= limit) {
+    if (last && last.seconds + took <= last.limit) {
       last.files.push(file);
       last.seconds += took;
-    } else groups.push({ files: [file], seconds: took });
+    } else groups.push({ files: [file], seconds: took, limit: limit() });
+    left -= took;
   }
   return groups.sort((a, b) => b.seconds - a.seconds).map((group) => group.files);
 }

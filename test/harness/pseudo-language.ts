@@ -1,13 +1,18 @@
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isLiteralElement, isPluralElement, parse } from '@formatjs/icu-messageformat-parser';
 import { printAST } from '@formatjs/icu-messageformat-parser/printer.js';
-import type { BrowserContext } from 'playwright-core';
+import Koa from 'koa';
+import { dashboardFallback, dashboardFiles } from '../../api/pages/dashboard.ts';
+import { listenHttp, type Listening } from '../../lib/listen.ts';
 import { DASHBOARD } from '../../messages/dashboard.ts';
 import { LANGUAGES, SENTENCES } from '../../messages/index.ts';
 import { bundleDashboard } from '../../web/build.ts';
+import type { World } from './world.ts';
 
 type Elements = ReturnType<typeof parse>;
 type Texts = Readonly<Record<string, string>>;
@@ -74,11 +79,43 @@ export function installPseudo(): () => void {
 }
 
 /**
+ * Serves a world's API with a dashboard in one more language, once `build` has built it. A server of its own keeps the
+ * browser's cache of scripts, which interception by the debugger turns off.
+ * @param world read with each request; its settings name this address
+ */
+export async function servePseudo(world: () => World): Promise<Listening & { build(): Promise<void> }> {
+  let built: Awaited<ReturnType<typeof buildPseudoDashboard>> | undefined;
+  const app = new Koa();
+  app.use((koa, next) => dashboardFiles(built!.folder)(koa, next));
+  app.use((koa, next) => dashboardFallback(world().deps.config, built!.folder)(koa, next));
+  app.use(async (koa) => {
+    const { req, url, method, headers } = koa;
+    const passed = request(world().url + url, { method, headers });
+    req.pipe(passed);
+    const [answer] = (await once(passed, 'response')) as [IncomingMessage];
+    koa.status = answer.statusCode!;
+    koa.set(answer.headers as Record<string, string | string[]>);
+    koa.body = answer;
+  });
+  const server = await listenHttp(app.callback(), '127.0.0.1', 0);
+  return {
+    ...server,
+    async build() {
+      built = await buildPseudoDashboard();
+    },
+    async close() {
+      await server.close();
+      await built?.remove();
+    },
+  };
+}
+
+/**
  * Builds a dashboard with one more language, by the steps of messages/README.md: a folder of that language, and its
  * name in the list.
  * @returns the folder of the build
  */
-export async function buildPseudoDashboard(): Promise<{ folder: string; remove(): Promise<void> }> {
+async function buildPseudoDashboard(): Promise<{ folder: string; remove(): Promise<void> }> {
   const copy = await mkdtemp(join(tmpdir(), 'heron-pseudo-'));
   const isSource = (path: string) => !/\/(?:node_modules|dist)(?:\/|$)/.test(path.slice(ROOT.length - 1));
   for (const part of ['web', 'client', 'messages', 'package.json', 'tsconfig.json'])
@@ -96,23 +133,4 @@ export async function buildPseudoDashboard(): Promise<{ folder: string; remove()
   const folder = join(copy, 'dist');
   await bundleDashboard(join(copy, 'web'), folder);
   return { folder, remove: () => rm(copy, { recursive: true, force: true }) };
-}
-
-/** Serves a browser another dashboard build than the API's, with the same headers. */
-export async function serveBuild(context: BrowserContext, folder: string): Promise<void> {
-  const page = await readFile(join(folder, 'index.html'), 'utf8');
-  const contentOf = (html: string, name: string) =>
-    new RegExp(`name="${name}" content="([^"]*)"`).exec(html)?.[1] ?? '';
-  await context.route('**/*', async (route) => {
-    const request = route.request();
-    const { pathname } = new URL(request.url());
-    if (pathname.startsWith('/assets/')) return route.fulfill({ path: join(folder, pathname) });
-    if (request.resourceType() !== 'document') return route.fallback();
-    const response = await route.fetch();
-    const served = await response.text();
-    const body = page
-      .replaceAll('%NONCE%', contentOf(served, 'heron-nonce'))
-      .replaceAll('%REALTIME%', contentOf(served, 'heron-realtime'));
-    return route.fulfill({ response, body });
-  });
 }

@@ -27,8 +27,9 @@ const COPIES = 12;
 /**
  * Creates a world whose installation has a small prospect catalogue and sells mailboxes; every scene can be created in
  * it.
+ * @param env further settings
  */
-export async function createSceneWorld(): Promise<SceneWorld> {
+export async function createSceneWorld(env: Record<string, string> = {}): Promise<SceneWorld> {
   const catalogue = await createTestCatalogue();
   await catalogue.load([
     ...COMPANIES.map((company, at) => ({ type: 'company', id: catalogueIdOf('c', at + 1), ...company })),
@@ -52,7 +53,7 @@ export async function createSceneWorld(): Promise<SceneWorld> {
   const [sandbox, stripe] = await Promise.all([startProvisioning(), startStripe()]);
   const world = await createDashboardWorld({
     catalogue: catalogue.reader,
-    env: { ...sandbox.env, ...stripe.env },
+    env: { ...sandbox.env, ...stripe.env, ...env },
   });
   stripe.sendTo(`${world.url}/payments/stripe/events`);
   return {
