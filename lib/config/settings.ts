@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PUBLISHED_DEFAULTS } from './secrets.ts';
-import { flag, port, count, list, CODEC_KEY, url, endpoints, providerEndpoints } from './values.ts';
+import { flag, port, count, list, CODEC_KEY, MASTER_KEY, url, endpoints, providerEndpoints } from './values.ts';
 
 /**
  * Every setting of every process, from environment variables. One schema for all, so that boot reports all faults at
@@ -13,6 +13,17 @@ export const settingsSchema = z.object({
   ALLOW_INSECURE_DEFAULTS: flag.default(false),
   /** Signs session tokens. 32 characters or more, the same in every process. */
   AUTH_SECRET: z.string().min(32, 'needs 32 characters or more').default(PUBLISHED_DEFAULTS.AUTH_SECRET!),
+  /**
+   * Another name of AUTH_SECRET, which realtime services often use. It sets AUTH_SECRET in every process. Where both are
+   * set, they must be the same.
+   */
+  JWT_SECRET: z.string().min(32, 'needs 32 characters or more').optional(),
+  /**
+   * Keys the cookies and form tokens of browsers: the dashboard's sessions, and the pages for sign-in, consent and
+   * approvals. 64 characters or more, the same in every process. Defaults to AUTH_SECRET. A new value ends the sessions
+   * of all browsers.
+   */
+  SECRET_KEY_BASE: z.string().min(64, 'needs 64 characters or more').optional(),
   /**
    * Encrypts stored credentials (AES-256-GCM). Exactly 64 hex characters. Losing this key loses every mailbox password.
    */
@@ -27,6 +38,14 @@ export const settingsSchema = z.object({
   CREDENTIALS_PREVIOUS_KEYS: list
     .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/i.test(key)), 'each needs exactly 64 hex characters')
     .default([]),
+  /**
+   * Another form of the key for stored credentials: 32 bytes in base64 (`openssl rand -base64 32`). Encrypts them if
+   * CREDENTIALS_ENCRYPTION_KEY is not set. Beside it, it only decrypts, like CREDENTIALS_PREVIOUS_KEYS.
+   */
+  KMS_LOCAL_MASTER_KEY: z
+    .string()
+    .regex(MASTER_KEY, 'needs exactly 32 bytes in base64')
+    .optional(),
   /** PostgreSQL connection string, version 15 or later. */
   PRIMARY_DB: z
     .string()
@@ -165,6 +184,14 @@ export const settingsSchema = z.object({
   REALTIME_HEARTBEAT_MS: count.min(1000).default(25_000),
   /** Port of a worker's /health and /metrics. 0 picks a free port. */
   WORKER_PORT: port.default(9090),
+  /**
+   * Host name of the installation, such as heron.example.com. Sets API_PUBLIC_URL, APP_URL and REALTIME_PUBLIC_URL to
+   * `https://` and this name where they are not set. A port may follow. TRACKING_DOMAIN should be another name.
+   */
+  PUBLIC_HOST: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:\d{1,5})?$/i, 'must be a host name')
+    .optional(),
   /** Public origin of the API, as clients reach it. */
   API_PUBLIC_URL: url.default('http://127.0.0.1:8080'),
   /** Public origin of the dashboard and of links in system mail. */
@@ -225,8 +252,11 @@ export const settingsSchema = z.object({
   SES_SECRET_ACCESS_KEY: z.string().min(1).optional(),
   /** URL of SES, if not the public one, such as an endpoint in your own network. */
   SES_ENDPOINT: url.optional(),
-  /** Restricts sign-up: `false` allows anyone, `invite_only` allows invited people, `true` allows no one. */
-  DISABLE_REGISTRATION: z.enum(['true', 'false', 'invite_only']).default('false'),
+  /**
+   * Restricts sign-up: `false` allows anyone, `invite_only` allows invited people, `true` allows no one. Unset, anyone may
+   * sign up, but with APP_ENV=prod only invited people once an account exists.
+   */
+  DISABLE_REGISTRATION: z.enum(['true', 'false', 'invite_only']).optional(),
   /** Condition under which signing in needs a code sent by email. */
   AUTH_LOGIN_CODE: z.enum(['always', 'new_device', 'off']).default('new_device'),
   /**
@@ -476,7 +506,8 @@ export const settingsSchema = z.object({
   /** Days after which the content of sent and received attachments is deleted. 0 keeps everything. */
   ATTACHMENT_RETENTION_DAYS: count.default(365),
   /**
-   * Maximum number of write requests of one organization per minute, over all its keys and people. 0 is unlimited.
+   * Maximum number of write requests of one organization per minute: of all its people, and again of all its keys and
+   * applications. Requests that stop something are not counted. 0 is unlimited.
    */
   ORG_WRITES_PER_MINUTE: count.default(600),
   /**
