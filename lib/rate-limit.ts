@@ -24,7 +24,7 @@ const PREFIX = 'rate';
 const TABLE = 'rate_limit_counts';
 
 /** Result of counting one request. */
-export interface Taken {
+interface Taken {
   /** Time (ms) to wait; 0 if the request is allowed. After it a request is allowed, if the key made none meanwhile. */
   waitMs: number;
   /** Requests that the key may make now; Infinity without a limit. */
