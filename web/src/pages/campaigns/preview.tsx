@@ -1,0 +1,102 @@
+import { Alert, Code, Paper, Select, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { ErrorNote } from '../../components/states.tsx';
+import { useText } from '../../text/index.ts';
+import { useLeads } from './leads.ts';
+import type { EmailContent } from './flow.ts';
+
+/** Preview of the current text for a lead of the campaign, with missing values and template errors. */
+export function Preview({
+  campaignId,
+  stepId,
+  wording,
+}: {
+  campaignId: string;
+  stepId: string;
+  wording: EmailContent;
+}) {
+  const t = useText();
+  const { subject, body_plain, body_html } = wording;
+  const [asked] = useDebouncedValue({ subject, body_plain, body_html }, 300);
+  const [chosen, choose] = useState<string | null>(null);
+  const leads = useLeads(campaignId);
+  const rows = leads.data?.data.filter(({ contact }) => contact) ?? [];
+  const contactId = chosen ?? rows[0]?.contact_id;
+  const preview = useQuery({
+    queryKey: ['preview', campaignId, stepId, asked, contactId],
+    enabled: leads.isFetched && asked.subject + asked.body_plain + asked.body_html !== '',
+    placeholderData: keepPreviousData,
+    queryFn: () =>
+      dataOf(
+        heron.POST('/v1/campaign-template-preview', {
+          body: { ...asked, campaign_id: campaignId, ...(contactId ? { contact_id: contactId } : {}) },
+        }),
+      ),
+  });
+  const { data } = preview;
+  // Values of apps and events are not known before sending.
+  const isLater = (name: string) => /^\{\{-?\s*\.App\b/.test(name);
+  const missing = (data?.unresolved ?? []).filter((name) => !isLater(name));
+  const later = (data?.unresolved ?? []).filter(isLater);
+  return (
+    <Paper
+      withBorder
+      radius="md"
+      p="sm"
+      bg="var(--app-canvas)"
+      component="section"
+      aria-label={t('letter.preview.title')}
+    >
+      {rows.length > 0 ? (
+        <Select
+          size="xs"
+          mb="xs"
+          label={t('letter.preview.lead')}
+          data={rows.map(({ contact_id, contact }) => ({ value: contact_id, label: contact!.email }))}
+          value={contactId ?? null}
+          onChange={choose}
+          allowDeselect={false}
+          searchable
+        />
+      ) : (
+        <Text size="xs" c="dimmed" mb={6}>
+          {t('step.preview.nobody')}
+        </Text>
+      )}
+      <ErrorNote error={preview.error} />
+      {(data?.errors ?? []).map((problem) => (
+        <Alert key={problem} color="red" variant="light" py={6} mb={6} role="note">
+          {problem}
+        </Alert>
+      ))}
+      {missing.length > 0 ? (
+        <Alert color="yellow" variant="light" py={6} mb={6} role="note">
+          {t('step.unresolved', { names: missing.join(', ') })}
+        </Alert>
+      ) : null}
+      {later.length > 0 ? (
+        <Text size="xs" c="dimmed" mb={6}>
+          {t('letter.preview.later', { names: later.join(', ') })}
+        </Text>
+      ) : null}
+      <Text fw={600} size="sm" className="wrap-anywhere">
+        {data?.subject}
+      </Text>
+      <Text
+        size="sm"
+        className="wrap-anywhere"
+        style={{ whiteSpace: 'pre-wrap' }}
+        mah={420}
+        component="div"
+        tabIndex={0}
+        styles={{ root: { overflow: 'auto' } }}
+      >
+        {data?.body_plain}
+        {!data?.body_plain && data?.body_html ? <Code block>{data.body_html}</Code> : null}
+      </Text>
+    </Paper>
+  );
+}
