@@ -116,10 +116,7 @@ export function createRateLimiter(clock: Clock, counters: Counters = memoryCount
  * Judges one more request.
  * @param counts per slice, the oldest first; the last is the current `slice`
  */
-function judge(
-  counts: readonly number[],
-  { limit, now, slice }: { limit: number; now: number; slice: number },
-): Taken {
+function judge(counts: readonly number[], { limit, now, slice }: { limit: number; now: number; slice: number }): Taken {
   const leavesInMs = (index: number) => (slice + 1 + index) * SLICE_MS - now;
   const used = counts.reduce((sum, count) => sum + count, 0);
   if (used < limit) {

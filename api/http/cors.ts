@@ -29,7 +29,10 @@ const EXPOSED = [
  * Lets pages of CORS_ALLOW_ORIGINS call every route, and pages of any site the routes with `anyOrigin`. Never allows
  * cookies: a page must have a credential of its own.
  */
-export function cors({ CORS_ALLOW_ORIGINS }: Pick<Config, 'CORS_ALLOW_ORIGINS'>, routes: readonly AnyRoute[]): Middleware {
+export function cors(
+  { CORS_ALLOW_ORIGINS }: Pick<Config, 'CORS_ALLOW_ORIGINS'>,
+  routes: readonly AnyRoute[],
+): Middleware {
   const open = new Set(routes.filter(({ anyOrigin }) => anyOrigin).map(fullPath));
   return koaCors({
     origin(koa) {

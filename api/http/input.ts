@@ -12,7 +12,7 @@ import { keyProblems } from './idempotency.ts';
 import { refusesUnknownQuery, type AnyRoute, type RouteInput, type RouteRequest, type UploadedFile } from './route.ts';
 
 /** Checked parts of a request, as passed to a handler. */
-export type Input = RouteInput<unknown, unknown, unknown, undefined>;
+export type Input = RouteInput<unknown, Record<string, unknown>, unknown, undefined>;
 
 /** Returns the route request of an HTTP request whose body is parsed. */
 export function requestOf(koa: Context): RouteRequest {
@@ -135,7 +135,7 @@ function parse(
   const given = (value: unknown) => (known.size > 0 ? value : toComposed(value));
   const values = {
     params: read('params', spec.params, withLowerCaseIds(given(request.params))) ?? {},
-    query: read('query', spec.query, given(request.query)) ?? {},
+    query: (read('query', spec.query, given(request.query)) ?? {}) as Record<string, unknown>,
     body: read('body', spec.body, given(request.body ?? {})),
   };
   return { values, problems };

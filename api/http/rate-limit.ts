@@ -62,7 +62,9 @@ export function quotaReport(koa: Context): Report {
     );
     koa.set(
       'RateLimit',
-      all.map(({ policy, remaining, resetMs }) => `"${policy}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`).join(', '),
+      all
+        .map(({ policy, remaining, resetMs }) => `"${policy}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`)
+        .join(', '),
     );
   };
 }

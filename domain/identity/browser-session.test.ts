@@ -15,7 +15,8 @@ test('SECRET_KEY_BASE keys the cookies of browsers, and nothing else', async (t)
   const sessionId = (await verifySessionToken(config, clock, sessionToken))!;
   const { value } = await browserSession(world.deps, { sessionId });
   t.is((await browserActor(world.deps, value, ORIGIN))?.sessionId, sessionId);
-  for (const env of [{ SECRET_KEY_BASE: 'b'.repeat(64) }, {}]) {
+  const others: Record<string, string>[] = [{ SECRET_KEY_BASE: 'b'.repeat(64) }, {}];
+  for (const env of others) {
     const other = testConfig(world.databaseUrl, env);
     t.is(await browserActor({ ...world.deps, config: other }, value, ORIGIN), null);
     t.is(await verifySessionToken(other, clock, sessionToken), sessionId, 'access tokens stay valid');

@@ -33,9 +33,19 @@ const RULES = {
   /** Sign-ups requested from one source. */
   sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, policy: 'sign-up', what: message('attempts.sign_up_source') },
   /** Password resets requested from one source. */
-  reset_source: { limit: 30, windowMs: 60 * MINUTE_MS, policy: 'password-reset', what: message('attempts.reset_source') },
+  reset_source: {
+    limit: 30,
+    windowMs: 60 * MINUTE_MS,
+    policy: 'password-reset',
+    what: message('attempts.reset_source'),
+  },
   /** Reset links tried from one source. */
-  reset_confirm_source: { limit: 100, windowMs: 60 * MINUTE_MS, policy: 'password-reset-confirm', what: message('attempts.reset_confirm_source') },
+  reset_confirm_source: {
+    limit: 100,
+    windowMs: 60 * MINUTE_MS,
+    policy: 'password-reset-confirm',
+    what: message('attempts.reset_confirm_source'),
+  },
   // Each kind of email to an address has its own budget. So no inbox can be flooded, and requesting sign-ups in
   // another's name does not block their password resets or invitations.
   sign_up_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_up_mail') },
@@ -48,11 +58,21 @@ const RULES = {
   /** Invitations sent by one organization to any address. */
   invitations: { limit: 200, windowMs: 60 * MINUTE_MS, policy: 'invitations', what: message('attempts.invitations') },
   /** Organizations created by one person. */
-  organizations: { limit: 20, windowMs: 24 * 60 * MINUTE_MS, policy: 'workspaces', what: message('attempts.organizations') },
+  organizations: {
+    limit: 20,
+    windowMs: 24 * 60 * MINUTE_MS,
+    policy: 'workspaces',
+    what: message('attempts.organizations'),
+  },
   /** Current passwords tried when changing the password. */
   password: { limit: 10, windowMs: 15 * MINUTE_MS, policy: 'password', what: message('attempts.password') },
   /** Self-registrations of OAuth clients from one source. A setting overrides the limit. */
-  client_registrations: { limit: 20, windowMs: 60 * MINUTE_MS, policy: 'registrations', what: message('attempts.client_registrations') },
+  client_registrations: {
+    limit: 20,
+    windowMs: 60 * MINUTE_MS,
+    policy: 'registrations',
+    what: message('attempts.client_registrations'),
+  },
 } as const satisfies Record<string, Rule>;
 
 /** Number of wrong passwords for one account, from all sources, before each further one has to wait. */

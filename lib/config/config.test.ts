@@ -58,7 +58,9 @@ test('KMS_LOCAL_MASTER_KEY encrypts where no other key does, and else only decry
   });
   t.is(beside.CREDENTIALS_ENCRYPTION_KEY, 'ab'.repeat(32));
   t.deepEqual(beside.CREDENTIALS_PREVIOUS_KEYS, ['cd'.repeat(32), bytes.toString('hex')]);
-  t.notThrows(() => loadConfig({ ...PROD, ...MAIL, CREDENTIALS_ENCRYPTION_KEY: undefined, KMS_LOCAL_MASTER_KEY: master }));
+  t.notThrows(() =>
+    loadConfig({ ...PROD, ...MAIL, CREDENTIALS_ENCRYPTION_KEY: undefined, KMS_LOCAL_MASTER_KEY: master }),
+  );
   for (const wrong of [bytes.toString('hex'), Buffer.alloc(31).toString('base64'), `${master}=`])
     t.throws(() => loadConfig({ KMS_LOCAL_MASTER_KEY: wrong }), { message: /KMS_LOCAL_MASTER_KEY: needs exactly 32/ });
 });

@@ -71,7 +71,11 @@ function publicUrls({ PUBLIC_HOST: host, ...known }: Record<string, string>): Re
 
 /** Returns the keys for stored credentials together with KMS_LOCAL_MASTER_KEY. */
 function credentialKeys(known: Record<string, string>): Record<string, string> {
-  const { KMS_LOCAL_MASTER_KEY: master, CREDENTIALS_ENCRYPTION_KEY: current, CREDENTIALS_PREVIOUS_KEYS: former } = known;
+  const {
+    KMS_LOCAL_MASTER_KEY: master,
+    CREDENTIALS_ENCRYPTION_KEY: current,
+    CREDENTIALS_PREVIOUS_KEYS: former,
+  } = known;
   if (master === undefined || !MASTER_KEY.test(master)) return {};
   const key = Buffer.from(master, 'base64').toString('hex');
   if (current === undefined) return { CREDENTIALS_ENCRYPTION_KEY: key };

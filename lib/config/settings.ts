@@ -42,10 +42,7 @@ export const settingsSchema = z.object({
    * Another form of the key for stored credentials: 32 bytes in base64 (`openssl rand -base64 32`). Encrypts them if
    * CREDENTIALS_ENCRYPTION_KEY is not set. Beside it, it only decrypts, like CREDENTIALS_PREVIOUS_KEYS.
    */
-  KMS_LOCAL_MASTER_KEY: z
-    .string()
-    .regex(MASTER_KEY, 'needs exactly 32 bytes in base64')
-    .optional(),
+  KMS_LOCAL_MASTER_KEY: z.string().regex(MASTER_KEY, 'needs exactly 32 bytes in base64').optional(),
   /** PostgreSQL connection string, version 15 or later. */
   PRIMARY_DB: z
     .string()

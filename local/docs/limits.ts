@@ -47,7 +47,10 @@ const LIMITS: Record<string, Limit[]> = {
       by: { fixed: String(DEFAULT_KEY_RATE) },
     },
     { what: 'Requests per minute of a session', by: 'SESSION_REQUESTS_PER_MINUTE' },
-    { what: 'Writes per minute of the people of a workspace, and of its keys and applications', by: 'ORG_WRITES_PER_MINUTE' },
+    {
+      what: 'Writes per minute of the people of a workspace, and of its keys and applications',
+      by: 'ORG_WRITES_PER_MINUTE',
+    },
     { what: 'Client registrations per hour and source address', by: 'OAUTH_REGISTRATIONS_PER_HOUR' },
     { what: 'Size of a body, unless the endpoint allows more', by: { fixed: '1 MiB, nested 64 levels deep' } },
     { what: 'Duration of a statement in the database', by: 'DB_STATEMENT_TIMEOUT_MS' },

@@ -131,9 +131,7 @@ function hostileChoice(reaching: Reaching) {
 /** The documented parameters of a route, each with a hostile value; where unknown ones are ignored, one of these too. */
 function queryOf(spec: AnyRoute, words: readonly string[]): Record<string, string> {
   const names = [...Object.keys(spec.query?.shape ?? {}), ...(refusesUnknownQuery(spec) ? [] : ['nonsense'])];
-  return Object.fromEntries(
-    names.map((name, at) => [name, words[(at + name.length) % words.length]!]),
-  );
+  return Object.fromEntries(names.map((name, at) => [name, words[(at + name.length) % words.length]!]));
 }
 
 interface Request {

@@ -11,7 +11,7 @@ let tenant: Tenant;
 test.before(async () => {
   world = await createWorld();
   tenant = await world.tenant();
-  await setPlatformAdmin(world.deps, tenant.email, true);
+  await setPlatformAdmin(world.deps, tenant.email, { isAdmin: true });
 });
 test.after.always(() => world?.close());
 

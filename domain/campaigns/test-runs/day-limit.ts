@@ -13,7 +13,10 @@ import { message } from '../../../messages/index.ts';
  * for AUDIT_RETENTION_DAYS. A lock serializes the tests of a workspace, so that only one gets the last allowed place.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */
-export async function assertTestsLeft({ config, reportQuota }: Pick<Ctx, 'config' | 'reportQuota'>, tx: Tx): Promise<void> {
+export async function assertTestsLeft(
+  { config, reportQuota }: Pick<Ctx, 'config' | 'reportQuota'>,
+  tx: Tx,
+): Promise<void> {
   const limit = config.CREDENTIAL_TESTS_PER_DAY;
   if (limit === 0 || !isCredential(tx.actor)) return;
   await tx.org.lock(`test-runs/${tx.org.organizationId}`);
