@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createApiKey } from '../../test/harness/factories.ts';
+import { createApiKey, createMailbox } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { assertStatus, call, createWorld, type Answer } from '../../test/harness/world.ts';
 
@@ -72,12 +72,12 @@ test('people and credentials have write limits of their own, and stopping someth
 test('a policy is switched off when the write limit is reached, and not switched on', async (t) => {
   const world = await createWorld({ clock: new ManualClock(START), env: { ORG_WRITES_PER_MINUTE: '1' } });
   t.teardown(() => world.close());
-  const { apiKeyId, sessionToken: token } = await world.tenant();
+  const { apiKeyId, organizationId, sessionToken: token } = await world.tenant();
   const body = {
     api_key_id: apiKeyId,
     name: 'Agent',
     capabilities: ['campaign.launch'],
-    mailbox_ids: null,
+    mailbox_ids: [await createMailbox(world.deps, organizationId)],
     max_recipients_per_run: 1,
     max_recipients_per_day: 1,
     max_actions_per_day: 1,
