@@ -79,7 +79,7 @@ test('a key without a request left waits before the next one; a longer wait than
   const impatient = new AbortController();
   const waiting = ask(impatient.signal);
   impatient.abort();
-  await t.throwsAsync(waiting);
+  await t.throwsAsync(waiting, { any: true });
   t.is(server.requests.length, 2, 'it was not sent yet');
   await ask();
   t.is(server.requests.length, 3, 'it was sent after the wait');
