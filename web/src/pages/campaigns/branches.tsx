@@ -11,6 +11,7 @@ const OUTCOMES: Record<string, readonly string[]> = {
   wait_for_event: ['event', 'timeout'],
   app_action: ['success', 'error'],
 };
+const outcomesOf = (type: string) => OUTCOMES[type] ?? ['done'];
 const NOWHERE = 'end';
 const CONTACT_FIELDS = ['email', 'first_name', 'last_name', 'company', 'phone'] as const;
 
@@ -54,7 +55,8 @@ export function Branches({
               <ConditionFields
                 key={index}
                 condition={condition}
-                outcomes={OUTCOMES[type] ?? ['done']}
+                outcomes={outcomesOf(type)}
+                isEmail={type === 'email'}
                 mayWrite={mayWrite}
                 change={(next) => replace(at, { ...branch, when: branch.when!.with(index, next) })}
                 remove={() => replace(at, { ...branch, when: branch.when!.toSpliced(index, 1) })}
@@ -90,7 +92,7 @@ export function Branches({
                   onClick={() =>
                     replace(at, {
                       ...branch,
-                      when: [...(branch.when ?? []), { field: 'opened', operator: 'equals', value: true }],
+                      when: [...(branch.when ?? []), firstCondition(type)],
                     })
                   }
                 >
@@ -112,7 +114,7 @@ export function Branches({
             size="xs"
             variant="default"
             leftSection={<IconPlus size={14} />}
-            onClick={() => change(withBranch(branches))}
+            onClick={() => change(withBranch(branches, firstCondition(type)))}
           >
             {t('ways.add')}
           </Button>
@@ -125,19 +127,24 @@ export function Branches({
 function ConditionFields({
   condition,
   outcomes,
+  isEmail,
   mayWrite,
   change,
   remove,
 }: {
   condition: Condition;
   outcomes: readonly string[];
+  isEmail: boolean;
   mayWrite: boolean;
   change: (condition: Condition) => void;
   remove: () => void;
 }) {
   const t = useText();
   const { field, operator, value } = condition;
-  const known = ['opened', 'clicked', 'replied', 'node_outcome', ...CONTACT_FIELDS.map((name) => `contact.${name}`)];
+  const ofStep = isEmail
+    ? ['opened', 'clicked', 'replied', 'node_outcome']
+    : ['node_outcome', 'opened', 'clicked', 'replied'];
+  const known = [...ofStep, ...CONTACT_FIELDS.map((name) => `contact.${name}`)];
   const isKnown = known.includes(field);
   const isReaction = field === 'opened' || field === 'clicked' || field === 'replied';
   const needsValue = operator !== 'exists' && operator !== 'not_exists';
@@ -231,10 +238,14 @@ function toCondition(field: string, outcomes: readonly string[]): Condition {
   return { field, operator: 'equals', value: '' };
 }
 
+/** Condition that a new branch begins with: the recipient's reaction to an email, the outcome of any other step. */
+const firstCondition = (type: string): Condition =>
+  toCondition(type === 'email' ? 'opened' : 'node_outcome', outcomesOf(type));
+
 /** A new branch is inserted before the unconditional link, because links behind that are never checked. */
-function withBranch(branches: readonly Branch[]): Branch[] {
+function withBranch(branches: readonly Branch[], condition: Condition): Branch[] {
   if (branches.length === 0) return [{ to: null }];
   const plain = branches.findIndex(({ when = [] }) => when.length === 0);
   const at = plain === -1 ? branches.length : plain;
-  return branches.toSpliced(at, 0, { to: null, when: [{ field: 'opened', operator: 'equals', value: true }] });
+  return branches.toSpliced(at, 0, { to: null, when: [condition] });
 }

@@ -66,6 +66,7 @@ export default function Editor({
           ...(STYLE_NONCE ? [EditorView.cspNonce.of(STYLE_NONCE)] : []),
           history(),
           highlight,
+          typeOverBraces,
           autocompletion({ override: [(context) => complete(context, latest.current.variables)], icons: false }),
           keymap.of([{ key: 'Tab', run: acceptCompletion }, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
           isOneLine ? oneLine : [EditorView.lineWrapping, EditorView.theme({ '.cm-content': { minHeight: '10rem' } })],
@@ -117,6 +118,14 @@ const oneLine: Extension = EditorState.transactionFilter.of((transaction) =>
     : transaction,
 );
 
+/** Ignores braces that a person types behind a variable that the completion has closed. */
+const typeOverBraces = EditorView.inputHandler.of(
+  ({ state }, from, to, typed) =>
+    from === to &&
+    /^\}+$/.test(typed) &&
+    /\{\{[^{}]*\}\}$/.test(state.doc.lineAt(from).text.slice(0, from - state.doc.lineAt(from).from)),
+);
+
 /** Highlights variables and spintax alternatives. */
 const matcher = new MatchDecorator({
   regexp: /\{\{[^{}]*\}\}|\{\{[^{}]*$|\{[^{}|]*\|[^{}]*\}/g,
@@ -147,9 +156,13 @@ function complete(context: CompletionContext, variables: readonly string[]): Com
   }
   const open = context.matchBefore(/\{\{\s*\.?[\w.]*/);
   if (open) {
-    const closes = context.state.sliceDoc(context.pos, context.pos + 2) === '}}' ? '' : '}}';
+    const { text: line, from } = context.state.doc.lineAt(context.pos);
+    // The rest of a name in which the cursor stands is replaced, too, and braces that close it stay as they are.
+    const [rest, braces] = /^[\w.]*(\s*\}\})?/.exec(line.slice(context.pos - from))!;
+    const closes = braces ? '' : '}}';
     return {
       from: open.from,
+      to: context.pos + rest.length - (braces?.length ?? 0),
       filter: true,
       options: variables.map((name) => ({
         label: `{{${written(name)}`,

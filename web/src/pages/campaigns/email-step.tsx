@@ -6,7 +6,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { useText } from '../../text/index.ts';
 import type { Action, FieldsProps, Step, EmailContent } from './flow.ts';
 import { useLeads } from './leads.ts';
-import { Preview } from './preview.tsx';
+import { Faults, Preview, usePreview } from './preview.tsx';
 
 const Editor = lazy(() => import('./editor.tsx'));
 const BUILT_IN = ['FirstName', 'LastName', 'Email', 'Company', 'Phone'];
@@ -73,7 +73,15 @@ export function EmailContentFields({
   const [isHtml, setHtml] = useState(wording.body_plain === '' && wording.body_html !== '');
   const custom = useCustomFields(campaignId);
   const names = useMemo(() => [...BUILT_IN, ...custom, ...variables], [custom, variables]);
-  const field = isHtml ? 'body_html' : 'body_plain';
+  const [field, other] = isHtml ? (['body_html', 'body_plain'] as const) : (['body_plain', 'body_html'] as const);
+  const preview = usePreview(campaignId, stepId, wording);
+  const faultsOf = (name: keyof EmailContent | 'address', label?: string) => (
+    <Faults
+      faults={preview.data?.problems?.filter((fault) => fault.field === name) ?? []}
+      text={name === 'address' ? '' : wording[name]}
+      {...(label ? { label } : {})}
+    />
+  );
   const shape = (height: number) => <Skeleton height={height} radius="md" />;
   return (
     <Stack gap="sm">
@@ -88,6 +96,7 @@ export function EmailContentFields({
           onChange={(subject) => change({ subject })}
         />
       </Suspense>
+      {faultsOf('subject')}
       <Group justify="space-between" gap="xs">
         <SegmentedControl
           size="xs"
@@ -114,7 +123,11 @@ export function EmailContentFields({
           onChange={(text) => change({ [field]: text })}
         />
       </Suspense>
-      <Preview campaignId={campaignId} stepId={stepId} wording={wording} />
+      {faultsOf(field)}
+      <Preview preview={preview}>
+        {faultsOf(other, t(isHtml ? 'letter.plain' : 'letter.html'))}
+        {faultsOf('address')}
+      </Preview>
     </Stack>
   );
 }

@@ -105,54 +105,6 @@ function conditionText({ field, operator, value }: Condition): string {
   return [field.replace(/^contact\.(custom\.)?/, ''), textOf('ways.operator', operator), value ?? ''].join(' ').trim();
 }
 
-/** Position and size in the graph of a sequence (px). */
-interface Place {
-  x: number;
-  y: number;
-}
-
-export const NODE = { width: 240, height: 108 } as const;
-const GAP = { x: 48, y: 64 } as const;
-
-/**
- * Lays out the steps so that each is below its predecessors: the longest path decides the row, and a step is centred
- * above its successors. Unreachable steps are placed on the right.
- */
-export function layOut(steps: readonly Step[]): { places: Map<string, Place>; height: number; width: number } {
-  const byId = new Map(steps.map((step) => [step.id, step]));
-  const targets = (id: string) => [
-    ...new Set(branchesOf(byId.get(id)!).flatMap(({ to }) => (to && byId.has(to) ? [to] : []))),
-  ];
-  const rows = new Map<string, number>();
-  const parents = new Map<string, string | null>();
-  const descend = (id: string, row: number, parent: string | null): void => {
-    if ((rows.get(id) ?? -1) >= row) return;
-    rows.set(id, row);
-    parents.set(id, parent);
-    // The API refuses cycles. This prevents an endless recursion on a faulty answer.
-    if (row > steps.length) return;
-    for (const next of targets(id)) descend(next, row + 1, id);
-  };
-  const roots: string[] = [];
-  for (const step of steps) {
-    if (rows.has(step.id)) continue;
-    roots.push(step.id);
-    descend(step.id, 0, null);
-  }
-  const children = (id: string) => targets(id).filter((next) => parents.get(next) === id);
-  const places = new Map<string, Place>();
-  let free = 0;
-  const place = (id: string): number => {
-    const below = children(id).map(place);
-    const x = below.length > 0 ? (below[0]! + below.at(-1)!) / 2 : (free += 1) - 1;
-    places.set(id, { x: x * (NODE.width + GAP.x), y: rows.get(id)! * (NODE.height + GAP.y) });
-    return x;
-  };
-  for (const root of roots) if (parents.get(root) === null) place(root);
-  const lowest = Math.max(0, ...[...places.values()].map(({ y }) => y));
-  return { places, height: lowest + NODE.height, width: Math.max(1, free) * (NODE.width + GAP.x) - GAP.x };
-}
-
 /** Returns the share of leads at a step that took a link, as text; empty without leads. */
 export function shareOf(flow: Flow | undefined, from: string, to: string | null): string {
   const reached = flow?.steps.find(({ step_id }) => step_id === from)?.reached ?? 0;

@@ -1,26 +1,18 @@
 import IconFlag from 'tabler:flag';
-import {
-  BaseEdge,
-  getSmoothStepPath,
-  Handle,
-  Position,
-  type Edge,
-  type EdgeProps,
-  type Node,
-  type NodeProps,
-} from '@xyflow/react';
+import { BaseEdge, Handle, Position, type Edge, type EdgeProps, type Node, type NodeProps } from '@xyflow/react';
 import { useMemo } from 'react';
 import { FlowPicture, EDGE_STYLE } from '../../components/flow-picture.tsx';
 import { useText } from '../../text/index.ts';
-import { branchesOf, conditionsText, layOut, NODE, shareOf, type Flow, type Step } from './flow.ts';
+import { branchesOf, conditionsText, shareOf, type Flow, type Step } from './flow.ts';
+import { END, layOut, NODE, pathOf, type Way } from './layout.ts';
 import { StepCard } from './step-card.tsx';
 
 type StepNode = Node<{ step: Step; flow: Flow | undefined; isFirst: boolean; isChosen: boolean; choose: () => void }>;
 type EndNode = Node<{ label: string }>;
+type WayEdge = Edge<Pick<Way, 'points' | 'labelAt'>>;
 
 const KINDS = { step: StepInGraph, end: EndInGraph };
-const EDGE_TYPES = { branch: BranchInGraph };
-const END = { width: 84, height: 34 };
+const EDGE_TYPES = { way: WayInGraph };
 const MARGIN = 24;
 const TALLEST = 2_400;
 const FIT = { maxZoom: 1, padding: 0.04 };
@@ -38,55 +30,51 @@ export default function Graph({
   choose: (id: string) => void;
 }) {
   const t = useText();
-  const { places, height, width } = useMemo(() => layOut(steps), [steps]);
-  const nodes: (StepNode | EndNode)[] = steps.map((step, at) => ({
-    id: step.id,
-    type: 'step',
-    position: places.get(step.id)!,
-    ...NODE,
-    data: { step, flow, isFirst: at === 0, isChosen: step.id === chosen, choose: () => choose(step.id) },
+  const picture = useMemo(
+    () =>
+      layOut(
+        steps.map((step) => {
+          const branches = branchesOf(step);
+          const otherwise = branches.length > 1 ? t('sequence.always') : '';
+          const links = branches.map((branch) => ({
+            to: branch.to,
+            label: [conditionsText(branch) || otherwise, shareOf(flow, step.id, branch.to)].filter(Boolean).join(' · '),
+          }));
+          return { id: step.id, links };
+        }),
+      ),
+    [steps, flow, t],
+  );
+  const stepNodes = picture.steps.map(({ id, ...position }, at): StepNode => {
+    const step = steps[at]!;
+    const data = { step, flow, isFirst: at === 0, isChosen: id === chosen, choose: () => choose(id) };
+    return { id, type: 'step', position, ...NODE, data };
+  });
+  const endNodes = picture.ends.map(({ id, ...position }): EndNode => ({
+    id,
+    type: 'end',
+    position,
+    ...END,
+    data: { label: t('sequence.end') },
   }));
-  const edges: Edge[] = [];
-  for (const step of steps) {
-    const branches = branchesOf(step);
-    branches.forEach((branch, at) => {
-      const target = branch.to !== null && places.has(branch.to) ? branch.to : `end-${step.id}-${at}`;
-      if (branch.to === null) {
-        const { x, y } = places.get(step.id)!;
-        nodes.push({
-          id: target,
-          type: 'end',
-          position: { x: x + NODE.width + 24 + at * 12, y: y + NODE.height + 8 },
-          ...END,
-          data: { label: t('sequence.end') },
-        });
-      }
-      const label = [conditionsText(branch), shareOf(flow, step.id, branch.to)].filter(Boolean).join(' · ');
-      edges.push({
-        ...EDGE_STYLE,
-        id: `${step.id}-${at}`,
-        source: step.id,
-        target,
-        ...(branches.length > 1 && branch.to !== null ? { type: 'branch' } : {}),
-        ...(label ? { label } : {}),
-      });
-    });
-  }
+  const edges = picture.ways.map(({ id, source, target, label, points, labelAt }): WayEdge => {
+    return { ...EDGE_STYLE, id, type: 'way', source, target, ...(label ? { label } : {}), data: { points, labelAt } };
+  });
   return (
     <div
       className="sequence-graph"
-      style={{ height: Math.min(height + 2 * MARGIN, TALLEST) }}
-      data-width={width}
+      style={{ height: Math.min(picture.height + 2 * MARGIN, TALLEST) }}
+      data-width={picture.width}
       role="group"
       aria-label={t('sequence.picture')}
     >
       <FlowPicture
-        key={`${steps.length}-${width}-${height}`}
+        key={`${steps.length}-${picture.width}-${picture.height}`}
         fit={FIT}
-        nodes={nodes}
+        nodes={[...stepNodes, ...endNodes]}
         edges={edges}
         nodeTypes={KINDS as never}
-        edgeTypes={EDGE_TYPES}
+        edgeTypes={EDGE_TYPES as never}
       />
     </div>
   );
@@ -102,16 +90,15 @@ function StepInGraph({ data }: NodeProps<StepNode>) {
   );
 }
 
-/** One of several links from a step. Its condition is shown above its target, where no other link passes. */
-function BranchInGraph({ sourceX, sourceY, sourcePosition, targetX, targetY, targetPosition, ...edge }: EdgeProps) {
-  const [path] = getSmoothStepPath({ sourceX, sourceY, sourcePosition, targetX, targetY, targetPosition });
+/** Link in its course around the steps. */
+function WayInGraph({ id, label, data }: EdgeProps<WayEdge>) {
   return (
     <BaseEdge
-      id={edge.id}
-      path={path}
-      label={edge.label}
-      labelX={targetX}
-      labelY={targetY - 14}
+      id={id}
+      path={pathOf(data?.points ?? [])}
+      label={label}
+      labelX={data?.labelAt.x}
+      labelY={data?.labelAt.y}
       labelBgPadding={EDGE_STYLE.labelBgPadding}
       labelBgBorderRadius={EDGE_STYLE.labelBgBorderRadius}
     />
@@ -121,7 +108,7 @@ function BranchInGraph({ sourceX, sourceY, sourcePosition, targetX, targetY, tar
 function EndInGraph({ data }: NodeProps<EndNode>) {
   return (
     <div className="sequence-end">
-      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <Handle type="target" position={Position.Top} isConnectable={false} />
       <IconFlag size={14} />
       {data.label}
     </div>
