@@ -1,4 +1,5 @@
 import test from 'ava';
+import { newId } from '../../lib/ids.ts';
 import { createApiKey, createMailbox } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { assertStatus, call, createWorld, type Answer } from '../../test/harness/world.ts';
@@ -48,7 +49,7 @@ test('people and credentials have write limits of their own, and stopping someth
   const tenant = await world.tenant();
   const other = await createApiKey(world.deps, tenant.organizationId, tenant.userId);
   const add = async (token: string) =>
-    call(world, 'POST', '/v1/segments', { token, body: { name: `Segment ${Math.random()}`, conditions: [] } });
+    call(world, 'POST', '/v1/segments', { token, body: { name: newId(), conditions: [] } });
   assertStatus(t, await add(tenant.apiKey), 201);
   assertStatus(t, await add(other.apiKey), 201);
   const refused = await add(tenant.apiKey);
@@ -63,9 +64,9 @@ test('people and credentials have write limits of their own, and stopping someth
   t.deepEqual(policies(revoked), []);
   const suppressed = await call(world, 'POST', '/v1/suppressions', {
     token: tenant.apiKey,
-    body: { email: 'nobody@example.com' },
+    body: { entries: [{ value: 'nobody@example.com' }] },
   });
-  t.not(suppressed.status, 429, suppressed.text);
+  assertStatus(t, suppressed, 200);
   assertStatus(t, await add(tenant.sessionToken), 429);
 });
 
