@@ -65,6 +65,28 @@ test('a write that had no answer is sent again with the same key, and done once'
   t.is(new Set(server.requests.map(({ raw }) => raw.toString())).size, 1, 'the body is the same each time');
 });
 
+test('a key without a request left waits before the next one; a longer wait than allowed is not made', async (t) => {
+  const left = (count: number, seconds: number) => ({
+    status: 200,
+    body: { data: [], pagination: { total: 0, next_cursor: null, has_more: false } },
+    headers: { ratelimit: `"requests";r=${count};t=${seconds}, "writes";r=0;t=9` },
+  });
+  const { server, heron } = await inTurn([left(1, 1), left(0, 2), left(0, 3600), left(5, 1)]);
+  t.teardown(() => server.stop());
+  const ask = (signal?: AbortSignal) => heron.GET('/v1/segments', signal ? { signal } : {});
+  await ask();
+  await ask();
+  const impatient = new AbortController();
+  const waiting = ask(impatient.signal);
+  impatient.abort();
+  await t.throwsAsync(waiting, { any: true });
+  t.is(server.requests.length, 2, 'it was not sent yet');
+  await ask();
+  t.is(server.requests.length, 3, 'it was sent after the wait');
+  await ask();
+  t.is(server.requests.length, 4, 'an hour is not waited');
+});
+
 test('what will not pass is answered at once, and nothing is sent for ever', async (t) => {
   const refused = await inTurn([{ status: 400, body: { message: 'no', code: 'bad_request' } }]);
   t.teardown(() => refused.server.stop());

@@ -9,119 +9,151 @@ import {
 import type { Clock } from './clock.ts';
 
 /** Length (ms) of the sliding window in which requests are counted. */
-const WINDOW_MS = 60_000;
+export const WINDOW_MS = 60_000;
 /**
- * Length (ms) of a slice. Requests are counted per slice. The oldest slice counts only with its share that is still
- * inside the window.
+ * Length (ms) of a slice. Requests are counted per slice, and a slice leaves the window as a whole, 60 seconds after its
+ * start.
  */
-const SLICE_MS = 5_000;
+const SLICE_MS = 1_000;
 const SLICES = WINDOW_MS / SLICE_MS;
-/** Seconds for which a slice is kept: until the window has passed it. */
-const COUNTER_TTL_SECONDS = (WINDOW_MS + 2 * SLICE_MS) / 1000;
+/** Seconds for which a slice is kept: until the window has passed it in every process. */
+const COUNTER_TTL_SECONDS = (WINDOW_MS + 10_000) / 1000;
 /**
- * Bound of the slices, and of the refused keys, that one process caches. Counted as sizes, because `max` would allocate
+ * Bound of the keys, and of the refused keys, that one process caches. Counted as sizes, because `max` would allocate
  * all places at the start.
  */
-const REMEMBERED = { maxSize: 50_000, sizeCalculation: () => 1 };
+const REMEMBERED = { maxSize: 10_000, sizeCalculation: () => 1 };
 const PREFIX = 'rate';
 const TABLE = 'rate_limit_counts';
+
+/** Result of counting one request. */
+interface Taken {
+  /** Time (ms) to wait; 0 if the request is allowed. After it a request is allowed, if the key made none meanwhile. */
+  waitMs: number;
+  /** Requests that the key may make now; Infinity without a limit. */
+  remaining: number;
+  /** Time (ms) until the oldest counted request leaves the window, so that `remaining` grows. */
+  resetMs: number;
+}
+
+/** A limit as it stands after a request, for the RateLimit headers of its answer. */
+export interface Quota {
+  /** Name of the limit. */
+  policy: string;
+  limit: number;
+  windowMs: number;
+  remaining: number;
+  /** Time (ms) until `remaining` grows. */
+  resetMs: number;
+}
 
 /** Limits the requests per key in any 60 seconds. */
 export interface RateLimiter {
   /**
    * Counts one request of `key`. A refused request is not counted.
    * @param limitPerMinute requests in any 60 seconds; 0 is unlimited
-   * @returns milliseconds to wait; 0 if the request is allowed. After this wait it is allowed if the key made no other
-   * request meanwhile.
    */
-  take(key: string, limitPerMinute: number): Promise<number>;
+  take(key: string, limitPerMinute: number): Promise<Taken>;
   close(): Promise<void>;
 }
 
-/** Storage of the counts: a limiter of rate-limiter-flexible, used for its counters and their expiry. */
+/** Storage of counts, which forgets each after {@link COUNTER_TTL_SECONDS}. */
 interface Counters {
-  counters: Pick<RateLimiterMemory | RateLimiterStoreAbstract, 'penalty' | 'reward' | 'get'>;
+  /** Adds to a count and returns its new value. */
+  add(id: string, by: 1 | -1): Promise<number>;
+  /** Returns counts in the order of their ids, 0 for an unknown one. */
+  read(ids: readonly string[]): Promise<number[]>;
   close(): Promise<void>;
+}
+
+/** Counts of the finished slices of a key's window, the oldest first, while the slice `running` is the current one. */
+interface FinishedSlices {
+  running: number;
+  counts: readonly number[];
 }
 
 /**
- * Creates a limiter with a sliding window. Every request atomically increments the counter of its slice. It is refused
- * if the window then holds more than the limit, so processes that share counters enforce one common limit. The requests
- * of the oldest slice are assumed to be spread evenly over its 5 seconds. After a burst, 60 seconds can therefore
- * contain slightly more requests than the limit.
+ * Creates a limiter with a sliding window. Every request atomically increments the count of its slice. It is refused if
+ * the window then holds more than the limit, so processes that share counts enforce one common limit. The requests of a
+ * slice leave the window together, up to one second early, so a wait is never longer than the window.
  */
-export function createRateLimiter(clock: Clock, { counters, close }: Counters = memoryCounters()): RateLimiter {
-  const closedSlices = new LRUCache<string, number>(REMEMBERED);
+export function createRateLimiter(clock: Clock, counters: Counters = memoryCounters()): RateLimiter {
+  const finished = new LRUCache<string, FinishedSlices>(REMEMBERED);
   const refusedUntil = new LRUCache<string, number>(REMEMBERED);
 
-  /**
-   * Returns the counts of the finished slices, the oldest first. These counts no longer change, so each is queried only
-   * once.
-   */
-  async function pastCounts(key: string, running: number): Promise<number[]> {
-    const ids = Array.from({ length: SLICES }, (_, i) => `${key}/${running - SLICES + i}`);
-    const unknown = ids.filter((id) => !closedSlices.has(id));
-    const found = await Promise.all(unknown.map((id) => counters.get(id)));
-    for (const [i, id] of unknown.entries()) closedSlices.set(id, found[i]?.consumedPoints ?? 0);
-    return ids.map((id) => closedSlices.get(id) ?? 0);
+  /** Returns the counts of the finished slices. They no longer change, so each is queried only once. */
+  async function finishedCounts(key: string, running: number): Promise<readonly number[]> {
+    const known = finished.get(key);
+    if (known?.running === running) return known.counts;
+    const kept = known && known.running < running ? known.counts.slice(running - known.running) : [];
+    const missing = SLICES - 1 - kept.length;
+    const ids = Array.from({ length: missing }, (_, i) => `${key}/${running - missing + i}`);
+    const counts = [...kept, ...(await counters.read(ids))];
+    finished.set(key, { running, counts });
+    return counts;
   }
 
   return {
     async take(key, limit) {
-      if (limit <= 0) return 0;
+      if (limit <= 0) return { waitMs: 0, remaining: Infinity, resetMs: 0 };
       const now = clock.now().getTime();
       const refusal = `${key}/${limit}`;
       // A repeated request before the end of the wait is refused without a query.
-      const until = refusedUntil.get(refusal) ?? 0;
-      if (until > now) return until - now;
+      const waitMs = (refusedUntil.get(refusal) ?? 0) - now;
+      if (waitMs > 0) return { waitMs, remaining: 0, resetMs: waitMs };
 
       const slice = Math.floor(now / SLICE_MS);
-      const [past, { consumedPoints }] = await Promise.all([
-        pastCounts(key, slice),
-        counters.penalty(`${key}/${slice}`, 1),
-      ]);
+      const [past, count] = await Promise.all([finishedCounts(key, slice), counters.add(`${key}/${slice}`, 1)]);
       // A count above the limit comes from concurrent requests that are being refused, which do not count.
-      const before = Math.min(consumedPoints - 1, limit);
-      const waitMs = waitFor([...past, before], now - slice * SLICE_MS, limit);
-      if (waitMs === 0) return 0;
-      await counters.reward(`${key}/${slice}`, 1);
-      refusedUntil.set(refusal, now + waitMs);
-      return waitMs;
+      const taken = judge([...past, Math.min(count - 1, limit)], { limit, now, slice });
+      if (taken.waitMs === 0) return taken;
+      await counters.add(`${key}/${slice}`, -1);
+      refusedUntil.set(refusal, now + taken.waitMs);
+      return taken;
     },
-    close,
+    close: () => counters.close(),
   };
 }
 
 /**
- * Returns the time (ms) until the window has room for one more request, if none arrives meanwhile.
- * @param counts per slice, the oldest first; the last is the current slice
- * @param elapsedMs elapsed time of the current slice
+ * Judges one more request.
+ * @param counts per slice, the oldest first; the last is the current `slice`
  */
-function waitFor(counts: readonly number[], elapsedMs: number, limit: number): number {
-  for (let later = 0; later < counts.length; later += 1) {
-    const oldest = counts[later]!;
-    const newer = counts.slice(later + 1).reduce((sum, count) => sum + count, 0);
-    const room = limit - 1 - newer;
-    if (room < 0) continue;
-    // Time (ms) within that slice at which enough of the oldest slice has left the window.
-    const fitsAt = oldest <= room ? 0 : Math.ceil((1 - room / oldest) * SLICE_MS);
-    return Math.max(0, later * SLICE_MS + fitsAt - elapsedMs);
+function judge(counts: readonly number[], { limit, now, slice }: { limit: number; now: number; slice: number }): Taken {
+  const leavesInMs = (index: number) => (slice + 1 + index) * SLICE_MS - now;
+  const used = counts.reduce((sum, count) => sum + count, 0);
+  if (used < limit) {
+    const oldest = counts.findIndex((count) => count > 0);
+    return { waitMs: 0, remaining: limit - used - 1, resetMs: leavesInMs(oldest < 0 ? counts.length - 1 : oldest) };
   }
-  throw new Error('a window without a running slice');
+  let excess = used - limit + 1;
+  const opening = counts.findIndex((count) => (excess -= count) <= 0);
+  const waitMs = leavesInMs(opening);
+  return { waitMs, remaining: 0, resetMs: waitMs };
 }
 
-/** Creates counters in memory, for this process only. */
+/** Creates counts in memory, for this process only. */
 export function memoryCounters(): Counters {
+  const counters = new RateLimiterMemory({ keyPrefix: PREFIX, points: 1, duration: COUNTER_TTL_SECONDS });
   return {
-    counters: new RateLimiterMemory({ keyPrefix: PREFIX, points: 1, duration: COUNTER_TTL_SECONDS }),
+    add: adding(counters),
+    read: (ids) => Promise.all(ids.map(async (id) => (await counters.get(id))?.consumedPoints ?? 0)),
     close: () => Promise.resolve(),
   };
 }
 
-/** Runs one statement of rate-limiter-flexible, with `$1` parameters. */
-export type PgQuery = (statement: { name?: string; text: string; values?: unknown[] }) => Promise<unknown>;
+function adding(counters: RateLimiterMemory | RateLimiterStoreAbstract): Counters['add'] {
+  return async (id, by) => (await (by > 0 ? counters.penalty(id, 1) : counters.reward(id, 1))).consumedPoints;
+}
 
-/** Creates counters in PostgreSQL (table `rate_limit_counts`), shared by all processes. One statement per request. */
+/** Runs one statement of rate-limiter-flexible, with `$1` parameters. */
+export type PgQuery = (statement: {
+  name?: string;
+  text: string;
+  values?: unknown[];
+}) => Promise<{ rows: Record<string, unknown>[] }>;
+
+/** Creates counts in PostgreSQL (table `rate_limit_counts`), shared by all processes. */
 export function postgresCounters(query: PgQuery): Counters {
   const counters = new RateLimiterPostgres({
     storeClient: { query },
@@ -132,26 +164,47 @@ export function postgresCounters(query: PgQuery): Counters {
     points: 1,
     duration: COUNTER_TTL_SECONDS,
   });
-  return { counters, close: () => Promise.resolve() };
+  return {
+    add: adding(counters),
+    async read(ids) {
+      const keys = ids.map((id) => counters.getKey(id));
+      const { rows } = await query({
+        name: 'rate-limit-read',
+        text: `select key, points from ${TABLE} where key = any($1)`,
+        values: [keys],
+      });
+      const found = new Map(rows.map(({ key, points }) => [key, Number(points)]));
+      return keys.map((key) => found.get(key) ?? 0);
+    },
+    close: () => Promise.resolve(),
+  };
 }
 
 /**
- * Creates counters in Redis, shared by all processes. While Redis is unreachable, each process counts for itself.
+ * Creates counts in Redis, shared by all processes. While Redis is unreachable, each process counts for itself.
  * @param onError called with connection errors
  */
 export function redisCounters(url: string, onError: (error: Error) => void): Counters {
   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
   client.on('error', onError);
+  const own = memoryCounters();
   const counters = new RateLimiterRedis({
     storeClient: client,
     keyPrefix: PREFIX,
     points: 1,
     duration: COUNTER_TTL_SECONDS,
     rejectIfRedisNotReady: true,
-    insuranceLimiter: memoryCounters().counters as RateLimiterMemory,
   });
+  const shared = adding(counters);
   return {
-    counters,
+    add: (id, by) => shared(id, by).catch(() => own.add(id, by)),
+    async read(ids) {
+      try {
+        return (await client.mget(ids.map((id) => counters.getKey(id)))).map(Number);
+      } catch {
+        return own.read(ids);
+      }
+    },
     async close() {
       client.disconnect();
     },

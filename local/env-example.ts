@@ -1,13 +1,14 @@
 /**
  * `npm run env-example`: writes deploy/.env.example, the settings that deploy/compose.yaml passes on, from the comments
- * and defaults in lib/config/settings.ts. A test compares.
+ * and defaults in lib/config/. A test compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PUBLISHED_DEFAULTS } from '../lib/config/secrets.ts';
 import { settingsSchema, type SettingName } from '../lib/config/settings.ts';
 
-const SETTINGS = fileURLToPath(new URL('../lib/config/settings.ts', import.meta.url));
+/** Files of the settings, without their paths. */
+const SETTINGS = ['settings.ts', 'provider-settings.ts'];
 /** Path of the example. */
 export const ENV_EXAMPLE = fileURLToPath(new URL('../deploy/.env.example', import.meta.url));
 
@@ -27,7 +28,7 @@ export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
 const OWN_DEFAULTS: Partial<Record<SettingName, string>> = { TEMPORAL_UI_URL: 'http://127.0.0.1:8233' };
 
 const HEAD = `# Settings of deploy/compose.yaml. Copy this file to .env, fill in the first three, and take the # away from what you
-# change: the value that stands there is the default. Written from lib/config/settings.ts by \`npm run env-example\`.
+# change: the value that stands there is the default. Written from lib/config by \`npm run env-example\`.
 
 # Password of the PostgreSQL that compose brings: openssl rand -hex 16
 POSTGRES_PASSWORD=
@@ -41,7 +42,7 @@ export function envExample(): string {
     .map((name) => {
       const needed = name in PUBLISHED_DEFAULTS;
       const words = comments.get(name);
-      if (!words) throw new Error(`${name} has no comment in lib/config/settings.ts`);
+      if (!words) throw new Error(`${name} has no comment in lib/config/`);
       const comment = [...words, ...(needed ? ['openssl rand -hex 32'] : [])].map((line) => `# ${line}\n`).join('');
       return `\n${comment}${needed ? `${name}=` : `#${name}=${defaultOf(name)}`}\n`;
     });
@@ -50,7 +51,9 @@ export function envExample(): string {
 
 /** Reads the comment lines above each setting. */
 export function readComments(): Map<string, string[]> {
-  const source = readFileSync(SETTINGS, 'utf8');
+  const source = SETTINGS.map((file) => readFileSync(new URL(`../lib/config/${file}`, import.meta.url), 'utf8')).join(
+    '',
+  );
   const found = source.matchAll(/\n {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n {2}([A-Z][A-Z0-9_]*):/g);
   return new Map(
     [...found].map(([, comment, name]) => [

@@ -159,6 +159,18 @@ test.serial('what a start would refuse is an error, as in validation', async (t)
   t.true(['campaign_no_contacts', 'campaign_no_mailbox', 'empty_step_body'].every((code) => codes.includes(code)));
 });
 
+test.serial('the check of the sending domains does not pass for a pool without a mailbox', async (t) => {
+  const desk = await openDesk(world);
+  const campaign = await desk.campaign({ steps: [{ subject: 'Stock counts', body_plain: BODY }] });
+  const { body, findings } = await preflight(desk, campaign.id);
+  const check = body.checks.find(({ key }: { key: string }) => key === 'sending_domains');
+  t.like(check, { passed: false, severity: 'warning' });
+  t.like(
+    findings.find(({ check: of }) => of === 'sending_domains'),
+    { code: 'no_sending_domains', severity: 'warning' },
+  );
+});
+
 test.serial('DNS of the sending domains: what is missing costs points, what has no answer does not', async (t) => {
   const { desk, id } = await prepared();
   const codesWith = async (changes: Record<string, string[] | null>) => {

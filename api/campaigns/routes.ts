@@ -228,6 +228,7 @@ export const campaignRoutes = [
     description:
       'Reserved slots are released. Emails already being sent by a worker are still sent. Start the campaign again to resume.',
     params: idParams,
+    stops: true,
     success: { status: 200, body: stopped },
     handler: async (ctx, { params }) => {
       await stopCampaign(ctx, params.id);

@@ -17,8 +17,10 @@ import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { withRequestSpan } from '../../lib/request-span.ts';
 import { addSpanAttributes } from '../../lib/trace.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
+import { cors } from './cors.ts';
 import { asAppError, errorCodeOf, sendError } from './errors.ts';
 import { admission, guard } from './guard.ts';
+import { quotaReport } from './rate-limit.ts';
 import { fullPath, type AnyRoute } from './route.ts';
 import { message, type Message } from '../../messages/index.ts';
 
@@ -63,7 +65,7 @@ export function createApp(options: AppOptions): Koa {
     );
   }
   app.use(envelope(deps, metrics, options.usage));
-  app.use(cors(deps.config.CORS_ALLOW_ORIGINS));
+  app.use(cors(deps.config, routes));
   for (const extra of options.middleware ?? []) app.use(extra);
   app.use(router.routes());
   if (options.fallback) app.use(options.fallback);
@@ -217,6 +219,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     const requestId = REQUEST_ID.test(given) ? given : newId();
     koa.state.requestId = requestId;
     koa.state.log = deps.log.child({ requestId });
+    koa.state.reportQuota = quotaReport(koa as Context);
     koa.request.ip = proxyAddr(koa.req, trust);
     koa.set('X-Request-Id', requestId);
     koa.set('X-Content-Type-Options', 'nosniff');
@@ -265,33 +268,4 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     withRequestSpan(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () =>
       Promise.resolve(answer(koa, next)),
     );
-}
-
-/**
- * Allows cross-origin requests from the listed origins only. Credentials are sent in a header, so cookies are never
- * allowed.
- */
-function cors(origins: readonly string[]): Middleware {
-  return (koa, next) => {
-    const origin = koa.get('origin');
-    if (origin && origins.includes(origin)) {
-      koa.vary('Origin');
-      koa.set('Access-Control-Allow-Origin', origin);
-      koa.set(
-        'Access-Control-Expose-Headers',
-        'X-Request-Id, X-Total-Rows, Retry-After, Idempotent-Replayed, WWW-Authenticate',
-      );
-      if (koa.method === 'OPTIONS' && koa.get('access-control-request-method')) {
-        koa.set('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
-        koa.set(
-          'Access-Control-Allow-Headers',
-          'Authorization, Content-Type, Idempotency-Key, X-Request-Id, Mcp-Protocol-Version',
-        );
-        koa.set('Access-Control-Max-Age', '600');
-        koa.status = 204;
-        return undefined;
-      }
-    }
-    return next();
-  };
 }

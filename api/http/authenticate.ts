@@ -25,6 +25,6 @@ export async function authenticateCaller(
   const caller = await actors.resolve(header.slice(7).trim(), origin, rememberKey).catch((error: unknown) => {
     throw refusedCredential(spec, deps.config, error);
   });
-  await countKeyRequest(limiter, caller);
+  await countKeyRequest(limiter, caller, koa.state.reportQuota);
   return caller.actor;
 }

@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/platform/kernel/actor.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { holds, type OrgPermission } from '../../lib/permissions.ts';
@@ -11,7 +12,7 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
- * @param asked the route that the client called; its challenge is sent with a refusal
+ * @param options.asked the route that the client called; its challenge is sent with a refusal
  * @throws AppError no_organization, forbidden, rate_limit_exceeded; not_found if the installation does not serve the
  * route
  */
@@ -19,7 +20,7 @@ export async function authorize(
   spec: AnyRoute,
   { deps, limiter }: GuardParts,
   actor: Actor,
-  asked: AnyRoute = spec,
+  { asked = spec, reportQuota }: { asked?: AnyRoute } & Pick<Ctx, 'reportQuota'> = {},
 ): Promise<void> {
   assertServed(spec, deps.config);
   if (spec.scope === 'public') return;
@@ -34,8 +35,8 @@ export async function authorize(
       fix: message('access.every_mailbox.fix'),
     });
   if (spec.needsPaidPlan) await assertPaidPlan(deps, actor);
-  if (isWrite(spec) && actor.organizationId)
-    await countWrite(limiter, actor.organizationId, deps.config.ORG_WRITES_PER_MINUTE);
+  if (isWrite(spec) && actor.organizationId && spec.stops === undefined)
+    await countWrite(limiter, actor, deps.config.ORG_WRITES_PER_MINUTE, reportQuota);
 }
 
 /** Areas that the setting EXTENDED_SURFACES enables. */

@@ -9,6 +9,7 @@ import { assertServed, authorize } from './authorize.ts';
 import { readInput, requestOf, type Input } from './input.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { withIdempotency } from './idempotency.ts';
+import { countWrite } from './rate-limit.ts';
 import type { AnyRoute, RouteAnswer, RouteRequest } from './route.ts';
 
 /*
@@ -26,7 +27,7 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa, next) => {
     assertServed(spec, parts.deps.config);
     const actor = await authenticateCaller(spec, parts, koa);
-    await authorize(spec, parts, actor);
+    await authorize(spec, parts, actor, { reportQuota: koa.state.reportQuota });
     koa.state.actor = actor;
     await next();
   };
@@ -41,7 +42,8 @@ export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
     const actor = koa.state.actor as Actor;
     const language = namedLanguage(koa.get('accept-language'));
     const named = language ? { language } : {};
-    const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId, ...named };
+    const { log, requestId, reportQuota } = koa.state;
+    const ctx: Ctx = { ...parts.deps, log, actor, requestId, reportQuota, ...named };
     const { status, headers, cookies, body } = await invoke(spec, parts, ctx, requestOf(koa));
     koa.status = status;
     koa.set(headers);
@@ -60,10 +62,13 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
     headers: request.headers,
     prepared: undefined,
     invoke: async (other, inner) => {
-      await authorize(other, parts, ctx.actor, spec);
+      await authorize(other, parts, ctx.actor, { asked: spec, reportQuota: ctx.reportQuota });
       return invoke(other, parts, ctx, inner);
     },
   };
+  // Stopping something is not counted, and this route stops something only with some bodies.
+  if (typeof spec.stops === 'function' && ctx.actor.organizationId && !spec.stops(input.body))
+    await countWrite(parts.limiter, ctx.actor, parts.deps.config.ORG_WRITES_PER_MINUTE, ctx.reportQuota);
   if (spec.mailboxParam)
     assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
   return withIdempotency(spec, ctx, request, {

@@ -6,12 +6,13 @@ import { issueMessage } from '../../lib/issue-message.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { MultipartFile } from '../../lib/multipart.ts';
 import { toComposed, isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
+import { nearestName } from '../../lib/nearest-name.ts';
 import { message } from '../../messages/index.ts';
 import { keyProblems } from './idempotency.ts';
-import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
+import { refusesUnknownQuery, type AnyRoute, type RouteInput, type RouteRequest, type UploadedFile } from './route.ts';
 
 /** Checked parts of a request, as passed to a handler. */
-export type Input = RouteInput<unknown, unknown, unknown, undefined>;
+export type Input = RouteInput<unknown, Record<string, unknown>, unknown, undefined>;
 
 /** Returns the route request of an HTTP request whose body is parsed. */
 export function requestOf(koa: Context): RouteRequest {
@@ -113,6 +114,7 @@ function parse(
     ),
   ];
   const known = new Set(problems.map(({ path }) => path));
+  problems.push(...unknownParameters(spec, request.query).filter(({ path }) => !known.has(path)));
   const read = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;
     const parsed = schema.safeParse(value, { reportInput: true });
@@ -133,10 +135,28 @@ function parse(
   const given = (value: unknown) => (known.size > 0 ? value : toComposed(value));
   const values = {
     params: read('params', spec.params, withLowerCaseIds(given(request.params))) ?? {},
-    query: read('query', spec.query, given(request.query)) ?? {},
+    query: (read('query', spec.query, given(request.query)) ?? {}) as Record<string, unknown>,
     body: read('body', spec.body, given(request.body ?? {})),
   };
   return { values, problems };
+}
+
+/**
+ * Returns a problem for each query parameter that the route does not have. A misspelt filter would otherwise be ignored,
+ * and the answer would hold more than was asked for.
+ */
+function unknownParameters(spec: AnyRoute, query: unknown): Problem[] {
+  if (!refusesUnknownQuery(spec)) return [];
+  const known = Object.keys(spec.query?.shape ?? {});
+  return Object.keys(query ?? {})
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const nearest = nearestName(name, known);
+      return {
+        path: `query.${name}`,
+        message: nearest ? message('field.unknown_parameter_near', { nearest }) : message('field.unknown_parameter'),
+      };
+    });
 }
 
 /** Returns true if the issue is of a query parameter that was sent several times. */

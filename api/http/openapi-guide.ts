@@ -17,7 +17,7 @@ the maximum number of rows of a page. Send both in the query, or in the body for
 \`pagination\` is the whole list, unless the description limits it.
 
 **Requests** carry JSON with \`Content-Type: application/json\` unless an endpoint says otherwise. Send each query parameter once; separate several ids
-by commas. Times are RFC 3339, in answers always UTC; in a query, write the \`+\` of an offset as \`%2B\`. Ids are UUIDs, in either case.
+by commas. An unknown query parameter is refused. Times are RFC 3339, in answers always UTC; in a query, write the \`+\` of an offset as \`%2B\`. Ids are UUIDs, in either case.
 
 **Writes** take an \`Idempotency-Key\`: the same key with the same request repeats the first answer for 24 hours and does nothing twice.
 Changes of records that several people edit accept \`expected_updated_at\`, the \`updated_at\` that you have read. If the record has changed since, the
@@ -25,7 +25,8 @@ answer is 409 with the current value, and nothing is changed. Without it the las
 
 **Agents** find the same operations as tools at \`POST /mcp\`, which speaks the Model Context Protocol (\`docs/tutorials/first-agent.md\`).
 
-**Limits** answer 429 with \`Retry-After\`, in seconds: requests per minute of a key, writes per minute of a workspace.
+**Limits** answer 429 with \`Retry-After\`, in seconds: requests per minute of a key, writes per minute of a workspace. Every answer tells what is left
+of them in \`RateLimit\` and \`RateLimit-Policy\` (draft-ietf-httpapi-ratelimit-headers). Writes that stop something are not limited.
 
 Every example was recorded from a real request. \`docs/tutorials/first-campaign.md\` goes from an empty installation to a reply.`;
 

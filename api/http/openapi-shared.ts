@@ -20,6 +20,14 @@ const HEADERS = {
     description: 'Seconds to wait before repeating the request; on a 503 only if known',
     schema: { type: 'integer', minimum: 1 },
   },
+  'RateLimit-Policy': {
+    description: 'Limits that the request counts against: name, number of requests (`q`), window in seconds (`w`)',
+    schema: { type: 'string', examples: ['"requests";q=60;w=60, "writes";q=600;w=60'] },
+  },
+  RateLimit: {
+    description: 'What is left of each limit: name, requests (`r`), seconds until a request is free again (`t`)',
+    schema: { type: 'string', examples: ['"requests";r=0;t=12, "writes";r=594;t=48'] },
+  },
   'Idempotent-Replayed': {
     description:
       '`true` if this is the stored answer of an earlier request with this Idempotency-Key: nothing was done again',
@@ -70,8 +78,11 @@ const SCHEMAS = {
   OAuthError: oauthErrorSchema,
 } as const;
 
-/** Statuses of temporary refusals. */
-const PASSING = [429, 503];
+/** Headers of temporary refusals, by status. */
+const PASSING: Readonly<Record<number, readonly (keyof typeof HEADERS)[]>> = {
+  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  503: ['Retry-After'],
+};
 
 /** Returns references to answer headers, in addition to X-Request-Id, which every answer has. */
 export function headersOf(...names: (keyof typeof HEADERS)[]): Record<string, Reference> {
@@ -126,7 +137,7 @@ export function refusal(
       form === 'OAuthError'
         ? statusLabel(status)
         : `${statusLabel(status)}. Codes: ${codes.map((code) => `\`${code}\``).join(', ')}`,
-    headers: headersOf(...(PASSING.includes(status) ? (['Retry-After'] as const) : [])),
+    headers: headersOf(...(PASSING[status] ?? [])),
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${form}` },

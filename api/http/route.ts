@@ -98,7 +98,7 @@ type Sound<B> = B extends readonly (infer Element)[] ? Partial<Element>[] : Part
  */
 interface RouteSpec<
   P extends z.ZodType,
-  Q extends z.ZodType,
+  Q extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType | 'stream' | undefined,
   Prepared,
@@ -132,9 +132,20 @@ interface RouteSpec<
   idempotency?: 'none' | 'required';
   /** Set for reads that are POSTs (searches): no organization write limit, no idempotency. */
   readOnly?: true;
+  /**
+   * Set for a write that stops something (revokes, pauses, cancels, denies, suppresses), or does with such a body. The
+   * write limit of the workspace neither counts nor refuses it.
+   */
+  stops?: true | ((body: z.output<B>) => boolean);
+  /**
+   * Lets a page of any site call the route (CORS). Only for routes that need no credential, or read it from the
+   * Authorization header alone.
+   */
+  anyOrigin?: true;
   /** Path of this route's own protected resource metadata (RFC 9728), if it differs from the API's. */
   resourceMetadata?: string;
   params?: P;
+  /** Query parameters. Other ones are refused, see {@link refusesUnknownQuery}. */
   query?: Q;
   body?: B;
   /**
@@ -191,7 +202,7 @@ interface RouteSpec<
 }
 
 /** Route without its type parameters, as the router and the walking test suites use it. */
-export type AnyRoute = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType | 'stream' | undefined, unknown>;
+export type AnyRoute = RouteSpec<z.ZodType, z.ZodObject, z.ZodType, z.ZodType | 'stream' | undefined, unknown>;
 
 /**
  * Declares an endpoint. Router, guard, OpenAPI, client and the walking suites are derived from the declaration. Has no
@@ -199,7 +210,7 @@ export type AnyRoute = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType | 's
  */
 export function route<
   P extends z.ZodType = z.ZodType<Record<string, never>>,
-  Q extends z.ZodType = z.ZodType<Record<string, never>>,
+  Q extends z.ZodObject = z.ZodObject<Record<string, never>>,
   B extends z.ZodType = z.ZodType<undefined>,
   R extends z.ZodType | 'stream' | undefined = undefined,
   Prepared = undefined,
@@ -210,6 +221,15 @@ export function route<
 /** Returns true if the route changes data. */
 export function isWrite(spec: AnyRoute): boolean {
   return spec.method !== 'get' && !spec.readOnly;
+}
+
+/**
+ * Returns true if the route refuses query parameters that it does not declare, as the JSON routes under /v1 do. Pages,
+ * metadata and hooks at the root ignore them, because browsers, mail gateways and load balancers add their own. So do
+ * OAuth's endpoints (RFC 6749, section 3.2) and the MCP endpoint.
+ */
+export function refusesUnknownQuery(spec: AnyRoute): boolean {
+  return !spec.atRoot && spec.errorStyle === undefined && spec.consumes !== 'raw';
 }
 
 /** Returns how the route treats an Idempotency-Key. */

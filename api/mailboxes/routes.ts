@@ -134,6 +134,7 @@ export const mailboxRoutes = [
       'Omitted fields keep their values. New servers are dialled before anything is stored. Disabling a mailbox releases its reserved slots. `warmup` starts and stops its warmup; new warmup settings replan the rest of its day. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     body: schemas.updateMailbox.extend(expectedVersion),
     furtherProblems: (ctx, { tags = [] }) => tagProblems(reader(ctx), tags),
+    stops: ({ status }) => status !== undefined && status !== 'active',
     success: { status: 200, body: schemas.mailboxDetail },
     errors: [
       'conflict',
@@ -157,6 +158,7 @@ export const mailboxRoutes = [
     summary: 'Disconnect and delete a mailbox',
     description:
       'Deletes its credentials, imported mail, warmup history and sender links. Records of sent emails are kept; an email being sent is completed. A consent at Google is revoked a little later, with retries until that succeeds.',
+    stops: true,
     success: { status: 204 },
     handler: (ctx, { params }) => removeMailbox(ctx, params.id),
   }),

@@ -52,7 +52,7 @@ const otherAnswers: Record<number, OtherAnswer> = {
  * Declares a page, or an image in one: a GET that changes nothing. Its query is only documented here; the page checks
  * it and shows problems as text.
  */
-export function shownPage<Q extends z.ZodType>(
+export function shownPage<Q extends z.ZodObject = z.ZodObject<Record<string, never>>>(
   spec: Declaration & {
     query?: Q;
     contentType?: string;

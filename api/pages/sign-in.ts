@@ -123,7 +123,7 @@ export const signInRoutes = [
     path: SIGN_IN_PATH,
     summary: 'The sign-in form of the dashboard',
     description: 'Redirects a signed-in person to the path `to` of this server.',
-    query: z.looseObject({
+    query: z.object({
       to: z.string().optional().meta({ description: 'Path of the dashboard to return to. Default: its first page' }),
     }),
     show: async (visit, { to }) => {

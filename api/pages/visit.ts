@@ -1,4 +1,4 @@
-import { browserActor } from '../../domain/identity/browser-session.ts';
+import { browserActor, browserSecret } from '../../domain/identity/browser-session.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { hmac, newSecret, safeEqual } from '../../lib/crypto.ts';
@@ -55,7 +55,7 @@ export async function readVisit(ctx: Ctx, headers: Record<string, string | undef
 }
 
 function csrfToken(config: Config, binding: string): string {
-  return hmac(config.AUTH_SECRET, `csrf/${binding}`).toString('base64url');
+  return hmac(browserSecret(config), `csrf/${binding}`).toString('base64url');
 }
 
 /**

@@ -1,5 +1,5 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { retrying, type RetryOptions } from './retry.ts';
+import { paced, retrying, type RetryOptions } from './retry.ts';
 import type { paths } from './schema.ts';
 
 export interface HeronOptions extends RetryOptions {
@@ -27,7 +27,7 @@ export type BodyOf<Path extends keyof paths, Method extends keyof paths[Path]> =
  * returns the data or throws.
  */
 export function createHeron({ baseUrl, key, fetch = globalThis.fetch, ...retries }: HeronOptions): Heron {
-  const client = createClient<paths>({ baseUrl, fetch: retrying(fetch, retries) });
+  const client = createClient<paths>({ baseUrl, fetch: retrying(paced(fetch, retries), retries) });
   client.use({
     async onRequest({ request }) {
       request.headers.set('authorization', `Bearer ${typeof key === 'string' ? key : await key()}`);

@@ -5,9 +5,12 @@ export interface RetryOptions {
   pauseMs?: number;
   /**
    * Maximum pause (ms), also for pauses requested by the server. A request that would wait longer returns its answer.
+   * Default: a minute, the longest wait of the rate limits.
    */
   maxPauseMs?: number;
 }
+
+const MAX_PAUSE_MS = 60_000;
 
 /** Statuses of a busy server, or of a proxy that did not reach it. */
 const PASSING = new Set([429, 502, 503, 504]);
@@ -18,7 +21,7 @@ const PASSING = new Set([429, 502, 503, 504]);
  */
 export function retrying(
   send: (request: Request) => Promise<Response>,
-  { retries = 3, pauseMs = 500, maxPauseMs = 30_000 }: RetryOptions,
+  { retries = 3, pauseMs = 500, maxPauseMs = MAX_PAUSE_MS }: RetryOptions,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     const isRepeatable = request.method === 'GET' || request.headers.has('idempotency-key');
@@ -37,6 +40,25 @@ export function retrying(
         await pause(growing, request.signal);
       }
     }
+  };
+}
+
+/**
+ * Holds a request back while the RateLimit header of the last answer says that this key has no request left, so that it
+ * is not refused first. A wait above `maxPauseMs` is not made.
+ */
+export function paced(
+  send: (request: Request) => Promise<Response>,
+  { maxPauseMs = MAX_PAUSE_MS }: RetryOptions,
+): (request: Request) => Promise<Response> {
+  let freeAt = 0;
+  return async (request) => {
+    const wait = freeAt - Date.now();
+    if (wait > 0 && wait <= maxPauseMs) await pause(wait, request.signal);
+    const response = await send(request);
+    const left = /"requests";r=(\d+);t=(\d+)/.exec(response.headers.get('ratelimit') ?? '');
+    if (left) freeAt = left[1] === '0' ? Date.now() + Number(left[2]) * 1000 : 0;
+    return response;
   };
 }
 

@@ -11,6 +11,7 @@ import { readSenderDns, cachedSenderDns, recentSenderDns, type SenderDns } from 
 import {
   errorFinding,
   infoFinding,
+  PREFLIGHT_CHECKS,
   warningFinding,
   type PreflightCheckKey,
   type WeighedFinding,
@@ -139,9 +140,14 @@ const RECORD_FAULTS: readonly {
   { code: 'mx_missing', points: 10, record: 'MX', isFaulty: ({ takesMail }) => !takesMail },
 ];
 
-/** Returns one finding for each fault in the records of the sending domains, naming the domains. */
+/**
+ * Returns one finding for each fault in the records of the sending domains, naming the domains. A pool without a domain
+ * is a finding too: nothing was checked, so nothing has passed.
+ */
 export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFinding[] {
   const check: PreflightCheckKey = 'sending_domains';
+  if (senders.length === 0)
+    return [warningFinding(check, PREFLIGHT_CHECKS[check], message('finding.no_sending_domains'))];
   const found = RECORD_FAULTS.flatMap(({ code, points, record, isFaulty }) => {
     const faulty = senders.filter((domain) => !domain.unanswered.includes(record) && isFaulty(domain));
     if (faulty.length === 0) return [];

@@ -1,4 +1,4 @@
-import { utcDay } from '../../lib/clock.ts';
+import { DAY_MS, utcDay } from '../../lib/clock.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
@@ -18,10 +18,14 @@ export async function countNewCampaign(ctx: Ctx, tx: Tx): Promise<void> {
   const day = utcDay(tx.now);
   await countDaily(tx.org, [{ scope: 'org_campaigns', scopeId: organizationId, day, by: 1 }]);
   const counts = await readCounters(tx.org, [organizationId], [day]);
-  if ((counts.get(`org_campaigns/${organizationId}/${day}`) ?? 0) > limit) {
-    throw tooManyRequests(
-      startOfNextDay('UTC', tx.now).getTime() - tx.now.getTime(),
-      message('campaigns.daily_creations', { limit }),
-    );
-  }
+  const made = counts.get(`org_campaigns/${organizationId}/${day}`) ?? 0;
+  const resetMs = startOfNextDay('UTC', tx.now).getTime() - tx.now.getTime();
+  ctx.reportQuota?.({
+    policy: 'campaigns',
+    limit,
+    windowMs: DAY_MS,
+    remaining: Math.max(0, limit - made),
+    resetMs,
+  });
+  if (made > limit) throw tooManyRequests(resetMs, message('campaigns.daily_creations', { limit }));
 }

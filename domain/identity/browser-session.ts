@@ -65,12 +65,17 @@ export async function renewBrowserSession(
     graceMs: GRACE_MS,
     hash: (token) => hashOf(ctx.config, token),
     successor: (token, sessionId) =>
-      newRenewalToken(ctx.config, 'browser', sessionId, hmac(ctx.config.AUTH_SECRET, `browser-successor/${token}`)),
+      newRenewalToken(ctx.config, 'browser', sessionId, hmac(browserSecret(ctx.config), `browser-successor/${token}`)),
   });
   return { tokens, value: tokens.refreshToken, maxAgeMs: SESSION_MS };
 }
 
 /** Keyed hash, so that a cookie value cannot be used as a refresh token. */
 function hashOf(config: Pick<Deps, 'config'>['config'], value: string): string {
-  return hmac(config.AUTH_SECRET, `browser/${value}`).toString('base64url');
+  return hmac(browserSecret(config), `browser/${value}`).toString('base64url');
+}
+
+/** Returns the secret that keys the cookies and form tokens of browsers. */
+export function browserSecret({ SECRET_KEY_BASE, AUTH_SECRET }: Deps['config']): string {
+  return SECRET_KEY_BASE ?? AUTH_SECRET;
 }

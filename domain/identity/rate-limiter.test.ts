@@ -1,6 +1,7 @@
 import test from 'ava';
 import { connectRaw } from '../../db/connection.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
+import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { freePort, spawnServer } from '../../local/servers.ts';
 import { eventually } from '../../test/harness/eventually.ts';
@@ -35,12 +36,12 @@ function twoLimiters(env: Record<string, string>) {
 }
 
 async function admittedOf12(one: { limiter: RateTaker }, other: { limiter: RateTaker }, key: string): Promise<number> {
-  const waits = await Promise.all(
+  const taken = await Promise.all(
     Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? one : other).limiter.take(key, 5)),
   );
-  return waits.filter((waitMs) => waitMs === 0).length;
+  return taken.filter(({ waitMs }) => waitMs === 0).length;
 }
-type RateTaker = { take(key: string, limitPerMinute: number): Promise<number> };
+type RateTaker = Pick<RateLimiter, 'take'>;
 
 for (const prepared of ['true', 'false']) {
   test(`two processes on one PostgreSQL share a limit (DB_PREPARED_STATEMENTS=${prepared})`, async (t) => {
@@ -48,9 +49,9 @@ for (const prepared of ['true', 'false']) {
     t.teardown(() => Promise.all([one.close(), other.close()]));
     const key = `shared/${prepared}`;
     t.is(await admittedOf12(one, other, key), 5);
-    clock.advance(await other.limiter.take(key, 5));
-    t.is(await other.limiter.take(key, 5), 0, 'the wait was true');
-    t.true((await one.limiter.take(key, 5)) > 0, 'and what was admitted there counts here');
+    clock.advance((await other.limiter.take(key, 5)).waitMs);
+    t.is((await other.limiter.take(key, 5)).waitMs, 0, 'the wait was true');
+    t.is((await one.limiter.take(key, 5)).remaining, 3, 'and what was admitted there counts here');
     const { rows } = await one.db.raw(`select name from pg_prepared_statements`);
     t.is(rows.length > 0, prepared === 'true');
   });
@@ -78,12 +79,12 @@ withRedis(
     let round = 0;
     await eventually(async () => {
       round += 1;
-      const waits = [await one.limiter.take(`up/${round}`, 1), await other.limiter.take(`up/${round}`, 1)];
-      return waits.filter((waitMs) => waitMs === 0).length === 1;
+      const taken = [await one.limiter.take(`up/${round}`, 1), await other.limiter.take(`up/${round}`, 1)];
+      return taken.filter(({ waitMs }) => waitMs === 0).length === 1;
     });
     t.is(await admittedOf12(one, other, 'shared'), 5);
-    clock.advance(await other.limiter.take('shared', 5));
-    t.is(await other.limiter.take('shared', 5), 0, 'the wait was true');
+    clock.advance((await other.limiter.take('shared', 5)).waitMs);
+    t.is((await other.limiter.take('shared', 5)).waitMs, 0, 'the wait was true');
 
     await redis.stop();
     await eventually(async () => (await admittedOf12(one, other, `down/${(round += 1)}`)) === 10);

@@ -1,19 +1,29 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
-import type { Deps } from '../platform/kernel/context.ts';
+import type { Ctx, Deps } from '../platform/kernel/context.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 
-/** Rules for throttled attempts: number per window, the window (ms), and the name used in the refusal. */
+interface Rule {
+  /** Number of attempts per window. */
+  limit: number;
+  windowMs: number;
+  /** Name in the RateLimit headers. Without it the count is not shown, because it also counts what others do. */
+  policy?: string;
+  /** Name used in the refusal. */
+  what: Message;
+}
+
+/** Rules for throttled attempts. */
 const RULES = {
   /** Passwords tried for one account from one source. */
   sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: message('attempts.sign_in') },
   /**
    * Passwords tried from one source for any account, right or wrong. Each costs tens of milliseconds of processor time.
    */
-  sign_in_source: { limit: 300, windowMs: 15 * MINUTE_MS, what: message('attempts.sign_in_source') },
+  sign_in_source: { limit: 300, windowMs: 15 * MINUTE_MS, policy: 'sign-in', what: message('attempts.sign_in_source') },
   // Limits against lists of stolen passwords. They leave room for the mistakes of an office on a day on which everybody
   // signs in for the first time.
   /** Wrong passwords from one source, over all accounts that have not signed in from it. */
@@ -21,11 +31,21 @@ const RULES = {
   /** Wrong passwords from the /48 of an IPv6 address, counted like `sign_in_failures`. */
   sign_in_site_failures: { limit: 100, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_site_failures') },
   /** Sign-ups requested from one source. */
-  sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_up_source') },
+  sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, policy: 'sign-up', what: message('attempts.sign_up_source') },
   /** Password resets requested from one source. */
-  reset_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_source') },
+  reset_source: {
+    limit: 30,
+    windowMs: 60 * MINUTE_MS,
+    policy: 'password-reset',
+    what: message('attempts.reset_source'),
+  },
   /** Reset links tried from one source. */
-  reset_confirm_source: { limit: 100, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_confirm_source') },
+  reset_confirm_source: {
+    limit: 100,
+    windowMs: 60 * MINUTE_MS,
+    policy: 'password-reset-confirm',
+    what: message('attempts.reset_confirm_source'),
+  },
   // Each kind of email to an address has its own budget. So no inbox can be flooded, and requesting sign-ups in
   // another's name does not block their password resets or invitations.
   sign_up_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_up_mail') },
@@ -36,14 +56,24 @@ const RULES = {
   invitation_mail_total: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.invitation_mail') },
   sign_in_mail: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_mail') },
   /** Invitations sent by one organization to any address. */
-  invitations: { limit: 200, windowMs: 60 * MINUTE_MS, what: message('attempts.invitations') },
+  invitations: { limit: 200, windowMs: 60 * MINUTE_MS, policy: 'invitations', what: message('attempts.invitations') },
   /** Organizations created by one person. */
-  organizations: { limit: 20, windowMs: 24 * 60 * MINUTE_MS, what: message('attempts.organizations') },
+  organizations: {
+    limit: 20,
+    windowMs: 24 * 60 * MINUTE_MS,
+    policy: 'workspaces',
+    what: message('attempts.organizations'),
+  },
   /** Current passwords tried when changing the password. */
-  password: { limit: 10, windowMs: 15 * MINUTE_MS, what: message('attempts.password') },
+  password: { limit: 10, windowMs: 15 * MINUTE_MS, policy: 'password', what: message('attempts.password') },
   /** Self-registrations of OAuth clients from one source. A setting overrides the limit. */
-  client_registrations: { limit: 20, windowMs: 60 * MINUTE_MS, what: message('attempts.client_registrations') },
-} as const;
+  client_registrations: {
+    limit: 20,
+    windowMs: 60 * MINUTE_MS,
+    policy: 'registrations',
+    what: message('attempts.client_registrations'),
+  },
+} as const satisfies Record<string, Rule>;
 
 /** Number of wrong passwords for one account, from all sources, before each further one has to wait. */
 const FREE_GUESSES = 10;
@@ -70,13 +100,13 @@ function keyOf(rule: ThrottleRule | 'account_guesses' | 'known_source', subject:
  * @throws AppError rate_limit_exceeded (429) with Retry-After
  */
 export async function throttle(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock, reportQuota }: Pick<Ctx, 'db' | 'clock' | 'reportQuota'>,
   rule: ThrottleRule,
   subject: string,
   limit: number = RULES[rule].limit,
 ): Promise<void> {
   if (limit === 0) return;
-  const { windowMs, what } = RULES[rule];
+  const { windowMs, what, policy }: Rule = RULES[rule];
   const now = clock.now();
   const [row] = await across(db, 'credential').sql<Columns<'auth_throttles', 'attempts' | 'window_ends'>>(
     `insert into auth_throttles as t (key, attempts, window_ends) values (:key, 1, :ends)
@@ -86,7 +116,9 @@ export async function throttle(
      returning attempts, window_ends`,
     { key: keyOf(rule, subject), now, ends: new Date(now.getTime() + windowMs) },
   );
-  if (row!.attempts > limit) throw tooManyRequests(row!.window_ends.getTime() - now.getTime(), what);
+  const resetMs = row!.window_ends.getTime() - now.getTime();
+  if (policy) reportQuota?.({ policy, limit, windowMs, remaining: Math.max(0, limit - row!.attempts), resetMs });
+  if (row!.attempts > limit) throw tooManyRequests(resetMs, what);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { sha256 } from '../crypto.ts';
 import { PUBLISHED_DEFAULTS, SENSITIVE } from './secrets.ts';
 import { settingsSchema, type Config, type SettingName } from './settings.ts';
+import { MASTER_KEY } from './values.ts';
 
 export type { Config, SettingName } from './settings.ts';
 
@@ -46,7 +47,11 @@ export function isGiven(config: Config, name: SettingName): boolean {
 }
 
 /** Alternative names of settings, used by other programs of this kind. The setting's own name takes precedence. */
-const OTHER_NAMES: { [name in SettingName]?: string } = { REDIS_URL: 'REDIS', METRICS_TOKEN: 'INTERNAL_API_TOKEN' };
+const OTHER_NAMES: { [name in SettingName]?: string } = {
+  AUTH_SECRET: 'JWT_SECRET',
+  REDIS_URL: 'REDIS',
+  METRICS_TOKEN: 'INTERNAL_API_TOKEN',
+};
 
 function knownSettings(env: Record<string, string | undefined>): Record<string, string> {
   const known: Record<string, string> = {};
@@ -54,7 +59,27 @@ function knownSettings(env: Record<string, string | undefined>): Record<string, 
     const value = env[name] || env[OTHER_NAMES[name] ?? name];
     if (value) known[name] = value;
   }
-  return known;
+  return { ...known, ...publicUrls(known), ...credentialKeys(known) };
+}
+
+/** Returns the public URLs that PUBLIC_HOST sets, as far as they have no value of their own. */
+function publicUrls({ PUBLIC_HOST: host, ...known }: Record<string, string>): Record<string, string> {
+  if (host === undefined) return {};
+  const names: SettingName[] = ['API_PUBLIC_URL', 'APP_URL', 'REALTIME_PUBLIC_URL'];
+  return Object.fromEntries(names.map((name) => [name, known[name] ?? `https://${host}`]));
+}
+
+/** Returns the keys for stored credentials together with KMS_LOCAL_MASTER_KEY. */
+function credentialKeys(known: Record<string, string>): Record<string, string> {
+  const {
+    KMS_LOCAL_MASTER_KEY: master,
+    CREDENTIALS_ENCRYPTION_KEY: current,
+    CREDENTIALS_PREVIOUS_KEYS: former,
+  } = known;
+  if (master === undefined || !MASTER_KEY.test(master)) return {};
+  const key = Buffer.from(master, 'base64').toString('hex');
+  if (current === undefined) return { CREDENTIALS_ENCRYPTION_KEY: key };
+  return { CREDENTIALS_PREVIOUS_KEYS: [former, key].filter(Boolean).join(',') };
 }
 
 /**
@@ -101,6 +126,8 @@ function crossFaults(config: Partial<Config>): string[] {
     faults.push('PROVISIONING_SECRET: needed when PROVISIONING_URL is set');
   if (config.STRIPE_SECRET_KEY && !config.STRIPE_WEBHOOK_SECRET)
     faults.push('STRIPE_WEBHOOK_SECRET: needed with STRIPE_SECRET_KEY, or no payment would ever count');
+  if (config.JWT_SECRET && config.JWT_SECRET !== config.AUTH_SECRET)
+    faults.push('JWT_SECRET: must be the same as AUTH_SECRET, whose other name it is');
   const roles = (config.WORKER_ROLES ?? []).filter((role) => !KNOWN_ROLES.has(role));
   if (roles.length > 0) faults.push(`WORKER_ROLES: unknown role ${roles.join(', ')}`);
   if (config.APP_ENV === 'prod' && !config.ALLOW_INSECURE_DEFAULTS) {

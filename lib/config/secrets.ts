@@ -1,8 +1,11 @@
 /** Settings that `heron config` and the instance pages show only as a fingerprint. */
 export const SENSITIVE = new Set([
   'AUTH_SECRET',
+  'JWT_SECRET',
+  'SECRET_KEY_BASE',
   'CREDENTIALS_ENCRYPTION_KEY',
   'CREDENTIALS_PREVIOUS_KEYS',
+  'KMS_LOCAL_MASTER_KEY',
   'CODEC_KEYS',
   'PRIMARY_DB',
   'PROSPECT_DB',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { providerSettings } from './provider-settings.ts';
 import { PUBLISHED_DEFAULTS } from './secrets.ts';
-import { flag, port, count, list, CODEC_KEY, url, endpoints, providerEndpoints } from './values.ts';
+import { flag, port, count, list, CODEC_KEY, MASTER_KEY, url, endpoints } from './values.ts';
 
 /**
  * Every setting of every process, from environment variables. One schema for all, so that boot reports all faults at
@@ -13,6 +14,17 @@ export const settingsSchema = z.object({
   ALLOW_INSECURE_DEFAULTS: flag.default(false),
   /** Signs session tokens. 32 characters or more, the same in every process. */
   AUTH_SECRET: z.string().min(32, 'needs 32 characters or more').default(PUBLISHED_DEFAULTS.AUTH_SECRET!),
+  /**
+   * Another name of AUTH_SECRET, which realtime services often use. It sets AUTH_SECRET in every process. Where both are
+   * set, they must be the same.
+   */
+  JWT_SECRET: z.string().min(32, 'needs 32 characters or more').optional(),
+  /**
+   * Keys the cookies and form tokens of browsers: the dashboard's sessions, and the pages for sign-in, consent and
+   * approvals. 64 characters or more, the same in every process. Defaults to AUTH_SECRET. A new value ends the sessions
+   * of all browsers.
+   */
+  SECRET_KEY_BASE: z.string().min(64, 'needs 64 characters or more').optional(),
   /**
    * Encrypts stored credentials (AES-256-GCM). Exactly 64 hex characters. Losing this key loses every mailbox password.
    */
@@ -27,6 +39,11 @@ export const settingsSchema = z.object({
   CREDENTIALS_PREVIOUS_KEYS: list
     .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/i.test(key)), 'each needs exactly 64 hex characters')
     .default([]),
+  /**
+   * Another form of the key for stored credentials: 32 bytes in base64 (`openssl rand -base64 32`). Encrypts them if
+   * CREDENTIALS_ENCRYPTION_KEY is not set. Beside it, it only decrypts, like CREDENTIALS_PREVIOUS_KEYS.
+   */
+  KMS_LOCAL_MASTER_KEY: z.string().regex(MASTER_KEY, 'needs exactly 32 bytes in base64').optional(),
   /** PostgreSQL connection string, version 15 or later. */
   PRIMARY_DB: z
     .string()
@@ -165,6 +182,14 @@ export const settingsSchema = z.object({
   REALTIME_HEARTBEAT_MS: count.min(1000).default(25_000),
   /** Port of a worker's /health and /metrics. 0 picks a free port. */
   WORKER_PORT: port.default(9090),
+  /**
+   * Host name of the installation, such as heron.example.com. Sets API_PUBLIC_URL, APP_URL and REALTIME_PUBLIC_URL to
+   * `https://` and this name where they are not set. A port may follow. TRACKING_DOMAIN should be another name.
+   */
+  PUBLIC_HOST: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:\d{1,5})?$/i, 'must be a host name')
+    .optional(),
   /** Public origin of the API, as clients reach it. */
   API_PUBLIC_URL: url.default('http://127.0.0.1:8080'),
   /** Public origin of the dashboard and of links in system mail. */
@@ -225,8 +250,11 @@ export const settingsSchema = z.object({
   SES_SECRET_ACCESS_KEY: z.string().min(1).optional(),
   /** URL of SES, if not the public one, such as an endpoint in your own network. */
   SES_ENDPOINT: url.optional(),
-  /** Restricts sign-up: `false` allows anyone, `invite_only` allows invited people, `true` allows no one. */
-  DISABLE_REGISTRATION: z.enum(['true', 'false', 'invite_only']).default('false'),
+  /**
+   * Restricts sign-up: `false` allows anyone, `invite_only` allows invited people, `true` allows no one. Unset, anyone may
+   * sign up, but with APP_ENV=prod only invited people once an account exists.
+   */
+  DISABLE_REGISTRATION: z.enum(['true', 'false', 'invite_only']).optional(),
   /** Condition under which signing in needs a code sent by email. */
   AUTH_LOGIN_CODE: z.enum(['always', 'new_device', 'off']).default('new_device'),
   /**
@@ -321,98 +349,7 @@ export const settingsSchema = z.object({
    * GOOGLE_MAILBOX_ENDPOINTS.
    */
   MICROSOFT_MAILBOX_ENDPOINTS: endpoints.optional(),
-  /**
-   * OAuth client at HubSpot for connecting accounts. Its redirect URI is API_PUBLIC_URL/integrations/oauth/callback.
-   * Without it HubSpot accounts cannot be connected.
-   */
-  HUBSPOT_CLIENT_ID: z.string().min(1).optional(),
-  /** Secret of HUBSPOT_CLIENT_ID. */
-  HUBSPOT_CLIENT_SECRET: z.string().min(1).optional(),
-  /** Id of the OAuth client at Salesforce. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
-  SALESFORCE_CLIENT_ID: z.string().min(1).optional(),
-  /** Secret of SALESFORCE_CLIENT_ID. */
-  SALESFORCE_CLIENT_SECRET: z.string().min(1).optional(),
-  /** Id of the OAuth client at Pipedrive. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
-  PIPEDRIVE_CLIENT_ID: z.string().min(1).optional(),
-  /** Secret of PIPEDRIVE_CLIENT_ID. */
-  PIPEDRIVE_CLIENT_SECRET: z.string().min(1).optional(),
-  /** Id of the OAuth client at Slack. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
-  SLACK_CLIENT_ID: z.string().min(1).optional(),
-  /** Secret of SLACK_CLIENT_ID. */
-  SLACK_CLIENT_SECRET: z.string().min(1).optional(),
-  /** Id of the OAuth client at Google for Google Sheets. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
-  GOOGLE_SHEETS_CLIENT_ID: z.string().min(1).optional(),
-  /** Secret of GOOGLE_SHEETS_CLIENT_ID. */
-  GOOGLE_SHEETS_CLIENT_SECRET: z.string().min(1).optional(),
-  /**
-   * Replaces addresses of integration providers, as JSON by provider: `{"hubspot": {"api": …, "authorize": …, "token":
-   * …, "revoke": …}}`. Private addresses need ALLOW_UNSAFE_WEBHOOK_URLS.
-   */
-  INTEGRATION_ENDPOINTS: providerEndpoints.optional(),
-  /**
-   * Timeout (ms) of one request to an integration provider. Deliveries of a dead worker are taken over after six times
-   * this, but not before 20 seconds.
-   */
-  INTEGRATION_TIMEOUT_MS: count.min(1).default(15_000),
-  /**
-   * Maximum number of attempts of a delivery to a provider before it becomes a dead letter. Waits requested by the
-   * provider do not count as attempts.
-   */
-  INTEGRATION_MAX_ATTEMPTS: count.min(1).default(15),
-  /** Wait (ms) after the first failed attempt. The wait doubles with each attempt, up to six hours. */
-  INTEGRATION_RETRY_BASE_MS: count.min(1).default(30_000),
-  /**
-   * Days that deliveries to a provider wait for a person to reconnect the account. Then they are dropped, and a dead
-   * letter states their number.
-   */
-  INTEGRATION_REAUTH_DAYS: count.min(1).default(30),
-  /** Maximum number of concurrent deliveries of one worker to providers, over all connections. */
-  WORKER_INTEGRATIONS_SLOTS: count.min(1).default(100),
-  /**
-   * Base URL of the provider of managed mailboxes (docs/guides/mailbox-orders.md). Without it no managed mailboxes can be
-   * ordered.
-   */
-  PROVISIONING_URL: url.optional(),
-  /** Signs every request to the provider of managed mailboxes. 32 characters or more. */
-  PROVISIONING_SECRET: z.string().min(32, 'needs 32 characters or more').optional(),
-  /** Timeout (ms) of one request to the provider of managed mailboxes. */
-  PROVISIONING_TIMEOUT_MS: count.min(1).default(30_000),
-  /**
-   * Time (ms) that a step of a mailbox order may fail at the provider before the order fails. A failed order is undone
-   * and refunded.
-   */
-  PROVISIONING_GIVE_UP_MS: count.min(1000).default(3_600_000),
-  /** Time (ms) that an order waits for its payment. */
-  PROVISIONING_PAYMENT_MS: count.min(1000).default(86_400_000),
-  /**
-   * Base URL of an AI provider with OpenAI's chat completions API, such as https://api.openai.com/v1. Without it only
-   * rules judge email texts.
-   */
-  AI_BASE_URL: url.optional(),
-  /** Name of the AI model. */
-  AI_MODEL: z.string().min(1).max(200).optional(),
-  /** API key of the AI provider, if it requires one. */
-  AI_API_KEY: z.string().min(1).optional(),
-  /** AI tokens that a workspace may use per UTC day. */
-  AI_TOKENS_PER_DAY: count.default(200_000),
-  /**
-   * Secret key of the Stripe account that receives payments for managed mailboxes. Without it nothing can be bought.
-   */
-  STRIPE_SECRET_KEY: z.string().min(1).optional(),
-  /**
-   * Signing secret of the Stripe webhook that calls API_PUBLIC_URL/payments/stripe/events. Required with
-   * STRIPE_SECRET_KEY.
-   */
-  STRIPE_WEBHOOK_SECRET: z.string().min(1).optional(),
-  /**
-   * Base URL of the Stripe API. Change it for a fake server in tests. A private address needs
-   * ALLOW_UNSAFE_WEBHOOK_URLS.
-   */
-  STRIPE_API_BASE: url.default('https://api.stripe.com'),
-  /** Payment processing fee added to the cost of a domain renewal, in hundredths of a percent. */
-  PAYMENT_PROCESSING_BASIS_POINTS: count.max(10_000).default(290),
-  /** Fixed payment processing fee (cents) added to the cost of a domain renewal. */
-  PAYMENT_PROCESSING_FIXED_CENTS: count.default(30),
+  ...providerSettings,
   /**
    * Storage of the rate limit counts: `memory` (each process by itself), or shared by all processes in `postgres` or
    * `redis`.
@@ -476,7 +413,8 @@ export const settingsSchema = z.object({
   /** Days after which the content of sent and received attachments is deleted. 0 keeps everything. */
   ATTACHMENT_RETENTION_DAYS: count.default(365),
   /**
-   * Maximum number of write requests of one organization per minute, over all its keys and people. 0 is unlimited.
+   * Maximum number of write requests of one organization per minute: of all its people, and again of all its keys and
+   * applications. Requests that stop something are not counted. 0 is unlimited.
    */
   ORG_WRITES_PER_MINUTE: count.default(600),
   /**

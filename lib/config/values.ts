@@ -9,6 +9,8 @@ export const list = z.string().transform((v) =>
     .map((s) => s.trim())
     .filter(Boolean),
 );
+/** Pattern of 32 bytes in base64. */
+export const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
 /** Pattern of one CODEC_KEYS entry: the id that payloads name the key by, and the key. */
 export const CODEC_KEY = /^[a-z0-9][a-z0-9_.-]{0,62}:[0-9a-f]{64}$/i;
 export const url = z.url().transform((v) => v.replace(/\/+$/, ''));

@@ -28,7 +28,8 @@ ${MADE} The sentences are answers that tests have recorded.
 - \`message\`, \`fix\` and \`problems\` are in the language of the request's \`Accept-Language\`: English or German.
 - \`problems\` lists every fault of a request at once, each with the path of its field.
 - \`request_id\` is in the log of the server. Quote it when you ask for help.
-- 429, and 503 where the time is known, carry \`Retry-After\` in seconds.
+- 429, and 503 where the time is known, carry \`Retry-After\` in seconds. \`RateLimit\` tells beforehand what is left
+  ([Limits](limits.md#rates-in-answers)).
 - Repeat a write with its \`Idempotency-Key\`: it is carried out once, and a repetition gets the same answer.
 - OAuth endpoints answer as RFC 6749 and RFC 7009 require ([OAuth and MCP](oauth.md)).
 `;

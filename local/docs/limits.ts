@@ -12,8 +12,26 @@ ${MADE}
 
 \`GET /v1/admin/instance/limits\` lists the limits in force on an installation.
 
-A request beyond a rate is answered 429 with \`Retry-After\`. A setting of 0 switches its limit off where
-[Settings](settings.md) says so.
+A setting of 0 switches its limit off where [Settings](settings.md) says so.
+
+## Rates in answers
+
+Every answer tells the limits that its request counted against, as \`draft-ietf-httpapi-ratelimit-headers-11\` describes
+them:
+
+\`\`\`http
+RateLimit-Policy: "requests";q=60;w=60, "writes";q=600;w=60
+RateLimit: "requests";r=12;t=31, "writes";r=594;t=48
+\`\`\`
+
+- \`q\` requests in a window of \`w\` seconds; \`r\` of them are left, and after \`t\` seconds there are more.
+- \`requests\` counts those of one credential, \`writes\` those of the workspace. People share one count of writes, keys and
+  applications another. Other names are \`registrations\`, \`campaigns\`, \`tests\`, \`invitations\`, \`workspaces\`, and those
+  of sign-in.
+- A request beyond a limit is answered 429 with \`Retry-After\`: the seconds until the next request passes, never more than
+  a minute for \`requests\` and \`writes\`. A refused request is not counted.
+- Writes that stop something are not counted as writes: stopping and cancelling, revoking, pausing, denying, suppressing,
+  disabling.
 `;
 
 interface Limit {
@@ -29,7 +47,10 @@ const LIMITS: Record<string, Limit[]> = {
       by: { fixed: String(DEFAULT_KEY_RATE) },
     },
     { what: 'Requests per minute of a session', by: 'SESSION_REQUESTS_PER_MINUTE' },
-    { what: 'Writes per minute of a workspace', by: 'ORG_WRITES_PER_MINUTE' },
+    {
+      what: 'Writes per minute of the people of a workspace, and of its keys and applications',
+      by: 'ORG_WRITES_PER_MINUTE',
+    },
     { what: 'Client registrations per hour and source address', by: 'OAUTH_REGISTRATIONS_PER_HOUR' },
     { what: 'Size of a body, unless the endpoint allows more', by: { fixed: '1 MiB, nested 64 levels deep' } },
     { what: 'Duration of a statement in the database', by: 'DB_STATEMENT_TIMEOUT_MS' },

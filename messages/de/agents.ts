@@ -1,7 +1,5 @@
 /** Sätze des Raums agents. */
 export const agents = {
-  'mcp.origin': 'Seiten dieses Ursprungs dürfen den MCP-Zugang nicht verwenden',
-  'mcp.origin.fix': 'Wer die Installation betreibt, kann den Ursprung in CORS_ALLOW_ORIGINS aufnehmen.',
   'mcp.too_large': 'Die Nachricht hat mehr als {max, number} Bytes',
   'mcp.batch': 'Eine Anfrage muss eine einzige Nachricht enthalten',
   'mcp.only_post': 'Nur POST ist erlaubt: Dieser Server führt keine Sitzungen und öffnet keine Streams',

@@ -1,5 +1,7 @@
 /** Befunde der Prüfungen einer Kampagne. */
 export const campaignFindings = {
+  'finding.no_sending_domains': 'Kein Postfach der Kampagne hat eine Domain, die sich prüfen lässt',
+  'finding.no_sending_domains.fix': 'Der Kampagne ein Postfach als Absender geben und die Prüfung wiederholen.',
   'finding.spf_missing': '{domains}: kein SPF-Eintrag',
   'finding.spf_missing.fix': 'Bei der Domain einen TXT-Eintrag „v=spf1 include:<Mailanbieter> ~all“ veröffentlichen.',
   'finding.spf_twice': '{domains}: mehr als ein SPF-Eintrag, das gilt wie keiner',

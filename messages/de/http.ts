@@ -4,6 +4,8 @@ export const http = {
   'field.required': 'fehlt',
   'field.required_file': 'fehlt, als Datei',
   'field.unknown': 'ist kein Feld dieser Anfrage',
+  'field.unknown_parameter': 'ist kein Query-Parameter dieser Anfrage',
+  'field.unknown_parameter_near': 'ist kein Query-Parameter dieser Anfrage, {nearest} schon',
   'field.repeated': 'darf nur einmal angegeben werden',
   'field.type': 'muss {type} sein',
   'field.text_longer': 'darf höchstens {max, plural, one {# Zeichen} other {# Zeichen}} haben',

@@ -43,6 +43,8 @@ export const identity = {
   'sign_up.refused': 'Mit dieser Adresse geht kein neues Konto',
   'sign_up.refused.fix': 'Melde dich an oder setze ein neues Passwort.',
   'sign_up.closed': 'Diese Installation nimmt keine neuen Konten auf',
+  'sign_up.closed_to_strangers.fix':
+    'Bitte ein Mitglied eines Arbeitsbereichs, diese Adresse einzuladen. Der Betreiber öffnet die Anmeldung mit DISABLE_REGISTRATION=false.',
   'sign_up.invite_only': 'Ein neues Konto braucht eine Einladung',
   'sign_up.invite_only.fix': 'Bitte ein Mitglied eines Arbeitsbereichs, diese Adresse einzuladen.',
   'session.refresh_invalid': 'Die Sitzung ist abgelaufen',

@@ -1,7 +1,5 @@
 /** Messages of agents. */
 export const agents = {
-  'mcp.origin': 'Pages of this origin may not use the MCP endpoint',
-  'mcp.origin.fix': 'The operator can list the origin in CORS_ALLOW_ORIGINS.',
   'mcp.too_large': 'The message is larger than {max, number} bytes',
   'mcp.batch': 'A request must hold one message, not a batch',
   'mcp.only_post': 'Only POST is allowed: this server keeps no sessions and opens no streams',

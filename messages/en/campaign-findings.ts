@@ -1,5 +1,7 @@
 /** Findings of campaign checks: `finding.<code>`, or `finding.<code>.<case>` for a code with several messages. */
 export const campaignFindings = {
+  'finding.no_sending_domains': 'No mailbox of the campaign has a domain to check',
+  'finding.no_sending_domains.fix': 'Add a mailbox to the senders of the campaign, then repeat the check.',
   'finding.spf_missing': '{domains}: no SPF record',
   'finding.spf_missing.fix': 'Publish a TXT record "v=spf1 include:<your mail provider> ~all" at the domain.',
   'finding.spf_twice': '{domains}: more than one SPF record, which counts as none',

@@ -5,6 +5,8 @@ export const http = {
   'field.required': 'is required',
   'field.required_file': 'is required, as a file',
   'field.unknown': 'is not a field of this request',
+  'field.unknown_parameter': 'is not a query parameter of this request',
+  'field.unknown_parameter_near': 'is not a query parameter of this request, but {nearest} is',
   'field.repeated': 'must be given once',
   'field.type': 'must be {type}',
   'field.text_longer': 'must be at most {max, plural, one {# character} other {# characters}}',

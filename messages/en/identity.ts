@@ -43,6 +43,8 @@ export const identity = {
   'sign_up.refused': 'This address cannot be signed up',
   'sign_up.refused.fix': 'Sign in, or ask for a new password.',
   'sign_up.closed': 'Sign-up is closed on this installation',
+  'sign_up.closed_to_strangers.fix':
+    'Ask a member of a workspace to invite this address. The operator opens sign-up with DISABLE_REGISTRATION=false.',
   'sign_up.invite_only': 'Sign-up needs an invitation',
   'sign_up.invite_only.fix': 'Ask a member of a workspace to invite this address.',
   'session.refresh_invalid': 'The refresh token is invalid, expired or used',

@@ -31,7 +31,7 @@ export async function createReachableWorld(): Promise<World> {
   const world = await createWorld({
     workflows,
     catalogue: catalogue.reader,
-    limiter: { take: async () => 0, close: async () => {} },
+    limiter: { take: async () => ({ waitMs: 0, remaining: Infinity, resetMs: 0 }), close: async () => {} },
     env: {
       TRUSTED_PROXIES: 'loopback',
       ORG_WEBHOOK_ENDPOINTS: '0',

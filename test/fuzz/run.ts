@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fullPath, idempotencyOf, isWrite, type AnyRoute } from '../../api/http/route.ts';
+import { fullPath, idempotencyOf, isWrite, refusesUnknownQuery, type AnyRoute } from '../../api/http/route.ts';
 import { routes } from '../../api/routes.ts';
 import { openApiDocument } from '../../api/http/openapi.ts';
 import { newId } from '../../lib/ids.ts';
@@ -128,12 +128,10 @@ function hostileChoice(reaching: Reaching) {
   });
 }
 
-/** The documented parameters of a route, each with a hostile value. */
+/** The documented parameters of a route, each with a hostile value; where unknown ones are ignored, one of these too. */
 function queryOf(spec: AnyRoute, words: readonly string[]): Record<string, string> {
-  const shape = (spec.query as { shape?: Record<string, unknown> } | undefined)?.shape ?? {};
-  return Object.fromEntries(
-    [...Object.keys(shape), 'nonsense'].map((name, at) => [name, words[(at + name.length) % words.length]!]),
-  );
+  const names = [...Object.keys(spec.query?.shape ?? {}), ...(refusesUnknownQuery(spec) ? [] : ['nonsense'])];
+  return Object.fromEntries(names.map((name, at) => [name, words[(at + name.length) % words.length]!]));
 }
 
 interface Request {

@@ -257,7 +257,7 @@ test('a restricted key does nothing with what is of another mailbox', async (t) 
     ['POST', '/unibox/compose', { email_account_id: mailbox, ...letter }],
     ['POST', '/unibox/drafts', { email_account_id: mailbox, ...letter }],
     ['GET', `/analytics/explain?figure=sent&email_account_id=${mailbox}`, undefined],
-    ['GET', `/unibox?email_account_ids=${mailbox}`, undefined],
+    ['GET', `/unibox?email_ids=${mailbox}`, undefined],
   ] as const) {
     const { status, text } = await call(world, method, `/v1${path}`, {
       token: key,

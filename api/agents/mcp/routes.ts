@@ -1,7 +1,5 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import { AppError } from '../../../lib/errors.ts';
 import { CALL_LIMIT } from '../tools/routes.ts';
 import { route, type AnyRoute, type StreamReply } from '../../http/route.ts';
 import { answerMessage } from './server.ts';
@@ -45,6 +43,9 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     permission: null,
     // The route behind the called tool applies its own limits.
     readOnly: true,
+    // The MCP transport asks servers to check Origin, so that no page reaches a local server that trusts every caller. This
+    // one trusts the credential in the Authorization header, which a page of another site does not have.
+    anyOrigin: true,
     resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
     summary: `Model Context Protocol, ${where}`,
     description:
@@ -72,25 +73,11 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
       ),
     },
     handler: async (ctx, { body, headers, invoke }) => {
-      refuseForeignOrigin(ctx, headers.origin);
       const text = await readText(body);
       if (text === undefined) return rpcError(413, REFUSED, message('mcp.too_large', { max: CALL_LIMIT }));
       if (text.trimStart().startsWith('[')) return rpcError(400, INVALID_REQUEST, message('mcp.batch'));
       return answerMessage(ctx, invoke, text, headers);
     },
-  });
-}
-
-/**
- * Refuses requests of a browser page from another site, even with a valid credential. Also refuses pages whose host
- * name was rebound to this server (DNS rebinding).
- */
-function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
-  if (origin === undefined) return;
-  const { API_PUBLIC_URL, APP_URL, CORS_ALLOW_ORIGINS } = ctx.config;
-  if ([new URL(API_PUBLIC_URL).origin, new URL(APP_URL).origin, ...CORS_ALLOW_ORIGINS].includes(origin)) return;
-  throw new AppError('forbidden', message('mcp.origin'), {
-    fix: message('mcp.origin.fix'),
   });
 }
 

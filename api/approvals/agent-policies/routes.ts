@@ -106,6 +106,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     body: schemas.policyBody.safeExtend(expectedVersion),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) =>
       policyProblems(reader(ctx), body, ctx.clock.now()),
+    stops: ({ enabled }) => !enabled,
     success: { status: 200, body: schemas.policy },
     errors: ['conflict'],
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) =>
@@ -118,6 +119,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     path: '/agent-policies/:id',
     summary: 'Delete a policy; all actions of its credential then wait for a person',
     params: idParams,
+    stops: true,
     success: { status: 204 },
     handler: async (ctx, { params }) => deletePolicy(ctx, params.id),
   }),

@@ -39,7 +39,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.approvalSample',
     path: `${APPROVAL_PATH}/:token/sample`,
     params: tokenParams,
-    query: z.looseObject({
+    query: z.object({
       n: z.unknown().optional().meta({ type: 'string', description: 'Index of the sample, from 0' }),
     }),
     summary: 'One sample email of an approval, without scripts or external resources',

@@ -182,6 +182,7 @@ export const contactRoutes = [
     body: contactUpdate.extend(expectedVersion),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) =>
       unknownProblems(reader(ctx), recordsOfEdit(body)),
+    stops: ({ subscribed }) => subscribed === false,
     success: { status: 200, body: contact },
     errors: ['contact_email_taken', 'conflict'],
     awaiting: awaitingApproval,

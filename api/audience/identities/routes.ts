@@ -53,7 +53,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
       'Lists people of product events that have a `user_id` or an `anonymous_id` and no contact with their email.',
     scope: ['READ_CONTACTS'],
     permission: 'view_contacts',
-    query: z.strictObject(pageQuery(200)),
+    query: z.object(pageQuery(200)),
     success: { status: 200, body: paged(person) },
     handler: async (ctx, { query }) => presentPage(await listPeople(ctx, query), presentPerson),
   }),
@@ -100,7 +100,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
     description: 'A conflict arises when an event of one person names an identifier of another. Each is raised once.',
     scope: ['READ_ANALYTICS'],
     permission: 'view_analytics',
-    query: z.strictObject({
+    query: z.object({
       ...pageQuery(200),
       status: z
         .enum(['open', 'dismissed', 'all'])

@@ -145,6 +145,7 @@ export const contactImportRoutes = [
     summary: 'Stop an import',
     description: 'Rows imported so far are kept.',
     params: idParams,
+    stops: true,
     success: { status: 200, body: contactImport },
     errors: ['conflict'],
     handler: async (ctx, { params }) => present(await cancelImport(ctx, params.id), ctx),

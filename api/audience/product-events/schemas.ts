@@ -49,7 +49,7 @@ export const publishBody = z
     context.addIssue({ code: 'custom', path: ['contact_id'], message: fault });
   }, besideFaults);
 
-export const listQuery = z.strictObject({
+export const listQuery = z.object({
   ...pageQuery(200),
   name: z.string().max(120).optional().meta({ description: 'Only events of this name' }),
   email: emailAddress.optional().meta({ description: 'Only events of the contact with this address' }),

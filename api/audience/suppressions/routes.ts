@@ -80,6 +80,7 @@ export const suppressionRoutes = [
       reason: reason.optional().meta({ description: 'Reason of entries without their own' }),
     }),
     bodyLimit: 8 * 1024 * 1024,
+    stops: true,
     success: {
       status: 200,
       body: z.strictObject({

@@ -49,7 +49,7 @@ export const domainRenewalRoutes: readonly AnyRoute[] = [
     summary: 'List the renewal cycles of managed domains',
     description:
       "A domain is renewed automatically about a month before its registration ends, at the provider's price at that time plus processing, charged to the payment method of its order. If that fails, `requires_action` is true and `error.fix` says what a person must do. Otherwise the domain lapses: its mailboxes are held and removed 30 days later.",
-    query: z.strictObject(pageQuery()),
+    query: z.object(pageQuery()),
     success: { status: 200, body: paged(renewal) },
     handler: async (ctx, { query }) => presentPage(await listRenewals(ctx, query), (row) => present(row, ctx)),
   }),

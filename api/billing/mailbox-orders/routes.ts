@@ -116,6 +116,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     description:
       'Before the payment the checkout is closed. After it, the payment is refunded, and purchases are returned to the provider step by step. The mailboxes of a ready order are removed from the workspace. An order that was cancelled or has failed is returned unchanged.',
     params: idParams,
+    stops: true,
     success: { status: 200, body: schemas.order },
     errors: ['not_found'],
     handler: async (ctx, { params }) => {

@@ -73,6 +73,7 @@ export const runsRoutes: readonly AnyRoute[] = [
     description:
       'Before the launch nothing is sent, and the campaign stays a draft. The campaign of an active or paused run is paused. Answers 409 if the run is completed, failed or denied. Cancelling a cancelled run changes nothing.',
     params: idParams,
+    stops: true,
     success: { status: 200, body: schemas.run },
     errors: ['not_found', 'conflict'],
     handler: async (ctx, { params }) => presentRun(await cancelRun(ctx, params.id), ctx),

@@ -33,7 +33,7 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
     summary: 'List blocked step runs of a campaign, newest first',
     description: 'Lists calls of app_action steps that failed for good; their contacts wait.',
     params: idParams,
-    query: z.strictObject({
+    query: z.object({
       ...pageQuery(),
       state: z.enum(['blocked']).default('blocked').meta({ description: '`blocked` is the only allowed state' }),
     }),

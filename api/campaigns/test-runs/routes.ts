@@ -140,6 +140,7 @@ export const testRunRoutes = [
     summary: 'Cancel a test run',
     description: 'An email that is being sent at this moment is still sent.',
     params: runParams,
+    stops: true,
     success: { status: 200, body: testRun },
     errors: ['event_run_not_found', 'conflict'],
     handler: async (ctx, { params }) => present(await cancelTestRun(ctx, params.id, params.runId), ctx),

@@ -364,6 +364,20 @@ test.serial('opening the unsubscribe page changes nothing; its button does', asy
   t.regex(await (await visit(optOutOf(mail))).text(), /You are unsubscribed/, 'the page now says so at once');
 });
 
+test.serial('parameters that a mail gateway adds change no tracking link', async (t) => {
+  const mail = await sentMail();
+  const added = '?gateway=1&gateway=2';
+  t.is((await visit(`${pixelOf(mail)}${added}`, {}, GMAIL_PROXY)).headers.get('content-type'), 'image/gif');
+  t.truthy((await sendRow(mail)).opened_at);
+  t.is((await visit(`${optOutOf(mail)}${added}`)).status, 200);
+  const done = await visit(`${optOutOf(mail)}${added}`, {
+    method: 'POST',
+    body: new URLSearchParams({ confirm: 'yes' }),
+  });
+  t.is(done.status, 200);
+  t.like(await world.deps.db('contacts').where({ id: mail.contactId }).first(), { subscribed: false });
+});
+
 test.serial('recipients read the pages in the language of their browser', async (t) => {
   const mail = await sentMail();
   const page = (url: string) =>

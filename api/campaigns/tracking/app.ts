@@ -59,7 +59,7 @@ function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void
   const { TRUSTED_PROXIES: proxies } = deps.config;
   const trust = proxies.length > 0 ? proxyAddr.compile(proxies) : () => false;
   const hitOf = (koa: Context): Hit => ({ ...requestOf(koa), country: countryOf(proxyAddr(koa.req, trust)) });
-  const recorded = async (link: string) => (await limiter.take(link, RECORDED_PER_MINUTE)) === 0;
+  const recorded = async (link: string) => (await limiter.take(link, RECORDED_PER_MINUTE)).waitMs === 0;
 
   router.get('tracking.open', '/o/:file', async (koa) => {
     const sendId = sendOfPixel(deps, (koa.params.file as string).replace(/\.gif$/, ''));

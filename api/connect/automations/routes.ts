@@ -79,6 +79,7 @@ export const automationRoutes = [
     body: schemas.automationBody.extend(expectedVersion),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }, { id }) =>
       automationProblems(reader(ctx), body as Partial<AutomationWrite>, id),
+    stops: ({ enabled }) => !enabled,
     success: { status: 200, body: schemas.automation },
     errors: ['conflict'],
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => ({
@@ -94,6 +95,7 @@ export const automationRoutes = [
     description:
       'Refused while campaign steps or other automations run it; the answer names them. Open runs end; their effects are kept.',
     params: idParams,
+    stops: true,
     success: { status: 200, body: schemas.deleted },
     errors: ['conflict'],
     handler: async (ctx, { params }) => {

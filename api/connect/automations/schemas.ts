@@ -71,7 +71,7 @@ export const testBody = z.strictObject({
   data: openObject.optional().meta({ description: 'Event data. Default: a sample of the trigger' }),
 });
 
-export const runsQuery = z.strictObject({
+export const runsQuery = z.object({
   limit: z.coerce
     .number()
     .int()

@@ -166,6 +166,7 @@ const connectionRoutes = [
     description:
       "Pending deliveries are dropped. Heron's webhook at the provider is removed within minutes, and its consent revoked, unless another connection of the installation uses the same account.",
     params: idParams,
+    stops: true,
     success: { status: 204 },
     handler: async (ctx, { params }) => deleteConnection(ctx, params.id),
   }),
@@ -206,6 +207,7 @@ const eventRoutes = [
     summary: 'Delete an event subscription',
     description: 'Deliveries already queued are still made.',
     params: subscriptionParams,
+    stops: true,
     success: { status: 204 },
     handler: async (ctx, { params }) => deleteSubscription(ctx, params.id, params.eventId),
   }),

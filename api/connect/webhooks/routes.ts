@@ -99,6 +99,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     params: idParams,
     body: schemas.endpointBody.extend(expectedVersion),
     furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
+    stops: ({ enabled }) => !enabled,
     success: { status: 200, body: schemas.endpoint },
     errors: ['no_organization', 'conflict'],
     prepare: async (ctx, { params, body }) => {
@@ -119,6 +120,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     summary: 'Delete an endpoint with its delivery history',
     description: 'Also deletes its secrets.',
     params: idParams,
+    stops: true,
     success: { status: 204 },
     errors: ['no_organization'],
     handler: async (ctx, { params }) => deleteEndpoint(ctx, params.id),

@@ -144,6 +144,7 @@ export const meetingRoutes: readonly AnyRoute[] = [
       '`meeting.canceled` is emitted. Campaigns that ended because of the meeting do not resume. Answers 409 for a meeting booked at a provider, which is cancelled there. A meeting that is already cancelled is returned unchanged.',
     params: idParams,
     body: z.strictObject({ reason: text.default('') }),
+    stops: true,
     success: { status: 200, body: booking },
     errors: ['conflict'],
     handler: async (ctx, { params, body }) => presentBooking(await cancelMeeting(ctx, params.id, body.reason), ctx),

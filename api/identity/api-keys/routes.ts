@@ -84,6 +84,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
       'It stops authenticating within a second, and with it the keys that it made, and those that these made. `revoked_keys` says how many.',
     params: idParams,
     query: schemas.revokeQuery,
+    stops: true,
     success: { status: 200, body: schemas.revoked },
     errors: ['no_organization'],
     handler: async (ctx, { params, query }) => {

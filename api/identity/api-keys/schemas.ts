@@ -45,22 +45,22 @@ const lenientPage = (max: number) => ({
     .meta({ description: `${pageDescriptions.limit}; the default if it is out of range` }),
 });
 
-export const listQuery = z.strictObject({
+export const listQuery = z.object({
   ...lenientPage(100),
 });
 /** Query of a key's request log. */
-export const logsQuery = z.strictObject({
+export const logsQuery = z.object({
   ...lenientPage(200),
 });
 const interval = z.enum(['minute', 'hour', 'day']);
-export const analyticsQuery = z.strictObject({
+export const analyticsQuery = z.object({
   from: inputTimestamp.optional().meta({ description: 'Default: 24 hours before `to`' }),
   to: inputTimestamp.optional().meta({ description: 'Default: now' }),
   interval: interval
     .default('hour')
     .meta({ description: 'Maximum range: 24 hours with `minute`, 31 days with `hour`, 92 days with `day`' }),
 });
-export const revokeQuery = z.strictObject({
+export const revokeQuery = z.object({
   reason: z
     .string()
     .trim()

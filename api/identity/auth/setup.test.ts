@@ -99,6 +99,42 @@ test('bootstrap finds what exists and always hands out a session and a working k
   t.is((await world.deps.db('users').where('id', somebody.user.id).first()).is_platform_admin, false);
 });
 
+test('in production sign-up is closed to strangers once an account exists; DISABLE_REGISTRATION=false opens it', async (t) => {
+  const production = {
+    APP_ENV: 'prod',
+    ALLOW_INSECURE_DEFAULTS: 'true',
+    AUTH_SECRET: 'a secret of more than thirty-two characters',
+  };
+  const world = await createWorld({ env: production });
+  t.teardown(() => world.close());
+  assertStatus(t, await register(world, freshEmail('first')), 204);
+  const refused = await post(world, '/v1/auth/register', { email: freshEmail(), password: PASSWORD });
+  assertStatus(t, refused, 403);
+  t.is(refused.body.code, 'registration_closed');
+  t.regex(refused.body.fix, /DISABLE_REGISTRATION=false/);
+  const { token, email } = await invited(world);
+  assertStatus(t, await register(world, email, { invitation: token }), 204);
+
+  const open = await createWorld({ env: { ...production, DISABLE_REGISTRATION: 'false' } });
+  t.teardown(() => open.close());
+  assertStatus(t, await register(open, freshEmail('first')), 204);
+  assertStatus(t, await register(open, freshEmail('second')), 204);
+  const development = await createWorld();
+  t.teardown(() => development.close());
+  assertStatus(t, await register(development, freshEmail('first')), 204);
+  assertStatus(t, await register(development, freshEmail('second')), 204);
+});
+
+test('the page of an invitation says that sign-up is closed, and shows no form', async (t) => {
+  const world = await createWorld({ env: { DISABLE_REGISTRATION: 'true' } });
+  t.teardown(() => world.close());
+  const { token } = await invited(world);
+  const shown = await call(world, 'GET', `/invitations/${token}`);
+  assertStatus(t, shown, 403);
+  t.regex(shown.text, /Sign-up is closed on this installation/);
+  t.notRegex(shown.text, /<form/);
+});
+
 test('closed registration refuses invited people too', async (t) => {
   const world = await createWorld({ env: { DISABLE_REGISTRATION: 'true' } });
   t.teardown(() => world.close());

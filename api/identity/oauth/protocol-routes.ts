@@ -7,7 +7,7 @@ import { route, type AnyRoute } from '../../http/route.ts';
 import { presentRegistered } from './present.ts';
 import * as schemas from './schemas.ts';
 
-const open = { area: 'oauth', scope: 'public', permission: null } as const;
+const open = { area: 'oauth', scope: 'public', permission: null, anyOrigin: true } as const;
 const documents = { ...open, method: 'get', atRoot: true, cacheControl: 'public, max-age=300' } as const;
 /** Metadata paths of the API, and of the MCP endpoint under both of its paths. */
 const METADATA_PATHS = [
@@ -62,7 +62,6 @@ export const protocolRoutes: readonly AnyRoute[] = [
     description:
       'A code works once, for ten minutes; using it again revokes the tokens it gave. A refresh token works once, for ninety days; using it again revokes all tokens of the same approval. Clients authenticate by `none` (public), HTTP Basic or `client_secret`.',
     consumes: 'form',
-    query: schemas.noQuery,
     body: schemas.tokenForm,
     bodyLimit: 64 * 1024,
     errorStyle: 'oauth',
@@ -80,7 +79,6 @@ export const protocolRoutes: readonly AnyRoute[] = [
     description:
       'Every token of the same person, workspace and application becomes invalid within a second. The answer is the same for unknown tokens and tokens of other clients.',
     consumes: 'form',
-    query: schemas.noQuery,
     body: schemas.revokeForm,
     bodyLimit: 64 * 1024,
     errorStyle: 'oauth',

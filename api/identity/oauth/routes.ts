@@ -88,6 +88,7 @@ export const oauthRoutes: readonly AnyRoute[] = [
     path: '/oauth/applications/:id',
     summary: 'Delete an OAuth application with all its grants and tokens',
     params: idParams,
+    stops: true,
     success: { status: 204 },
     errors: ['no_organization'],
     handler: async (ctx, { params }) => deleteApplication(ctx, params.id),

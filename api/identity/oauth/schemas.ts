@@ -16,9 +16,6 @@ const clientFields = {
   client_secret: field.meta({ description: 'Secret of a confidential client, here or by HTTP Basic' }),
 };
 
-/** Refuses any query parameter of a token request, because URLs are logged. */
-export const noQuery = z.strictObject({});
-
 export const tokenForm = z
   .object({
     grant_type: field.meta({ description: '`authorization_code` or `refresh_token`' }),
@@ -147,7 +144,7 @@ export const updateBody = z.strictObject({
   scopes: createScopes,
   ...optionalFields,
 });
-export const listQuery = z.strictObject(pageQuery());
+export const listQuery = z.object(pageQuery());
 
 const fields = {
   id: uuid,

@@ -26,7 +26,7 @@ import * as schemas from './schemas.ts';
 const mine = { area: 'organizations', scope: 'session', permission: null, organization: false } as const;
 const inside = { area: 'organizations', scope: 'session', permission: null } as const;
 const team = { area: 'organizations', scope: 'session', permission: 'manage_team' } as const;
-const listQuery = z.strictObject(pageQuery());
+const listQuery = z.object(pageQuery());
 
 const organizationRoutes = [
   route({
@@ -151,6 +151,7 @@ const memberRoutes = [
       'deletes the applications and disconnects the connections.',
     params: schemas.memberParams,
     query: schemas.memberRemoval,
+    stops: true,
     success: { status: 204 },
     errors: ['no_organization', 'conflict'],
     handler: (ctx, { params, query }) => removeMember(ctx, params.userId, query.made),
@@ -240,6 +241,7 @@ const invitationRoutes = [
     summary: 'Cancel an invitation',
     description: 'The mailed link stops working at once.',
     params: idParams,
+    stops: true,
     success: { status: 204 },
     errors: ['no_organization'],
     handler: (ctx, { params }) => cancelInvitation(ctx, params.id),

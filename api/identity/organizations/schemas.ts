@@ -25,7 +25,7 @@ export const inviteBody = z.strictObject({ email: emailAddress, role_id: z.strin
 export const acceptBody = z.strictObject({
   token: z.string().min(1).max(1024).meta({ description: 'Last part of the mailed link' }),
 });
-export const memberRemoval = z.strictObject({
+export const memberRemoval = z.object({
   made: z
     .enum(['keep', 'revoke'])
     .optional()

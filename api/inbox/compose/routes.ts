@@ -121,7 +121,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     path: '/unibox/scheduled',
     summary: 'List unsent emails of people and agents, soonest first',
     description: 'At most 200, including those that wait for approval.',
-    query: z.strictObject({
+    query: z.object({
       thread_id: z.string().min(1).max(2000).optional().meta({ description: 'Only emails of this conversation' }),
     }),
     success: { status: 200, body: scheduledList },
@@ -139,6 +139,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     summary: 'Cancel an unsent email',
     description: 'Ends an approval that it waits for. Answers 409 if it was sent or is being sent.',
     params: z.object({ taskId: z.string() }),
+    stops: true,
     success: { status: 204 },
     errors: ['not_found', 'conflict'],
     handler: async (ctx, { params }) => {

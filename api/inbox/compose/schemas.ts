@@ -173,7 +173,7 @@ export const draft = resource('Draft', {
   created_at: timestamp,
   updated_at: timestamp,
 });
-export const draftListQuery = z.strictObject(pageQuery(100));
+export const draftListQuery = z.object(pageQuery(100));
 export const draftPage = paged(draft);
 
 /** Body of POST /unibox/drafts/:id/send. */

@@ -16,7 +16,7 @@ const ids = z
 
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
-export const threadListQuery = z.strictObject({
+export const threadListQuery = z.object({
   ...pageQuery(100),
   from: text.optional().meta({
     description:
@@ -52,7 +52,7 @@ export const threadListQuery = z.strictObject({
 });
 
 /** Query of GET /unibox/sent. */
-export const sentListQuery = z.strictObject({
+export const sentListQuery = z.object({
   ...pageQuery(100),
   q: text.optional().meta({
     description:
@@ -145,7 +145,7 @@ export const threadPage = paged(
 const threadId = z.string().min(1).max(2000).meta({ description: 'Conversation id, `thread_id` in other answers' });
 
 export const threadQuery = z
-  .strictObject({
+  .object({
     ...pageQuery(100),
     thread_id: threadId.optional(),
     id: threadId.optional().meta({ description: 'The same as thread_id' }),
@@ -267,7 +267,7 @@ export const messagePage = paged(
 );
 
 export const threadIdQuery = z
-  .strictObject({
+  .object({
     thread_id: threadId.optional(),
     id: threadId.optional().meta({ description: 'The same as thread_id' }),
   })
@@ -276,7 +276,7 @@ export const threadIdQuery = z
       context.addIssue({ code: 'custom', path: ['thread_id'], message: ruleMessage('threads.at_least_one') });
   });
 
-export const snoozedQuery = z.strictObject({ thread_id: threadId });
+export const snoozedQuery = z.object({ thread_id: threadId });
 
 export const labelList = z.strictObject({
   data: z.array(z.strictObject({ id: uuid, title: z.string(), color: z.string() })),
@@ -330,7 +330,7 @@ export const overview = resource('InboxOverview', {
   window_week_start: timestamp,
 });
 
-export const countQuery = z.strictObject({ email_id: z.uuid().optional().meta({ description: 'Mailbox id' }) });
+export const countQuery = z.object({ email_id: z.uuid().optional().meta({ description: 'Mailbox id' }) });
 export const countAnswer = z.strictObject({ count: z.int() });
 
 export const snoozeBody = z.strictObject({ thread_id: threadId, snoozed_until: inputTimestamp });

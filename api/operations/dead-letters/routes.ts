@@ -36,7 +36,7 @@ export const tasksRoutes: readonly AnyRoute[] = [
     summary: 'Tasks that gave up, newest first',
     scope: ['SEND_CAMPAIGNS'],
     permission: 'send_campaigns',
-    query: z.strictObject({
+    query: z.object({
       status: z.enum(STATUSES).optional().meta({ description: 'Only waiting tasks, or only replayed ones' }),
       limit: z.coerce
         .number()

@@ -312,6 +312,8 @@ test.serial('only administrators of the installation see it, each page with its 
   const settingOf = (key: string) => config.settings.find((each: { key: string }) => each.key === key);
   t.like(settingOf('ORG_WRITES_PER_MINUTE'), { value: 0, source: 'environment', sensitive: false });
   t.like(settingOf('APP_ENV'), { value: 'dev', source: 'default', requires_restart: true });
+  for (const key of ['JWT_SECRET', 'SECRET_KEY_BASE', 'KMS_LOCAL_MASTER_KEY', 'PUBLIC_HOST'])
+    t.like(settingOf(key), { value: null, source: 'unset' }, key);
   t.regex(settingOf('AUTH_SECRET').value, /^sha256:[0-9a-f]{8}$/);
   const { AUTH_SECRET, CREDENTIALS_ENCRYPTION_KEY, PRIMARY_DB } = world.deps.config;
   for (const secret of [AUTH_SECRET, CREDENTIALS_ENCRYPTION_KEY, PRIMARY_DB]) t.false(text.includes(secret));

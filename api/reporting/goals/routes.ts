@@ -165,6 +165,7 @@ export const goalRoutes = [
     description:
       'It matches no further events; its effects until then are kept. Another replay may start at once. A cancelled replay is returned unchanged.',
     params: schemas.replayParams,
+    stops: true,
     success: { status: 200, body: schemas.replay },
     errors: ['conflict'],
     handler: async (ctx, { params }) => presentReplay(await cancelReplayOf(ctx, params.id, params.replayId), ctx),

@@ -36,7 +36,7 @@ export const rangeBody = z.strictObject({
   to: inputTimestamp.meta({ description: 'Events that occurred before this time; at most 366 days after `from`' }),
 });
 
-export const listQuery = z.strictObject({
+export const listQuery = z.object({
   include_archived: z.enum(['true', 'false']).default('false').meta({ description: '`true` includes archived goals' }),
 });
 

@@ -13,13 +13,18 @@ import { message } from '../../../messages/index.ts';
  * for AUDIT_RETENTION_DAYS. A lock serializes the tests of a workspace, so that only one gets the last allowed place.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */
-export async function assertTestsLeft({ config }: Pick<Ctx, 'config'>, tx: Tx): Promise<void> {
+export async function assertTestsLeft(
+  { config, reportQuota }: Pick<Ctx, 'config' | 'reportQuota'>,
+  tx: Tx,
+): Promise<void> {
   const limit = config.CREDENTIAL_TESTS_PER_DAY;
   if (limit === 0 || !isCredential(tx.actor)) return;
   await tx.org.lock(`test-runs/${tx.org.organizationId}`);
   const midnight = Math.floor(tx.now.getTime() / DAY_MS) * DAY_MS;
   const begun = await testsOfFamily(tx, (tx.actor.apiKeyId ?? tx.actor.oauthGrantId)!, new Date(midnight));
-  if (begun >= limit) throw tooManyRequests(midnight + DAY_MS - tx.now.getTime(), message('tests.per_day', { limit }));
+  const resetMs = midnight + DAY_MS - tx.now.getTime();
+  reportQuota?.({ policy: 'tests', limit, windowMs: DAY_MS, remaining: Math.max(0, limit - begun - 1), resetMs });
+  if (begun >= limit) throw tooManyRequests(resetMs, message('tests.per_day', { limit }));
 }
 
 /** Counts tests since a moment by all credentials with the same oldest ancestor as this one. */

@@ -10,7 +10,7 @@ import { codeMail } from '../mails.ts';
 import { assertStrong } from '../passwords.ts';
 import { actingAs } from '../sessions.ts';
 import { throttle } from '../throttle.ts';
-import { awaitsClaim } from './setup.ts';
+import { awaitsClaim, isClaimed } from './setup.ts';
 import { message } from '../../../messages/index.ts';
 
 interface SignUp {
@@ -18,7 +18,7 @@ interface SignUp {
   password: string;
   firstName: string;
   lastName: string;
-  /** Token of an invitation. Required if DISABLE_REGISTRATION is invite_only. */
+  /** Token of an invitation. Required unless sign-up is open to anyone. */
   invitation?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ interface SignUp {
  * cannot be sent
  */
 export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string }> {
-  await assertOpen(ctx, input.invitation);
+  await assertSignUpOpen(ctx, input.invitation);
   assertStrong(input.password, input.email);
   await throttle(ctx, 'sign_up_source', toSource(ctx.actor.ipAddress));
   const invitation = input.invitation ? await findOpenInvitation(ctx, input.invitation, input.email) : undefined;
@@ -54,11 +54,14 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
 }
 
 /**
- * Checks that sign-up is open. An invitation does not override DISABLE_REGISTRATION=true. Sign-up is closed until the
- * setup link is claimed: the first account is the administrator's, and a faster stranger would invalidate the link.
+ * Checks that sign-up is open, to anyone or with an invitation. Without DISABLE_REGISTRATION a production installation
+ * is closed to strangers once it has an account. An invitation does not override DISABLE_REGISTRATION=true. Sign-up is
+ * also closed until the setup link is claimed: the first account is the administrator's, and a faster stranger would
+ * invalidate the link.
+ * @throws AppError registration_closed, registration_invite_only (403)
  */
-async function assertOpen(ctx: Ctx, invitation: string | undefined): Promise<void> {
-  const mode = ctx.config.DISABLE_REGISTRATION;
+export async function assertSignUpOpen(ctx: Ctx, invitation: string | undefined): Promise<void> {
+  const { DISABLE_REGISTRATION: mode, APP_ENV } = ctx.config;
   if (mode === 'true') throw new AppError('registration_closed', message('sign_up.closed'));
   if (mode === 'invite_only' && !invitation) {
     throw new AppError('registration_invite_only', message('sign_up.invite_only'), {
@@ -68,6 +71,11 @@ async function assertOpen(ctx: Ctx, invitation: string | undefined): Promise<voi
   if (await awaitsClaim(ctx.db)) {
     throw new AppError('registration_closed', message('setup.outstanding'), {
       fix: message('setup.outstanding.fix'),
+    });
+  }
+  if (mode === undefined && APP_ENV === 'prod' && !invitation && (await isClaimed(ctx))) {
+    throw new AppError('registration_closed', message('sign_up.closed'), {
+      fix: message('sign_up.closed_to_strangers.fix'),
     });
   }
 }

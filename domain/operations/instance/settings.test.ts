@@ -13,7 +13,6 @@ const WELL = {
   PRIMARY_DB: 'postgres://heron:own@db.example.com/heron',
   METRICS_TOKEN: 'of our own',
   TRUSTED_PROXIES: 'none',
-  DISABLE_REGISTRATION: 'invite_only',
   API_PUBLIC_URL: 'https://heron.example.com',
   APP_URL: 'https://heron.example.com',
   TRACKING_DOMAIN: 'https://links.example.net',
@@ -61,7 +60,7 @@ const CHANGES: { [code in FindingCode]?: [env: Record<string, string | undefined
     { MAIL_TRANSPORT: 'log', ALLOW_INSECURE_DEFAULTS: 'true' },
     ['allow_insecure_defaults', 'mail_transport_log'],
   ],
-  registration_mode: [{ DISABLE_REGISTRATION: undefined }],
+  registration_mode: [{ DISABLE_REGISTRATION: 'false' }],
   no_sign_in_method: [
     { MAIL_TRANSPORT: 'log', AUTH_LOGIN_CODE: 'always', ALLOW_INSECURE_DEFAULTS: 'true' },
     ['allow_insecure_defaults', 'mail_transport_log'],

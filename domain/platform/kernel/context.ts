@@ -7,6 +7,7 @@ import type { Config } from '../../../lib/config/index.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import type { Egress } from '../../../lib/egress/index.ts';
 import type { Logger } from '../../../lib/log.ts';
+import type { Quota } from '../../../lib/rate-limit.ts';
 import type { SharedCache } from '../../../lib/shared-cache.ts';
 import type { SystemMail } from '../../../lib/mail/index.ts';
 import type { DnsRecords } from '../../../lib/dns.ts';
@@ -49,6 +50,8 @@ export interface Ctx extends Deps {
    * named.
    */
   language?: Language;
+  /** Set by the HTTP server: adds a limit that the request counts against to the RateLimit headers of its answer. */
+  reportQuota?: ((quota: Quota) => void) | undefined;
   /** Set by the guard for idempotent writes. {@link transact} joins this transaction instead of opening another. */
   trx?: Trx;
   /**

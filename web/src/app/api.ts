@@ -16,6 +16,8 @@ export const heron = createHeron({
   key: accessToken,
   fetch: sendSignedIn,
   retries: 2,
+  // A person reads how long to wait, rather than a page that does nothing for so long.
+  maxPauseMs: 5_000,
 });
 
 /** Answer type of a GET, such as `AnswerOf<'/v1/campaigns/{id}'>`. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readProfile } from '../../../../domain/identity/auth/profile.ts';
-import { confirmSignUp, signUp } from '../../../../domain/identity/auth/sign-up.ts';
+import { assertSignUpOpen, confirmSignUp, signUp } from '../../../../domain/identity/auth/sign-up.ts';
 import { CODE_MINUTES } from '../../../../domain/identity/challenges.ts';
 import { acceptInvitation, readInvitation } from '../../../../domain/identity/organizations/invitations.ts';
 import { AppError } from '../../../../lib/errors.ts';
@@ -24,7 +24,7 @@ export const invitationRoutes = [
     path: `${INVITATION_PATH}/:token`,
     params: tokenParams,
     summary: 'Page of an invitation: join, or create an account first',
-    errors: ['invitation_invalid'],
+    errors: ['invitation_invalid', 'registration_closed'],
     show: async (visit, _query, token) => invitationPage(visit, token, await readInvitation(visit.ctx, token)),
   }),
   sentForm({
@@ -89,6 +89,7 @@ export const invitationRoutes = [
 async function invitationPage(visit: Visit, token: string, invitation: Invitation): Promise<StreamReply> {
   if (!visit.signedIn) {
     if (invitation.hasAccount) return signInPage(visit, { request: invitationRequest(token), email: invitation.email });
+    await assertSignUpOpen(visit.ctx, token);
     return accountPage(visit, token, invitation, '');
   }
   const { user } = await readProfile(visit.ctx);

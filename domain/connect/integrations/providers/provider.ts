@@ -68,7 +68,7 @@ export interface Provider {
   inbound?: ProviderInbound;
 }
 
-/** Names of the settings with the installation's OAuth clients, in lib/config/settings.ts. */
+/** Names of the settings with the installation's OAuth clients, in lib/config/provider-settings.ts. */
 type ClientSetting = `${'HUBSPOT' | 'SALESFORCE' | 'PIPEDRIVE' | 'SLACK' | 'GOOGLE_SHEETS'}_CLIENT_${'ID' | 'SECRET'}`;
 
 /** Settings to connect an account by the consent of its person (RFC 6749, authorization code). */
