@@ -11,7 +11,7 @@ import { fromDataFolder, PROCESSES, program } from './program.ts';
 import { OperatorError } from './waiting.ts';
 
 /** Commands that need no running installation and so wait for none. */
-const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle']);
+const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle', 'tracking-keys']);
 const FAILED = 1;
 const WRONG_USAGE = 2;
 

@@ -27,6 +27,13 @@ export const settingsSchema = z.object({
   CREDENTIALS_PREVIOUS_KEYS: list
     .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/i.test(key)), 'each needs exactly 64 hex characters')
     .default([]),
+  /**
+   * Keys of the links in sent emails, each 64 hex characters, comma separated, as `heron tracking-keys` prints them. Only
+   * `heron tracking` reads them, instead of CREDENTIALS_ENCRYPTION_KEY. Required there when APP_ENV is prod.
+   */
+  TRACKING_KEYS: list
+    .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/i.test(key)), 'each needs exactly 64 hex characters')
+    .default([]),
   /** PostgreSQL connection string, version 15 or later. */
   PRIMARY_DB: z
     .string()
