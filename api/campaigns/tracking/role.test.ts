@@ -43,7 +43,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-test('an opt-out in the middle of two campaigns has all its effects under the login of the tracking process', async (t) => {
+test.serial('an opt-out in the middle of two campaigns has all its effects under the login of the tracking process', async (t) => {
   const { db } = world.deps;
   const visited = await createTrackingProcess(world);
   const tracking = await listenHttp(
@@ -124,7 +124,7 @@ test('an opt-out in the middle of two campaigns has all its effects under the lo
   t.true(events.includes('campaign.unsubscribed'));
 });
 
-test('the login of the tracking process reads no other table, no sealed column and no other column of a person', async (t) => {
+test.serial('the login of the tracking process reads no other table, no sealed column and no other column of a person', async (t) => {
   const login = await createTrackingLogin(world.deps.db, world.databaseUrl);
   const db = connectRaw({ url: login.url, max: 2 });
   t.teardown(async () => {
@@ -172,7 +172,7 @@ test('the login of the tracking process reads no other table, no sealed column a
   t.deepEqual(sealed, []);
 });
 
-test('a right that was given by hand is gone after the next migration', async (t) => {
+test.serial('a right that was given by hand is gone after the next migration', async (t) => {
   const login = await createTrackingLogin(world.deps.db, world.databaseUrl);
   t.teardown(() => login.drop());
   const may = async () => {
