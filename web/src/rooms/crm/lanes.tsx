@@ -20,6 +20,7 @@ import { showError } from '../../parts/action.ts';
 import { Ago } from '../../parts/time.tsx';
 import { PageLink } from '../../parts/page-link.tsx';
 import { offerUndo } from '../../parts/undo.tsx';
+import { shownAddress } from '../../parts/address.ts';
 import { nameOf } from '../../parts/name.ts';
 import { toMoney } from '../../parts/money.ts';
 import { toNumber, useText } from '../../text/index.ts';
@@ -193,7 +194,7 @@ function Card({ deal, mayMove }: { deal: Deal; mayMove: boolean }) {
 
 function CardContent({ deal }: { deal: Deal }) {
   const { contact } = deal;
-  const who = contact ? nameOf(contact) : '';
+  const who = contact ? shownAddress(nameOf(contact)) : '';
   return (
     <>
       <Text size="sm" fw={600} pr={22} lineClamp={2} className="wrap-anywhere">
@@ -202,7 +203,7 @@ function CardContent({ deal }: { deal: Deal }) {
         </PageLink>
       </Text>
       {who ? (
-        <Text size="xs" c="dimmed" className="clip">
+        <Text size="xs" c="dimmed" className="clip" title={contact?.email}>
           {[who, contact?.company].filter(Boolean).join(', ')}
         </Text>
       ) : null}

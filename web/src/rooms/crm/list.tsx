@@ -9,6 +9,7 @@ import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
 import { Moment } from '../../parts/time.tsx';
 import { PageLinkButton } from '../../parts/page-link.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
+import { shownAddress } from '../../parts/address.ts';
 import { nameOf } from '../../parts/name.ts';
 import { toMoney } from '../../parts/money.ts';
 import { useText } from '../../text/index.ts';
@@ -178,7 +179,7 @@ function Cells({ deal }: { deal: RowOf<'/v1/crm/deals'> }) {
       <td className="clip">
         {contact ? (
           <a href={`/leads/${contact.id}`} title={contact.email}>
-            {nameOf(contact)}
+            {shownAddress(nameOf(contact))}
           </a>
         ) : null}
       </td>

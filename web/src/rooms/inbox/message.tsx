@@ -2,6 +2,7 @@ import { Badge, Button, Group, Stack, Text, UnstyledButton } from '@mantine/core
 import IconFile from 'tabler:paperclip';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
+import { shownAddress } from '../../parts/address.ts';
 import { useAction } from '../../parts/action.ts';
 import { saveAs } from '../../parts/download.ts';
 import { Ago } from '../../parts/time.tsx';
@@ -15,13 +16,17 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
   const t = useText();
   const [isOpen, setOpen] = useState(!isFolded);
   const isOurs = message.direction === 'sent';
+  const [address] = message.from_addr;
   const who = isOurs
-    ? t('inbox.from.us', { address: message.from_addr[0] ?? '' })
-    : (message.from_addr[0] ?? t('inbox.nobody'));
+    ? t('inbox.from.us', { address: shownAddress(address ?? '') })
+    : shownAddress(address ?? t('inbox.nobody'));
+  const recipients = [...message.to_addr, ...message.cc];
   return (
     <article className="inbox-message" data-ours={isOurs || undefined} aria-label={who}>
       <UnstyledButton className="inbox-message-head" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
-        <bdi className="clip inbox-who">{who}</bdi>
+        <bdi className="clip inbox-who" title={address}>
+          {who}
+        </bdi>
         {message.asks_to_stop ? (
           <Badge size="xs" variant="light" color="yellow" tt="none">
             {t('inbox.asks')}
@@ -36,8 +41,8 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
       </UnstyledButton>
       {isOpen ? (
         <Stack gap="sm">
-          <Text size="xs" c="dimmed" className="wrap-anywhere">
-            {t('inbox.to', { addresses: [...message.to_addr, ...message.cc].join(', ') })}
+          <Text size="xs" c="dimmed" className="wrap-anywhere" title={recipients.join(', ')}>
+            {t('inbox.to', { addresses: recipients.map(shownAddress).join(', ') })}
           </Text>
           <Reading message={message} />
           {message.body_html ? (
