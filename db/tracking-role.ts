@@ -14,9 +14,7 @@ const TRACKING_ROLE = 'heron_tracking';
  */
 const GRANTS: Readonly<Record<string, readonly string[]>> = {
   campaign_advanced: ['select (campaign_id, overrides)'],
-  campaigns: [
-    'select (id, organization_id, unsubscribe_mode, tracking_domain, tracking_domain_verified)',
-  ],
+  campaigns: ['select (id, organization_id, unsubscribe_mode, tracking_domain, tracking_domain_verified)'],
   contacts: [
     'select (id, organization_id, email, subscribed, unsubscribed_by)',
     'update (subscribed, unsubscribed_by, updated_at)',
@@ -47,15 +45,8 @@ const GRANTS: Readonly<Record<string, readonly string[]>> = {
     'update (state, opened_at, machine_opened_at, clicked_at, machine_clicked_at, unsubscribed_at, updated_at)',
     'delete',
   ],
-  step_runs: [
-    'select (organization_id, enrollment_id, state, outcome)',
-    'update (state, outcome, completed_at)',
-  ],
-  suppressions: [
-    'select',
-    'insert',
-    'update (reason, source, campaign_id, metadata, expires_at, updated_at)',
-  ],
+  step_runs: ['select (organization_id, enrollment_id, state, outcome)', 'update (state, outcome, completed_at)'],
+  suppressions: ['select', 'insert', 'update (reason, source, campaign_id, metadata, expires_at, updated_at)'],
   test_run_steps: ['select (id, organization_id)'],
   tracked_links: ['select'],
   tracking_domains: ['select (domain, organization_id)'],

@@ -63,37 +63,42 @@ async function openVerified() {
 const failing = (egress: Egress, error: unknown): Egress => ({ ...egress, request: () => Promise.reject(error) });
 const untrusted = new EgressError('tls', 'tls', message('egress.closed'), 'CERT_HAS_EXPIRED');
 
-test.serial('a domain that fails its daily check is out of use, its owner is told the cause once, and it comes back', async (t) => {
-  const { desk, domain, id, network, sweep, isUsed, mails } = await openVerified();
-  const fresh = (await desk.campaign({ tracking_domain: domain })).id as string;
-  clock.advance(23 * HOUR_MS);
-  t.is(await sweep(), 0, 'not yet due');
-  clock.advance(HOUR_MS);
-  t.is(await sweep(), 1);
-  t.deepEqual(await isUsed(), [true, true]);
-  t.deepEqual(mails(), []);
+test.serial(
+  'a domain that fails its daily check is out of use, its owner is told the cause once, and it comes back',
+  async (t) => {
+    const { desk, domain, id, network, sweep, isUsed, mails } = await openVerified();
+    const fresh = (await desk.campaign({ tracking_domain: domain })).id as string;
+    clock.advance(23 * HOUR_MS);
+    t.is(await sweep(), 0, 'not yet due');
+    clock.advance(HOUR_MS);
+    t.is(await sweep(), 1);
+    t.deepEqual(await isUsed(), [true, true]);
+    t.deepEqual(mails(), []);
 
-  clock.advance(24 * HOUR_MS);
-  const { egress } = network;
-  network.egress = failing(egress, untrusted);
-  t.is(await sweep(), 1);
-  t.deepEqual(await isUsed(), [false, false]);
-  t.is(mails().length, 1);
-  t.is(mails()[0]!.subject, `Links no longer use ${domain}`);
-  t.regex(mails()[0]!.text, /no valid TLS certificate/);
-  const [line] = await world.deps.db('campaign_logs').where({ campaign_id: id, event_type: 'tracking_domain_failed' });
-  t.deepEqual(line.metadata, { domain, cause: 'certificate' });
+    clock.advance(24 * HOUR_MS);
+    const { egress } = network;
+    network.egress = failing(egress, untrusted);
+    t.is(await sweep(), 1);
+    t.deepEqual(await isUsed(), [false, false]);
+    t.is(mails().length, 1);
+    t.is(mails()[0]!.subject, `Links no longer use ${domain}`);
+    t.regex(mails()[0]!.text, /no valid TLS certificate/);
+    const [line] = await world.deps
+      .db('campaign_logs')
+      .where({ campaign_id: id, event_type: 'tracking_domain_failed' });
+    t.deepEqual(line.metadata, { domain, cause: 'certificate' });
 
-  clock.advance(HOUR_MS);
-  t.is(await sweep(), 1, 'a domain that fails is checked hourly');
-  t.is(mails().length, 1, 'once');
-  network.egress = egress;
-  clock.advance(HOUR_MS);
-  await sweep();
-  t.deepEqual(await isUsed(), [true, true]);
-  t.false((await desk.row(fresh)).tracking_domain_verified, 'nobody has had this campaign verified');
-  t.is(mails().length, 1);
-});
+    clock.advance(HOUR_MS);
+    t.is(await sweep(), 1, 'a domain that fails is checked hourly');
+    t.is(mails().length, 1, 'once');
+    network.egress = egress;
+    clock.advance(HOUR_MS);
+    await sweep();
+    t.deepEqual(await isUsed(), [true, true]);
+    t.false((await desk.row(fresh)).tracking_domain_verified, 'nobody has had this campaign verified');
+    t.is(mails().length, 1);
+  },
+);
 
 test.serial('each cause has its code; a DNS server that does not answer is no cause', async (t) => {
   const { domain, network, sweep, isUsed } = await openVerified();
@@ -105,11 +110,15 @@ test.serial('each cause has its code; a DNS server that does not answer is no ca
   t.deepEqual([await fault(), ...(await isUsed())], [null, true, true]);
   const cases: [string, () => void][] = [
     ['dns', () => (network.names = ['elsewhere.example.net'])],
-    ['no_answer', () => (network.egress = failing(egress, new EgressError('timeout', 'connect', message('egress.timeout'))))],
+    [
+      'no_answer',
+      () => (network.egress = failing(egress, new EgressError('timeout', 'connect', message('egress.timeout')))),
+    ],
     ['certificate', () => (network.egress = failing(egress, untrusted))],
     [
       'other_instance',
-      () => (network.egress = { ...egress, request: async () => ({ status: 200, body: Buffer.from('null') }) as never }),
+      () =>
+        (network.egress = { ...egress, request: async () => ({ status: 200, body: Buffer.from('null') }) as never }),
     ],
   ];
   for (const [cause, arrange] of cases) {

@@ -142,7 +142,7 @@ test('a tracking domain counts only when this installation answers https on it w
   ];
   for (const [code, egress] of faults) {
     const refused = await t.throwsAsync<AppError>(verify(egress), undefined, code);
-    t.is(refused!.said.code, code);
+    t.is<string>(refused!.said.code, code);
     t.truthy(refused!.fix);
     t.false((await desk.row(id)).tracking_domain_verified);
   }
@@ -153,7 +153,9 @@ test('a tracking domain counts only when this installation answers https on it w
   await t.throwsAsync(verify(egressTo(t, expired.port)));
   t.false((await desk.row(id)).tracking_domain_verified);
   t.false((await desk.row(another)).tracking_domain_verified, 'no campaign of the workspace uses it any more');
-  const lines = await world.deps.db('campaign_logs').where({ campaign_id: another, event_type: 'tracking_domain_failed' });
+  const lines = await world.deps
+    .db('campaign_logs')
+    .where({ campaign_id: another, event_type: 'tracking_domain_failed' });
   t.deepEqual(
     lines.map(({ metadata }) => metadata),
     [{ domain, cause: 'certificate' }],

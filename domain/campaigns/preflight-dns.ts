@@ -86,7 +86,13 @@ export async function cachedCampaignDns(
   const asked = domains.slice(0, MAX_DOMAINS);
   const senders = asked.flatMap((domain) => cachedSenderDns(dns, domain) ?? []);
   if (senders.length < asked.length) return undefined;
-  return { senders, leftOut: domains.length - asked.length, trackingPoints: null, trackingDomain: '', trackingFault: null };
+  return {
+    senders,
+    leftOut: domains.length - asked.length,
+    trackingPoints: null,
+    trackingDomain: '',
+    trackingFault: null,
+  };
 }
 
 async function faultOf(org: OrgScope, { tracking_domain: domain }: CampaignRow): Promise<TrackingDomainFault | null> {

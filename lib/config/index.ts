@@ -67,10 +67,7 @@ export function isGiven(config: Config, name: SettingName): boolean {
 /** Alternative names of settings, used by other programs of this kind. The setting's own name takes precedence. */
 const OTHER_NAMES: { [name in SettingName]?: string } = { REDIS_URL: 'REDIS', METRICS_TOKEN: 'INTERNAL_API_TOKEN' };
 
-function knownSettings(
-  env: Record<string, string | undefined>,
-  names: ReadonlySet<string>,
-): Record<string, string> {
+function knownSettings(env: Record<string, string | undefined>, names: ReadonlySet<string>): Record<string, string> {
   const known: Record<string, string> = {};
   for (const name of (Object.keys(settingsSchema.shape) as SettingName[]).filter((one) => names.has(one))) {
     const value = env[name] || env[OTHER_NAMES[name] ?? name];

@@ -58,7 +58,7 @@ test('compose passes every setting on under its own name, and nothing else', (t)
     );
   const variables = settings
     .filter((name) => !SET_BY_COMPOSE.has(name))
-    .map((name) => [name, /^\$\{(\w+)(:[-?].*)?\}$/.exec((passed.get(name) ?? tracking.get(name)) ?? '')?.[1]]);
+    .map((name) => [name, /^\$\{(\w+)(:[-?].*)?\}$/.exec(passed.get(name) ?? tracking.get(name) ?? '')?.[1]]);
   t.deepEqual(
     variables,
     variables.map(([name]) => [name, name]),
@@ -94,17 +94,18 @@ test('the tracking process of compose gets its own settings and its own login, a
   );
   const config = loadTrackingConfig(env);
   t.is(new URL(config.PRIMARY_DB).username, 'heron_tracking');
-  t.deepEqual(
-    [...SENSITIVE].filter((name) => name in env && env[name] !== '').sort(),
-    ['PRIMARY_DB', 'TRACKING_KEYS'],
-  );
+  t.deepEqual([...SENSITIVE].filter((name) => name in env && env[name] !== '').sort(), ['PRIMARY_DB', 'TRACKING_KEYS']);
   t.false(JSON.stringify(env).includes(FILLED.POSTGRES_PASSWORD!));
   t.false(JSON.stringify(env).includes(FILLED.CREDENTIALS_ENCRYPTION_KEY!));
 });
 
 test('Caddy alone is open to other machines, and its address alone is trusted', (t) => {
   for (const [name, { ports = [] }] of Object.entries(compose.services))
-    if (name !== 'caddy') t.true(ports.every((port) => port.startsWith('127.0.0.1:')), name);
+    if (name !== 'caddy')
+      t.true(
+        ports.every((port) => port.startsWith('127.0.0.1:')),
+        name,
+      );
   const address = compose.services.caddy!.networks!.default.ipv4_address;
   t.is(OWN_DEFAULTS.TRUSTED_PROXIES, address);
   const [{ subnet, ip_range: range }] = compose.networks.default.ipam.config as [{ subnet: string; ip_range: string }];

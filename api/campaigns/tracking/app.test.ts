@@ -510,46 +510,53 @@ test.serial(
   },
 );
 
-test.serial('a proxy may get a certificate for a name that a workspace uses and that leads here, and for no other', async (t) => {
-  const asked: string[] = [];
-  const home = new URL(world.deps.config.TRACKING_DOMAIN).hostname;
-  const dns = {
-    ...world.deps.dns,
-    cname: async (host: string) => {
-      asked.push(host);
-      return host.startsWith('here') ? [`${home}.`] : host.startsWith('silent') ? null : ['elsewhere.example.net'];
-    },
-  };
-  const served = await listenHttp(
-    createTrackingApp({ ...visited.deps, dns }, createMetrics(), INSTANCE).callback(),
-    '127.0.0.1',
-    0,
-  );
-  t.teardown(() => served.close());
-  const { organizationId } = await world.tenant();
-  const name = (kind: string) => `${kind}-${randomBytes(4).toString('hex')}.example.com`;
-  const [here, away, silent, verified, mailbox] = ['here', 'away', 'silent', 'verified', 'here-mailbox'].map(name);
-  const named = (domain: string, isVerified = false) =>
-    createCampaign(world.deps, organizationId, [], { tracking_domain: domain, tracking_domain_verified: isVerified });
-  for (const domain of [here, away, silent]) await named(domain!);
-  await named(verified!, true);
-  await createMailbox(world.deps, organizationId, undefined, undefined, { tracking_domain: mailbox });
-  const ask = async (query: string) => {
-    const answer = await fetch(`${served.url}/tls/ask${query}`);
-    return [answer.status, await answer.text()];
-  };
-  for (const domain of [here!, `${here!.toUpperCase()}.`, verified!, mailbox!])
-    t.deepEqual(await ask(`?domain=${domain}`), [200, ''], domain);
-  for (const domain of [away!, silent!, name('here'), home, '%00', 'localhost', ''])
-    t.deepEqual(await ask(`?domain=${domain}`), [404, ''], domain);
-  t.deepEqual(await ask(''), [404, '']);
-  t.deepEqual(await ask(`?domain=${here}&domain=${here}`), [404, '']);
-  t.deepEqual([...new Set(asked)].sort(), [here!, mailbox!, away!, silent!].sort(), 'DNS is asked about registered names only');
+test.serial(
+  'a proxy may get a certificate for a name that a workspace uses and that leads here, and for no other',
+  async (t) => {
+    const asked: string[] = [];
+    const home = new URL(world.deps.config.TRACKING_DOMAIN).hostname;
+    const dns = {
+      ...world.deps.dns,
+      cname: async (host: string) => {
+        asked.push(host);
+        return host.startsWith('here') ? [`${home}.`] : host.startsWith('silent') ? null : ['elsewhere.example.net'];
+      },
+    };
+    const served = await listenHttp(
+      createTrackingApp({ ...visited.deps, dns }, createMetrics(), INSTANCE).callback(),
+      '127.0.0.1',
+      0,
+    );
+    t.teardown(() => served.close());
+    const { organizationId } = await world.tenant();
+    const name = (kind: string) => `${kind}-${randomBytes(4).toString('hex')}.example.com`;
+    const [here, away, silent, verified, mailbox] = ['here', 'away', 'silent', 'verified', 'here-mailbox'].map(name);
+    const named = (domain: string, isVerified = false) =>
+      createCampaign(world.deps, organizationId, [], { tracking_domain: domain, tracking_domain_verified: isVerified });
+    for (const domain of [here, away, silent]) await named(domain!);
+    await named(verified!, true);
+    await createMailbox(world.deps, organizationId, undefined, undefined, { tracking_domain: mailbox });
+    const ask = async (query: string) => {
+      const answer = await fetch(`${served.url}/tls/ask${query}`);
+      return [answer.status, await answer.text()];
+    };
+    for (const domain of [here!, `${here!.toUpperCase()}.`, verified!, mailbox!])
+      t.deepEqual(await ask(`?domain=${domain}`), [200, ''], domain);
+    for (const domain of [away!, silent!, name('here'), home, '%00', 'localhost', ''])
+      t.deepEqual(await ask(`?domain=${domain}`), [404, ''], domain);
+    t.deepEqual(await ask(''), [404, '']);
+    t.deepEqual(await ask(`?domain=${here}&domain=${here}`), [404, '']);
+    t.deepEqual(
+      [...new Set(asked)].sort(),
+      [here!, mailbox!, away!, silent!].sort(),
+      'DNS is asked about registered names only',
+    );
 
-  asked.length = 0;
-  for (let n = 0; n < 20; n += 1) await ask(`?domain=${away}`);
-  t.is(asked.length, 9, 'ten queries a minute, of which one was above');
-  const answers = await Promise.all(Array.from({ length: 600 }, () => ask(`?domain=${name('unknown')}`)));
-  t.true(answers.some(([status]) => status === 429));
-  t.true(answers.some(([status]) => status === 404));
-});
+    asked.length = 0;
+    for (let n = 0; n < 20; n += 1) await ask(`?domain=${away}`);
+    t.is(asked.length, 9, 'ten queries a minute, of which one was above');
+    const answers = await Promise.all(Array.from({ length: 600 }, () => ask(`?domain=${name('unknown')}`)));
+    t.true(answers.some(([status]) => status === 429));
+    t.true(answers.some(([status]) => status === 404));
+  },
+);

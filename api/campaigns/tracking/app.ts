@@ -38,12 +38,7 @@ const QUERIED_PER_MINUTE = 10;
  * @param instance id of the installation, by which a check of a tracking domain recognizes it
  * @param onClick called after a click is recorded, as an announcement may be due
  */
-export function createTrackingApp(
-  deps: Deps,
-  metrics: Metrics,
-  instance: string,
-  onClick: () => void = () => {},
-): Koa {
+export function createTrackingApp(deps: Deps, metrics: Metrics, instance: string, onClick: () => void = () => {}): Koa {
   const router = new Router();
   router.get('tracking.health', '/health', (koa) => {
     koa.body = { status: 'ok', instance };

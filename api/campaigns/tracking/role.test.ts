@@ -43,134 +43,143 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-test.serial('an opt-out in the middle of two campaigns has all its effects under the login of the tracking process', async (t) => {
-  const { db } = world.deps;
-  const visited = await createTrackingProcess(world);
-  const tracking = await listenHttp(
-    createTrackingApp(visited.deps, createMetrics(), newId()).callback(),
-    '127.0.0.1',
-    0,
-  );
-  t.teardown(async () => {
-    await tracking.close();
-    await visited.close();
-  });
-  const { organizationId } = await world.tenant();
-  const email = `sender-${newId()}@ours.test`;
-  const mailbox = { id: await createMailbox(world.deps, organizationId, email), email };
-  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [
-    { subject: 'Hi', body_plain: 'Hello' },
-    { subject: 'Again', body_plain: 'Hello' },
-    { subject: 'Last', body_plain: 'Hello' },
-  ]);
-  const lead = await createSentLead(world.deps, organizationId, { campaignId, stepId: stepIds[0]!, mailbox });
-  const waiting = await createWaitingLead(world.deps, organizationId, lead.contactId, {
-    openedAt: world.deps.clock.now(),
-  });
-  const slot = new Date(world.deps.clock.now().getTime() + 3_600_000);
-  const day = slot.toISOString().slice(0, 10);
-  const next = [false, true].map((again, index) => ({
-    id: newId(),
-    organization_id: organizationId,
-    campaign_id: campaignId,
-    enrollment_id: lead.enrollmentId,
-    step_id: stepIds[index + 1],
-    contact_id: lead.contactId,
-    mailbox_id: mailbox.id,
-    state: 'reserved',
-    recipient: lead.email,
-    slot_at: slot,
-    slot_day: day,
-    again,
-    created_at: slot,
-    updated_at: slot,
-  }));
-  await db('sends').insert(next);
-  await db('daily_counters').insert({
-    organization_id: organizationId,
-    scope: 'campaign',
-    scope_id: campaignId,
-    day,
-    count: 2,
-  });
-
-  const { current } = world.deps.keyring.tracking;
-  const url = unsubscribeUrl(tracking.url, trackingToken(current, 'unsubscribe', lead.sendId));
-  const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
-  t.is((await fetch(url, { method: 'POST', body })).status, 200);
-
-  t.like(await db('contacts').where({ id: lead.contactId }).first(), { subscribed: false });
-  t.like(await db('contact_outreach').where({ contact_id: lead.contactId }).first(), { subscribed: false });
-  t.is((await db('suppressions').where({ organization_id: organizationId, email: lead.email })).length, 1);
-  const enrollments = await db('enrollments').where({ contact_id: lead.contactId });
-  t.deepEqual(
-    enrollments.map(({ state }) => state),
-    ['unsubscribed', 'unsubscribed'],
-  );
-  t.like(await db('waits').where({ id: waiting.waitId }).first(), { state: 'cancelled' });
-  t.like(await db('step_runs').where({ id: waiting.runId }).first(), { state: 'skipped' });
-  t.deepEqual(
-    (await db('sends').whereIn(
-      'id',
-      next.map(({ id }) => id),
-    )).map(({ id, state }) => [id, state]),
-    [[next[1]!.id, 'uncertain']],
-    'the slot is free, and an email that may have left is kept',
-  );
-  t.like(await db('daily_counters').where({ scope: 'campaign', scope_id: campaignId, day }).first(), { count: 0 });
-  const signals = await db('outbox').where('workflow_id', 'like', `%/${lead.contactId}`);
-  t.is(signals.length, 2);
-  const events = await db('domain_events').where({ organization_id: organizationId }).pluck('type');
-  t.true(events.includes('campaign.unsubscribed'));
-});
-
-test.serial('the login of the tracking process reads no other table, no sealed column and no other column of a person', async (t) => {
-  const login = await createTrackingLogin(world.deps.db, world.databaseUrl);
-  const db = connectRaw({ url: login.url, max: 2 });
-  t.teardown(async () => {
-    await db.destroy();
-    await login.drop();
-  });
-  const tables = (await world.deps.db('pg_class')
-    .whereRaw(`relkind in ('r', 'p', 'v', 'm') and relnamespace = 'public'::regnamespace`)
-    .pluck('relname')) as string[];
-  const refused = (statement: string) =>
-    db.raw(statement).then(
-      () => false,
-      (error: { code?: string }) => error.code === '42501',
+test.serial(
+  'an opt-out in the middle of two campaigns has all its effects under the login of the tracking process',
+  async (t) => {
+    const { db } = world.deps;
+    const visited = await createTrackingProcess(world);
+    const tracking = await listenHttp(
+      createTrackingApp(visited.deps, createMetrics(), newId()).callback(),
+      '127.0.0.1',
+      0,
     );
-  const readable = [];
-  for (const table of tables) if (!(await refused(`select count(*) from "${table}"`))) readable.push(table);
-  t.deepEqual(readable.sort(), READABLE);
-  for (const statement of [
-    'select credentials from mailboxes',
-    'select smtp from mailboxes',
-    'select first_name from contacts',
-    'select subject from sends',
-    'select app_values from enrollments',
-    'select output from step_runs',
-    'select body_plain from direct_sends',
-    'select data from domain_events',
-    'select payload from outbox',
-    'select name from campaigns',
-    'delete from contacts',
-    'delete from suppressions',
-    'delete from engagement_events',
-    "update contacts set email = 'x'",
-    "update mailboxes set reply_to = 'x'",
-    "update campaigns set tracking_domain = 'x'",
-    "update tracked_links set url = 'x'",
-    'set role heron_tenant',
-  ])
-    t.true(await refused(statement), statement);
-  const sealed = await world.deps
-    .db('information_schema.column_privileges')
-    .where({ grantee: 'heron_tracking', data_type: 'bytea' })
-    .join('information_schema.columns', function () {
-      this.using(['table_schema', 'table_name', 'column_name']);
+    t.teardown(async () => {
+      await tracking.close();
+      await visited.close();
     });
-  t.deepEqual(sealed, []);
-});
+    const { organizationId } = await world.tenant();
+    const email = `sender-${newId()}@ours.test`;
+    const mailbox = { id: await createMailbox(world.deps, organizationId, email), email };
+    const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [
+      { subject: 'Hi', body_plain: 'Hello' },
+      { subject: 'Again', body_plain: 'Hello' },
+      { subject: 'Last', body_plain: 'Hello' },
+    ]);
+    const lead = await createSentLead(world.deps, organizationId, { campaignId, stepId: stepIds[0]!, mailbox });
+    const waiting = await createWaitingLead(world.deps, organizationId, lead.contactId, {
+      openedAt: world.deps.clock.now(),
+    });
+    const slot = new Date(world.deps.clock.now().getTime() + 3_600_000);
+    const day = slot.toISOString().slice(0, 10);
+    const next = [false, true].map((again, index) => ({
+      id: newId(),
+      organization_id: organizationId,
+      campaign_id: campaignId,
+      enrollment_id: lead.enrollmentId,
+      step_id: stepIds[index + 1],
+      contact_id: lead.contactId,
+      mailbox_id: mailbox.id,
+      state: 'reserved',
+      recipient: lead.email,
+      slot_at: slot,
+      slot_day: day,
+      again,
+      created_at: slot,
+      updated_at: slot,
+    }));
+    await db('sends').insert(next);
+    await db('daily_counters').insert({
+      organization_id: organizationId,
+      scope: 'campaign',
+      scope_id: campaignId,
+      day,
+      count: 2,
+    });
+
+    const { current } = world.deps.keyring.tracking;
+    const url = unsubscribeUrl(tracking.url, trackingToken(current, 'unsubscribe', lead.sendId));
+    const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
+    t.is((await fetch(url, { method: 'POST', body })).status, 200);
+
+    t.like(await db('contacts').where({ id: lead.contactId }).first(), { subscribed: false });
+    t.like(await db('contact_outreach').where({ contact_id: lead.contactId }).first(), { subscribed: false });
+    t.is((await db('suppressions').where({ organization_id: organizationId, email: lead.email })).length, 1);
+    const enrollments = await db('enrollments').where({ contact_id: lead.contactId });
+    t.deepEqual(
+      enrollments.map(({ state }) => state),
+      ['unsubscribed', 'unsubscribed'],
+    );
+    t.like(await db('waits').where({ id: waiting.waitId }).first(), { state: 'cancelled' });
+    t.like(await db('step_runs').where({ id: waiting.runId }).first(), { state: 'skipped' });
+    t.deepEqual(
+      (
+        await db('sends').whereIn(
+          'id',
+          next.map(({ id }) => id),
+        )
+      ).map(({ id, state }) => [id, state]),
+      [[next[1]!.id, 'uncertain']],
+      'the slot is free, and an email that may have left is kept',
+    );
+    t.like(await db('daily_counters').where({ scope: 'campaign', scope_id: campaignId, day }).first(), { count: 0 });
+    const signals = await db('outbox').where('workflow_id', 'like', `%/${lead.contactId}`);
+    t.is(signals.length, 2);
+    const events = await db('domain_events').where({ organization_id: organizationId }).pluck('type');
+    t.true(events.includes('campaign.unsubscribed'));
+  },
+);
+
+test.serial(
+  'the login of the tracking process reads no other table, no sealed column and no other column of a person',
+  async (t) => {
+    const login = await createTrackingLogin(world.deps.db, world.databaseUrl);
+    const db = connectRaw({ url: login.url, max: 2 });
+    t.teardown(async () => {
+      await db.destroy();
+      await login.drop();
+    });
+    const tables = (await world.deps
+      .db('pg_class')
+      .whereRaw(`relkind in ('r', 'p', 'v', 'm') and relnamespace = 'public'::regnamespace`)
+      .pluck('relname')) as string[];
+    const refused = (statement: string) =>
+      db.raw(statement).then(
+        () => false,
+        (error: { code?: string }) => error.code === '42501',
+      );
+    const readable = [];
+    for (const table of tables) if (!(await refused(`select count(*) from "${table}"`))) readable.push(table);
+    t.deepEqual(readable.sort(), READABLE);
+    for (const statement of [
+      'select credentials from mailboxes',
+      'select smtp from mailboxes',
+      'select first_name from contacts',
+      'select subject from sends',
+      'select app_values from enrollments',
+      'select output from step_runs',
+      'select body_plain from direct_sends',
+      'select data from domain_events',
+      'select payload from outbox',
+      'select name from campaigns',
+      'delete from contacts',
+      'delete from suppressions',
+      'delete from engagement_events',
+      "update contacts set email = 'x'",
+      "update mailboxes set reply_to = 'x'",
+      "update campaigns set tracking_domain = 'x'",
+      "update tracked_links set url = 'x'",
+      'set role heron_tenant',
+    ])
+      t.true(await refused(statement), statement);
+    const sealed = await world.deps
+      .db('information_schema.column_privileges')
+      .where({ grantee: 'heron_tracking', data_type: 'bytea' })
+      .join('information_schema.columns', function () {
+        this.using(['table_schema', 'table_name', 'column_name']);
+      });
+    t.deepEqual(sealed, []);
+  },
+);
 
 test.serial('a right that was given by hand is gone after the next migration', async (t) => {
   const login = await createTrackingLogin(world.deps.db, world.databaseUrl);
