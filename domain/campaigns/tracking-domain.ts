@@ -20,10 +20,10 @@ interface CheckedDomain {
 const PROOF = 'heron-workspace=';
 
 /**
- * Checks that the campaign's tracking domain works: it is a CNAME of this installation's tracking host, its owner
- * assigns it to this workspace, and https on it is answered by this installation with a valid certificate. With a CNAME
- * alone, any workspace of the installation could claim another workspace's domain. The owner assigns it once, by a TXT
- * record; the workspace then holds the domain.
+ * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner assigns
+ * it to this workspace. With a CNAME alone, any workspace of the installation could claim another workspace's domain. The
+ * owner assigns it once, by a TXT record; the workspace then holds the domain. Also checks that this installation answers
+ * https on the domain with a valid certificate.
  * A domain that fails the check is out of use at once, in a separate transaction. A failed DNS query counts as a missing
  * record, because the caller must check the DNS in both cases. Uses the network, so call it before the request's
  * transaction.

@@ -554,7 +554,7 @@ test.serial(
 
     asked.length = 0;
     for (let n = 0; n < 20; n += 1) await ask(`?domain=${away}`);
-    t.is(asked.length, 9, 'ten queries a minute, of which one was above');
+    t.is(asked.length, 9, 'ten queries a minute, one of them above');
     const answers = await Promise.all(Array.from({ length: 600 }, () => ask(`?domain=${name('unknown')}`)));
     t.true(answers.some(([status]) => status === 429));
     t.true(answers.some(([status]) => status === 404));

@@ -3,8 +3,8 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { pointsAt, trackingHost } from '../tracking-domain-use.ts';
 
 /**
- * Returns true if a proxy may have a certificate issued for a name: a campaign or mailbox names it as its tracking
- * domain, and it is verified or a CNAME of the tracking host. A certificate is needed before the domain can be verified.
+ * Returns true if a proxy may have a certificate issued for a name. A campaign or mailbox must name it as its tracking
+ * domain, and it must be verified or a CNAME of the tracking host. Its verification needs a certificate first.
  * @param mayQueryDns called before a DNS query; false answers without one
  */
 export async function mayHaveCertificate(
