@@ -327,6 +327,7 @@ export const campaigns = {
   'letter.templates.empty': 'Noch keine Vorlage',
   'letter.preview.title': 'Vorschau',
   'letter.preview.lead': 'Vorschau für diesen Lead',
+  'letter.preview.line': 'Zeile {line, number}',
   'letter.preview.later': 'Wird beim Senden eingesetzt: {names}',
   'letter.editor.variable': 'ein Feld des Leads',
   'letter.editor.spintax': 'eine von mehreren Fassungen',

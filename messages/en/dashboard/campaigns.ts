@@ -322,6 +322,7 @@ export const campaigns = {
   'letter.templates.empty': 'No template yet',
   'letter.preview.title': 'Preview',
   'letter.preview.lead': 'Preview for this lead',
+  'letter.preview.line': 'Line {line, number}',
   'letter.preview.later': 'Filled in when it is sent: {names}',
   'letter.editor.variable': 'a field of the lead',
   'letter.editor.spintax': 'one of several wordings',
