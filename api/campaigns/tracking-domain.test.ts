@@ -142,7 +142,7 @@ test('a tracking domain counts only when this installation answers https on it w
   ];
   for (const [code, egress] of faults) {
     const refused = await t.throwsAsync<AppError>(verify(egress), undefined, code);
-    t.is<string>(refused!.said.code, code);
+    t.is(refused!.said.code as string, code);
     t.truthy(refused!.fix);
     t.false((await desk.row(id)).tracking_domain_verified);
   }
