@@ -1,17 +1,6 @@
 import { z } from 'zod';
 import { PUBLISHED_DEFAULTS } from './secrets.ts';
-import {
-  flag,
-  port,
-  count,
-  list,
-  hexKeys,
-  postgresUrl,
-  CODEC_KEY,
-  url,
-  endpoints,
-  providerEndpoints,
-} from './values.ts';
+import { flag, port, count, list, hexKeys, dbUrl, CODEC_KEY, url, endpoints, providerEndpoints } from './values.ts';
 
 /**
  * Every setting of every process, from environment variables. One schema for all, so that boot reports all faults at
@@ -42,17 +31,17 @@ export const settingsSchema = z.object({
    */
   TRACKING_KEYS: hexKeys.default([]),
   /** PostgreSQL connection string, version 15 or later. */
-  PRIMARY_DB: postgresUrl.default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
+  PRIMARY_DB: dbUrl.default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
   /**
    * PostgreSQL connection string of the prospect catalogue, with a role that may read it (docs/guides/prospect-catalogue.md).
    * Without it there is no catalogue.
    */
-  PROSPECT_DB: postgresUrl.optional(),
+  PROSPECT_DB: dbUrl.optional(),
   /**
    * Connection string of the catalogue with the role that owns it. Used only by `heron catalogue load`. Defaults to
    * PROSPECT_DB.
    */
-  PROSPECT_OWNER_DB: postgresUrl.optional(),
+  PROSPECT_OWNER_DB: dbUrl.optional(),
   /**
    * Verification of addresses from the prospect catalogue. `builtin` checks form, DNS, lists of disposable and role
    * addresses, and the mail server if EMAIL_VERIFICATION_PROBE_FROM is set. `zerobounce` is a paid service; `off`

@@ -14,7 +14,7 @@ export const hexKeys = list.refine(
   (keys) => keys.every((key) => /^[0-9a-f]{64}$/i.test(key)),
   'each needs exactly 64 hex characters',
 );
-export const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL');
+export const dbUrl = z.string().regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL');
 /** Pattern of one CODEC_KEYS entry: the id that payloads name the key by, and the key. */
 export const CODEC_KEY = /^[a-z0-9][a-z0-9_.-]{0,62}:[0-9a-f]{64}$/i;
 export const url = z.url().transform((v) => v.replace(/\/+$/, ''));
