@@ -4,13 +4,14 @@ import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/
 import { readInstallationId } from '../../domain/platform/installation-id.ts';
 import { createEgress, type Egress } from '../../lib/egress/index.ts';
 import { fixture, httpsReceiver } from '../../lib/egress/fixtures/servers.ts';
-import { renderMessage, type AppError } from '../../lib/errors.ts';
+import type { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { freePort } from '../../local/servers.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { egressWithHealth } from '../../test/harness/tracking-health.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
+import { render } from '../../messages/render.ts';
 import { createTrackingApp } from './tracking/app.ts';
 
 let world: World;
@@ -45,7 +46,7 @@ test('a tracking domain counts once it points here and names the workspace, and 
   };
   const unproved = await t.throwsAsync<AppError>(verify([home]));
   t.is(unproved?.code, 'bad_request');
-  t.true(renderMessage(unproved!.fix!).includes(proofOf(desk)), 'says which record is missing');
+  t.true(render(unproved!.fix!).includes(proofOf(desk)), 'says which record is missing');
   await t.throwsAsync(verify([home], ['heron-workspace=' + newId()]), { code: 'bad_request' } as never);
   t.true((await verify([`${home.toUpperCase()}.`], ['v=spf1 -all', proofOf(desk)])).tracking_domain_verified);
   await t.throwsAsync(verify(['elsewhere.example.net']), { code: 'bad_request' } as never);

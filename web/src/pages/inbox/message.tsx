@@ -20,7 +20,6 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
   const who = isOurs
     ? t('inbox.from.us', { address: shownAddress(address ?? '') })
     : shownAddress(address ?? t('inbox.nobody'));
-  const recipients = [...message.to_addr, ...message.cc];
   return (
     <article className="inbox-message" data-ours={isOurs || undefined} aria-label={who}>
       <UnstyledButton className="inbox-message-head" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
@@ -41,8 +40,8 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
       </UnstyledButton>
       {isOpen ? (
         <Stack gap="sm">
-          <Text size="xs" c="dimmed" className="wrap-anywhere" title={recipients.join(', ')}>
-            {t('inbox.to', { addresses: recipients.map(shownAddress).join(', ') })}
+          <Text size="xs" c="dimmed" className="wrap-anywhere">
+            <Addressed message={message} />
           </Text>
           <Reading message={message} />
           {message.body_html ? (
@@ -52,13 +51,8 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
               marked={message.answer?.words}
             />
           ) : (
-            <PlainTextBody text={message.body_plain} marked={message.answer?.words} />
+            <PlainTextBody text={message.body_plain} marked={message.answer?.words} isDeleted={!message.content_kept} />
           )}
-          {message.rendered_again ? (
-            <Text size="xs" c="dimmed">
-              {t('letter.again')}
-            </Text>
-          ) : null}
           <Files message={message} />
         </Stack>
       ) : (
@@ -68,6 +62,26 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
       )}
     </article>
   );
+}
+
+/** The headers that name people, one per line; Reply-To only if it differs from the sender. */
+function Addressed({ message }: { message: Message }) {
+  const t = useText();
+  const { to_addr: to, cc, bcc, reply_to: replyTo, from_addr: from } = message;
+  const shown = (addresses: readonly string[]) => ({ addresses: addresses.map(shownAddress).join(', ') });
+  const lines = [
+    [t('inbox.to', shown(to)), to],
+    [t('inbox.cc', shown(cc)), cc],
+    [t('inbox.bcc', shown(bcc)), bcc],
+    [t('inbox.replyTo', shown(replyTo)), replyTo.filter((address) => !from.includes(address))],
+  ] as const;
+  return lines
+    .filter(([, addresses]) => addresses.length > 0)
+    .map(([line, addresses]) => (
+      <span key={line} className="inbox-addressed" title={addresses.join(', ')}>
+        {line}
+      </span>
+    ));
 }
 
 function Files({ message }: { message: Message }) {
