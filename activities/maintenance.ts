@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { sweepApprovals } from '../domain/approvals/sweep.ts';
 import { checkHealth, revokeConnections } from '../domain/connect/integrations/upkeep.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
+import { checkTrackingDomains } from '../domain/campaigns/tracking-domain-upkeep.ts';
 import { revokeConsents } from '../domain/mailboxes/revoke.ts';
 import { settlePeople } from '../domain/audience/identities/sweep.ts';
 import { retryDueRuns } from '../domain/operations/system/blocked-runs.ts';
@@ -44,6 +45,7 @@ const WORK: Record<Chore, Work> = {
   revokeConsents: { verb: revokeConsents, says: 'consents of removed mailboxes have ended' },
   revokeConnections: { verb: revokeConnections, says: 'consents of connections that are gone have ended' },
   checkConnections: { verb: checkHealth },
+  checkTrackingDomains: { verb: checkTrackingDomains },
   planWeeklyReports: { verb: planWeeklyReports, says: 'weekly reports are on their way' },
   mailLegalThreats: { verb: mailLegalThreats, says: 'owners were mailed about replies that threaten legal steps' },
   foldCountChanges: { verb: foldCountChanges },

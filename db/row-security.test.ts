@@ -17,6 +17,7 @@ const UNOWNED = [
   'auth_throttles',
   'blob_removals',
   'free_mail_domains',
+  'installation',
   'outbox',
   'rate_limit_counts',
   'reaction_subscribers',

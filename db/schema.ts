@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 88308961a59db8c1. Types: ec701ba2bb929245. */
+/* Written by `npm run db:types`; do not edit. Sources: 503fb591009f8e60. Types: 5afbddd8328edf69. */
 
 import type {
   ApprovalBinding,
@@ -109,6 +109,7 @@ export interface Tables {
   inbox_count_changes: { row: InboxCountChangesRow; insert: InboxCountChangesInsert };
   inbox_counts: { row: InboxCountsRow; insert: InboxCountsInsert };
   inbox_threads: { row: InboxThreadsRow; insert: InboxThreadsInsert };
+  installation: { row: InstallationRow; insert: InstallationInsert };
   integration_connections: { row: IntegrationConnectionsRow; insert: IntegrationConnectionsInsert };
   integration_deliveries: { row: IntegrationDeliveriesRow; insert: IntegrationDeliveriesInsert };
   integration_field_mappings: { row: IntegrationFieldMappingsRow; insert: IntegrationFieldMappingsInsert };
@@ -2820,6 +2821,18 @@ interface InboxThreadsInsert {
   is_answered?: boolean;
 }
 
+/** The one row that identifies this installation. A restored backup keeps it. */
+interface InstallationRow {
+  is_only: boolean;
+  /** Told by the tracking process at /health, so that a check of a tracking domain recognizes it. */
+  id: string;
+}
+
+interface InstallationInsert {
+  is_only?: boolean;
+  id?: string;
+}
+
 /** An account at a provider, such as a CRM or a chat. */
 interface IntegrationConnectionsRow {
   id: string;
@@ -5270,12 +5283,20 @@ interface TrackedLinksInsert {
 interface TrackingDomainsRow {
   domain: string;
   organization_id: string;
+  /** Cause for which the last check failed and links do not use the domain. Null after a check that passed. */
+  fault: 'dns' | 'no_answer' | 'certificate' | 'other_instance' | null;
+  /** False until the owners of the organization have been mailed about the fault. */
+  is_reported: boolean;
+  check_due_at: Date;
   created_at: Date;
 }
 
 interface TrackingDomainsInsert {
   domain: string;
   organization_id: string;
+  fault?: 'dns' | 'no_answer' | 'certificate' | 'other_instance' | null;
+  is_reported?: boolean;
+  check_due_at?: Date;
   created_at: Date;
 }
 

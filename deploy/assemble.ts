@@ -8,7 +8,7 @@ import { openBlobStores } from '../lib/blobs/index.ts';
 import { MeasuredClock, type Clock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
 import { createDnsRecords } from '../lib/dns.ts';
-import { createKeyring } from '../lib/keyring.ts';
+import { createKeyring, createTrackingKeyring } from '../lib/keyring.ts';
 import { createEgress } from '../lib/egress/index.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { createSystemMail } from '../lib/mail/index.ts';
@@ -76,7 +76,10 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       cache,
       catalogue,
       clock,
-      keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
+      keyring:
+        service === 'tracking' && config.TRACKING_KEYS.length > 0
+          ? createTrackingKeyring(config.TRACKING_KEYS)
+          : createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
       workflows: createWorkflowGateway(temporal, config, log, db),
       families: FAMILIES,
     },

@@ -12,7 +12,7 @@ import { OperatorError } from './waiting.ts';
 import { render } from '../messages/render.ts';
 
 /** Commands that need no running installation and so wait for none. */
-const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle']);
+const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle', 'tracking-keys']);
 const FAILED = 1;
 const WRONG_USAGE = 2;
 

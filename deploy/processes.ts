@@ -129,7 +129,8 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const assembly = assemble(config, name);
   const { deps } = assembly;
   const { log } = deps;
-  if (config.APP_ENV === 'prod')
+  // The tracking process has few settings, and the others find what is wrong with those too.
+  if (config.APP_ENV === 'prod' && name !== 'tracking')
     for (const finding of toFindings(settingFindings(config))) {
       const { severity, message, fix } = renderFinding(finding);
       if (severity !== 'info') log.warn(`${message}. ${fix}`);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Connection } from '@temporalio/client';
 import { Command } from 'commander';
-import { describeConfig, loadConfig } from '../lib/config/index.ts';
+import { describeConfig, loadConfig, loadTrackingConfig } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import { catalogueCommand } from './catalogue-command.ts';
 import { auditMoment, consentProvider, emailAddress, moment, shellName, wholeNumber } from './arguments.ts';
@@ -153,6 +153,19 @@ program
     );
     if (options.json) printJson(settings);
     else printLines(configLines(settings));
+  });
+
+program
+  .command('tracking-keys')
+  .description(
+    'print TRACKING_KEYS of the tracking process, made from CREDENTIALS_ENCRYPTION_KEY and CREDENTIALS_PREVIOUS_KEYS. Print and set them again after a change of those',
+  )
+  .action(async () => {
+    const { createKeyring } = await import('../lib/keyring.ts');
+    const names = new Set(['APP_ENV', 'CREDENTIALS_ENCRYPTION_KEY', 'CREDENTIALS_PREVIOUS_KEYS']);
+    const config = loadConfig(process.env, names);
+    const { tracking } = createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS);
+    printLines([tracking.accepted.map((key) => key.toString('hex')).join(',')]);
   });
 
 program
@@ -371,7 +384,7 @@ for (const [name, what] of PROCESSES) {
     .command(name)
     .description(`run ${what}`)
     .action(async () => {
-      const config = loadConfig();
+      const config = name === 'tracking' ? loadTrackingConfig() : loadConfig();
       const { runProcess } = await import('./processes.ts');
       await runProcess(name, config);
     });

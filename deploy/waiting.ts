@@ -5,6 +5,7 @@ import type { Connection } from '@temporalio/client';
 import type { Db } from '../db/connection.ts';
 import { migrate, pendingMigrations } from '../db/migrations/index.ts';
 import { prepareTenantRole, requireRowSecurity, RowSecurityError } from '../db/row-security.ts';
+import { grantTrackingRole } from '../db/tracking-role.ts';
 
 /** Fault that an operator can fix. It is reported in one line, without a stack. */
 export class OperatorError extends Error {}
@@ -80,13 +81,14 @@ export async function requireCurrentSchema(db: Db): Promise<void> {
 }
 
 /**
- * Migrates the database, and updates the grants of the tenant role if ROW_SECURITY is on. Returns the names of the
- * applied migrations.
+ * Migrates the database, and updates the grants of the tenant role if ROW_SECURITY is on, and of the tracking role if
+ * it exists. Returns the names of the applied migrations.
  * @throws OperatorError when the role is missing and must not be created
  */
 export async function migrateDatabase(db: Db): Promise<string[]> {
   const applied = await migrate(db);
   if (db.userParams.rowSecurity) await prepareTenantRole(db).catch(refuse);
+  await grantTrackingRole(db);
   return applied;
 }
 

@@ -67,6 +67,24 @@ export function createKeyring(current: string, previous: readonly string[] = [])
   };
 }
 
+/**
+ * Creates the keyring of the tracking process, which knows no key of stored secrets.
+ * @param keys tracking keys in hex (TRACKING_KEYS), the current one first
+ */
+export function createTrackingKeyring(keys: readonly string[]): Keyring {
+  const [current, ...previous] = keys.map((key) => Buffer.from(key, 'hex'));
+  const refuse = (): never => {
+    throw new Error('the tracking process has no key of stored secrets');
+  };
+  return {
+    seal: refuse,
+    open: refuse,
+    currentPrefix: Buffer.alloc(0),
+    keyIds: [],
+    tracking: { current: current!, accepted: [current!, ...previous] },
+  };
+}
+
 /** Returns the id (hex) of the key that a sealed value names. Undefined if the value is no seal. */
 export function keyIdOf(prefix: Buffer): string | undefined {
   return prefix[0] === SEAL_FORMAT ? prefix.subarray(1, 1 + ID_BYTES).toString('hex') : undefined;

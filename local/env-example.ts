@@ -4,7 +4,6 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PUBLISHED_DEFAULTS } from '../lib/config/secrets.ts';
 import { settingsSchema, type SettingName } from '../lib/config/settings.ts';
 
 /** Files of the settings, without their paths. */
@@ -12,9 +11,12 @@ const SETTINGS = ['settings.ts', 'provider-settings.ts'];
 /** Path of the example. */
 export const ENV_EXAMPLE = fileURLToPath(new URL('../deploy/.env.example', import.meta.url));
 
-/** Settings that compose.yaml defines itself: its own servers, and the listening addresses inside containers. */
+/** Settings that compose.yaml defines itself: prod, its own servers, and the listening addresses inside containers. */
 export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
+  'APP_ENV',
+  'ALLOW_INSECURE_DEFAULTS',
   'PRIMARY_DB',
+  'APP_URL',
   'TEMPORAL_ADDRESS',
   'LISTEN_HOST',
   'API_PORT',
@@ -24,14 +26,33 @@ export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
   'WORKER_PORT',
 ]);
 
-/** Settings for which compose.yaml has its own default or that it requires. */
-const OWN_DEFAULTS: Partial<Record<SettingName, string>> = { TEMPORAL_UI_URL: 'http://127.0.0.1:8233' };
+/** Settings for which compose.yaml has a default of its own. */
+export const OWN_DEFAULTS: Partial<Record<SettingName, string>> = {
+  TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+  MAIL_TRANSPORT: 'smtp',
+  TRUSTED_PROXIES: '172.31.254.2',
+};
 
-const HEAD = `# Settings of deploy/compose.yaml. Copy this file to .env, fill in the first three, and take the # away from what you
-# change: the value that stands there is the default. Written from lib/config by \`npm run env-example\`.
+/** Settings that an operator of compose.yaml must give, each with an example or the command that prints it. */
+export const REQUIRED: Partial<Record<SettingName, string>> = {
+  AUTH_SECRET: 'openssl rand -hex 32',
+  CREDENTIALS_ENCRYPTION_KEY: 'openssl rand -hex 32',
+  TRACKING_KEYS: 'docker run --rm --env-file .env heron tracking-keys',
+  API_PUBLIC_URL: 'https://heron.example.com',
+  TRACKING_DOMAIN: 'https://links.example.com',
+  REALTIME_PUBLIC_URL: 'https://events.example.com',
+  MAIL_FROM: 'Heron <no-reply@example.com>',
+  SMTP_HOST: 'smtp.example.com',
+};
+
+const HEAD = `# Settings of deploy/compose.yaml. Copy this file to .env, fill in the settings without a #, and take the # away from what
+# you change: the value that stands there is the default. Written from lib/config by \`npm run env-example\`.
 
 # Password of the PostgreSQL that compose brings: openssl rand -hex 16
 POSTGRES_PASSWORD=
+
+# Password of the login of the tracking process in that PostgreSQL: openssl rand -hex 16
+TRACKING_DB_PASSWORD=
 `;
 
 /** Returns the text of deploy/.env.example. */
@@ -40,11 +61,11 @@ export function envExample(): string {
   const lines = (Object.keys(settingsSchema.shape) as SettingName[])
     .filter((name) => !SET_BY_COMPOSE.has(name))
     .map((name) => {
-      const needed = name in PUBLISHED_DEFAULTS;
+      const example = REQUIRED[name];
       const words = comments.get(name);
       if (!words) throw new Error(`${name} has no comment in lib/config/`);
-      const comment = [...words, ...(needed ? ['openssl rand -hex 32'] : [])].map((line) => `# ${line}\n`).join('');
-      return `\n${comment}${needed ? `${name}=` : `#${name}=${defaultOf(name)}`}\n`;
+      const comment = [...words, ...(example ? [example] : [])].map((line) => `# ${line}\n`).join('');
+      return `\n${comment}${example ? `${name}=` : `#${name}=${OWN_DEFAULTS[name] ?? defaultOf(name)}`}\n`;
     });
   return HEAD + lines.join('');
 }
@@ -68,7 +89,6 @@ export function readComments(): Map<string, string[]> {
 
 /** Returns the default as written in an environment; empty if there is none. */
 export function defaultOf(name: SettingName): string {
-  if (OWN_DEFAULTS[name] !== undefined) return OWN_DEFAULTS[name];
   const { data } = settingsSchema.shape[name].safeParse(undefined);
   if (Array.isArray(data)) return (data as unknown as string[]).join(',');
   return typeof data === 'object' ? JSON.stringify(data) : String(data ?? '');

@@ -86,6 +86,25 @@ test.serial('the address of an approved lead is changed: the lead waits, its cam
   t.deepEqual(desk.smtp.taken.at(-1)!.to, [changed]);
 });
 
+test.serial(
+  'a tracking domain is verified: nothing leaves; one that fails its check stops no approved email',
+  async (t) => {
+    const domain = 'track.example.com';
+    const desk = await open({ campaign: { tracking_domain: domain } });
+    const verify = (isVerified: boolean) =>
+      stage.world.deps.db('campaigns').where({ id: desk.campaignId }).update({ tracking_domain_verified: isVerified });
+    await verify(true);
+    const approval = await assertStopped(t, desk, ['tracking_domain']);
+    t.is((await desk.decide(approval.id)).body.status, 'executed');
+    await verify(false);
+    await desk.slotComes();
+    await onlyEmail(t, desk.smtp);
+    const { raw } = desk.smtp.taken[0]!;
+    t.false(raw.includes(domain));
+    t.true(raw.includes(`<${stage.world.deps.config.TRACKING_DOMAIN}/u/`), 'links use the host of the installation');
+  },
+);
+
 test.serial('name and Reply-To of a single email that waits for its time', async (t) => {
   const desk = await open();
   const written = {

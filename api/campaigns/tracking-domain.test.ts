@@ -1,31 +1,49 @@
-import test from 'ava';
+import type { RequestListener } from 'node:http';
+import test, { type ExecutionContext } from 'ava';
 import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
+import { readInstallationId } from '../../domain/platform/installation-id.ts';
+import { createEgress, type Egress } from '../../lib/egress/index.ts';
+import { fixture, httpsReceiver } from '../../lib/egress/fixtures/servers.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import { freePort } from '../../local/servers.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
+import { egressWithHealth } from '../../test/harness/tracking-health.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { render } from '../../messages/render.ts';
+import { createTrackingApp } from './tracking/app.ts';
 
 let world: World;
+let healthy: Egress;
+let home: string;
 test.before(async () => {
   world = await createWorld();
+  healthy = await egressWithHealth(world.deps);
+  home = new URL(world.deps.config.TRACKING_DOMAIN).hostname;
 });
 test.after.always(() => world?.close());
 
-/** DNS of one domain. */
-const dns = (cname: string[], txt: string[] = [], domain = 'track.example.com') => ({
-  cname: async (host: string) => (host === domain ? cname : []),
-  txt: async (name: string) => (name === `_heron.${domain}` ? txt : []),
+/** Context of a workspace with the DNS of one domain. */
+const contextOf = (desk: Desk, domain: string, cname: string[], txt: string[] = [], egress = healthy) => ({
+  ...world.system(desk.tenant.organizationId),
+  egress,
+  dns: {
+    mx: async () => [],
+    cname: async (host: string) => (host === domain ? cname : []),
+    txt: async (name: string) => (name === `_heron.${domain}` ? txt : []),
+  },
 });
 const proofOf = (desk: Desk) => `heron-workspace=${desk.tenant.organizationId}`;
 
 test('a tracking domain counts once it points here and names the workspace, and no longer after it is changed or moved', async (t) => {
   const desk = await openDesk(world);
+  const domain = 'track.example.com';
   const { id } = await desk.campaign({ tracking_domain: 'Track.Example.com' });
-  const ctx = world.system(desk.tenant.organizationId);
-  const home = new URL(world.deps.config.TRACKING_DOMAIN).hostname;
-  const verify = async (names: string[], texts?: string[]) =>
-    markTrackingDomain(ctx, id, await checkTrackingDomain(ctx, id, dns(names, texts)));
+  const verify = async (names: string[], texts?: string[]) => {
+    const ctx = contextOf(desk, domain, names, texts);
+    return markTrackingDomain(ctx, id, await checkTrackingDomain(ctx, id));
+  };
   const unproved = await t.throwsAsync<AppError>(verify([home]));
   t.is(unproved?.code, 'bad_request');
   t.true(render(unproved!.fix!).includes(proofOf(desk)), 'says which record is missing');
@@ -40,9 +58,8 @@ test('a tracking domain counts once it points here and names the workspace, and 
     tracking_domain_verified: false,
     tracking_domain_verified_at: null,
   });
-  await t.throwsAsync(markTrackingDomain(ctx, id, { domain: 'track.example.com', named: [] }), {
-    code: 'conflict',
-  } as never);
+  const ctx = world.system(desk.tenant.organizationId);
+  await t.throwsAsync(markTrackingDomain(ctx, id, { domain, named: [] }), { code: 'conflict' } as never);
   await desk.call('PATCH', `/campaigns/${id}`, { tracking_domain: '' });
   t.is((await desk.call('POST', `/campaigns/${id}/tracking-domain/verify`)).status, 400);
 });
@@ -50,10 +67,9 @@ test('a tracking domain counts once it points here and names the workspace, and 
 test('a tracking domain belongs to one workspace, and goes over only when its owner names the other alone', async (t) => {
   const [first, second] = [await openDesk(world), await openDesk(world)];
   const domain = 'shared.example.com';
-  const home = new URL(world.deps.config.TRACKING_DOMAIN).hostname;
   const verify = async (desk: Desk, id: string, texts: string[]) => {
-    const ctx = world.system(desk.tenant.organizationId);
-    return markTrackingDomain(ctx, id, await checkTrackingDomain(ctx, id, dns([home], texts, domain)));
+    const ctx = contextOf(desk, domain, [home], texts);
+    return markTrackingDomain(ctx, id, await checkTrackingDomain(ctx, id));
   };
   const [mine, yours] = [
     (await first.campaign({ tracking_domain: domain })).id,
@@ -68,4 +84,83 @@ test('a tracking domain belongs to one workspace, and goes over only when its ow
   t.true((await verify(second, yours, [proofOf(second)])).tracking_domain_verified);
   t.false((await first.row(mine)).tracking_domain_verified, 'the workspace that had it has lost it');
   await t.throwsAsync(verify(first, mine, []), { code: 'bad_request' } as never);
+});
+
+/** Egress that finds every name on loopback, where `port` stands for 443. It trusts the certificate of the fixtures. */
+function egressTo(t: ExecutionContext, port: number, options: { isTrusting?: boolean } = {}): Egress {
+  const egress = createEgress({
+    allowUnsafe: true,
+    lookup: async () => ['127.0.0.1'],
+    extraCa: options.isTrusting === false ? [] : [fixture('valid.pem'), fixture('expired.pem')],
+  });
+  t.teardown(() => egress.close());
+  return {
+    ...egress,
+    request: (request) => {
+      const url = new URL(String(request.url));
+      t.is(url.protocol, 'https:');
+      url.port = String(port);
+      return egress.request({ ...request, url });
+    },
+  };
+}
+
+test('a tracking domain counts only when this installation answers https on it with a valid certificate', async (t) => {
+  const desk = await openDesk(world);
+  const domain = 'hooks.example.com';
+  const { id } = await desk.campaign({ tracking_domain: domain });
+  const another = (await desk.campaign({ tracking_domain: domain })).id as string;
+  const verify = async (egress: Egress, campaignId = id) => {
+    const ctx = contextOf(desk, domain, [home], [proofOf(desk)], egress);
+    return markTrackingDomain(ctx, campaignId, await checkTrackingDomain(ctx, campaignId));
+  };
+  const trackingApp = (instance: string) =>
+    createTrackingApp(world.deps, createMetrics(), instance).callback() as RequestListener;
+  const instance = await readInstallationId(world.deps.db);
+  const right = await httpsReceiver(t, 'valid.pem', trackingApp(instance));
+  const other = await httpsReceiver(t, 'valid.pem', trackingApp(newId()));
+  const expired = await httpsReceiver(t, 'expired.pem', trackingApp(instance));
+  const site = await httpsReceiver(t, 'valid.pem', (_, response) => void response.end('<html>Welcome</html>'));
+  const gateway = await httpsReceiver(t, 'valid.pem', (_, response) => void response.writeHead(502).end());
+  let redirected = 0;
+  const moved = await httpsReceiver(t, 'valid.pem', (request, response) => {
+    if (request.url !== '/health') redirected += 1;
+    response.writeHead(308, { location: `https://hooks.example.com:${right.port}/health` }).end();
+  });
+  const privateOnly = createEgress({ allowUnsafe: false, lookup: async () => ['127.0.0.1'] });
+  t.teardown(() => privateOnly.close());
+  const nobody = await freePort();
+
+  const faults: [string, Egress][] = [
+    ['tracking.other_instance', egressTo(t, other.port)],
+    ['tracking.other_instance', egressTo(t, site.port)],
+    ['tracking.other_instance', egressTo(t, moved.port)],
+    ['tracking.no_answer', egressTo(t, gateway.port)],
+    ['tracking.no_answer', egressTo(t, nobody)],
+    ['tracking.certificate', egressTo(t, expired.port)],
+    ['tracking.certificate', egressTo(t, right.port, { isTrusting: false })],
+    ['tracking.dns', privateOnly],
+  ];
+  for (const [code, egress] of faults) {
+    const refused = await t.throwsAsync<AppError>(verify(egress), undefined, code);
+    t.is(refused!.said.code as string, code);
+    t.truthy(refused!.fix);
+    t.false((await desk.row(id)).tracking_domain_verified);
+  }
+  t.is(redirected, 0, 'a redirect is not followed');
+
+  t.true((await verify(egressTo(t, right.port))).tracking_domain_verified);
+  t.true((await verify(egressTo(t, right.port), another)).tracking_domain_verified);
+  await t.throwsAsync(verify(egressTo(t, expired.port)));
+  t.false((await desk.row(id)).tracking_domain_verified);
+  t.false((await desk.row(another)).tracking_domain_verified, 'no campaign of the workspace uses it any more');
+  const lines = await world.deps
+    .db('campaign_logs')
+    .where({ campaign_id: another, event_type: 'tracking_domain_failed' });
+  t.deepEqual(
+    lines.map(({ metadata }) => metadata),
+    [{ domain, cause: 'certificate' }],
+  );
+  t.true((await verify(egressTo(t, right.port))).tracking_domain_verified);
+  t.true((await desk.row(another)).tracking_domain_verified, 'the check is of the domain, not of one campaign');
 });

@@ -1,4 +1,5 @@
 import { announceClicks, untilNextAnnouncement } from '../../domain/campaigns/tracking/announce-clicks.ts';
+import { readInstallationId } from '../../domain/platform/installation-id.ts';
 import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
@@ -19,7 +20,7 @@ const GATHER_MS = 1_000;
 export async function startTracking(deps: Deps, metrics: Metrics, options: { port?: number } = {}): Promise<Listening> {
   const clicks = createWakeable();
   const listening = await listenHttp(
-    createTrackingApp(deps, metrics, () => clicks.wake()).callback(),
+    createTrackingApp(deps, metrics, await readInstallationId(deps.db), () => clicks.wake()).callback(),
     deps.config.LISTEN_HOST,
     options.port ?? deps.config.TRACKING_PORT,
   );

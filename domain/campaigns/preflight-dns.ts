@@ -16,7 +16,7 @@ import {
   type PreflightCheckKey,
   type WeighedFinding,
 } from './preflight-findings.ts';
-import { pointsAt, trackingHost } from './tracking-domain.ts';
+import { pointsAt, trackingHost, type TrackingDomainFault } from './tracking-domain-use.ts';
 
 /** DNS records of a campaign's domains, read at one moment. */
 export interface CampaignDns {
@@ -27,6 +27,8 @@ export interface CampaignDns {
   trackingPoints: boolean | null;
   /** The queried tracking domain; empty if the campaign has none. */
   trackingDomain: string;
+  /** Cause for which the last check of the tracking domain failed; null if it passed or there was none. */
+  trackingFault: TrackingDomainFault | null;
 }
 
 /** Maximum sending domains queried (the most used ones), maximum concurrent queries, and the time limit for all. */
@@ -64,6 +66,7 @@ export async function readCampaignDns(
       leftOut: Math.max(0, domains.length - MAX_DOMAINS),
       trackingPoints: names && pointsAt(names, trackingHost(ctx)),
       trackingDomain: campaign.tracking_domain,
+      trackingFault: await faultOf(org, campaign),
     };
   } finally {
     end();
@@ -84,7 +87,19 @@ export async function cachedCampaignDns(
   const asked = domains.slice(0, MAX_DOMAINS);
   const senders = asked.flatMap((domain) => cachedSenderDns(dns, domain) ?? []);
   if (senders.length < asked.length) return undefined;
-  return { senders, leftOut: domains.length - asked.length, trackingPoints: null, trackingDomain: '' };
+  return {
+    senders,
+    leftOut: domains.length - asked.length,
+    trackingPoints: null,
+    trackingDomain: '',
+    trackingFault: null,
+  };
+}
+
+async function faultOf(org: OrgScope, { tracking_domain: domain }: CampaignRow): Promise<TrackingDomainFault | null> {
+  if (domain === '') return null;
+  const row = await org.table('tracking_domains').where({ domain }).first('fault');
+  return row?.fault ?? null;
 }
 
 /** Reads the DNS records of a domain with a separate time limit. All concurrent callers share the result. */
@@ -172,6 +187,10 @@ export function trackingFindings(campaign: CampaignRow, dns: CampaignDns): Weigh
   if (campaign.text_only || !(campaign.open_tracking || campaign.link_tracking)) return [];
   const check: PreflightCheckKey = 'tracking_domain';
   if (domain === '') return [infoFinding(check, message('finding.tracking_domain_shared'))];
+  if (!verified && dns.trackingDomain === domain && dns.trackingFault) {
+    const cause = message(`tracking.${dns.trackingFault}`);
+    return [warningFinding(check, 8, message('finding.tracking_domain_failed', { domain, cause }))];
+  }
   if (!verified) return [warningFinding(check, 8, message('finding.tracking_domain_unverified', { domain }))];
   if (dns.trackingDomain !== domain || dns.trackingPoints === null)
     return [infoFinding(check, message('finding.dns_unanswered', { domains: domain }))];

@@ -11,7 +11,6 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { releaseReservedSends } from '../sending/control/release.ts';
 import { lockCampaign } from '../sending/control/status.ts';
-import { message } from '../../messages/index.ts';
 
 const REASON = 'the campaign was deleted';
 /** Maximum runs cancelled with one statement. */

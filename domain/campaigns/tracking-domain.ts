@@ -1,6 +1,5 @@
 import { across } from '../../db/across.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
-import type { DnsRecords } from '../../lib/dns.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
@@ -9,6 +8,7 @@ import { lockCampaign } from '../sending/control/status.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { message } from '../../messages/index.ts';
+import { fixOf, healthFault, pointsAt, putBackInUse, takeOutOfUse, trackingHost } from './tracking-domain-use.ts';
 
 /** DNS result for a tracking domain that points at this installation. */
 interface CheckedDomain {
@@ -20,31 +20,26 @@ interface CheckedDomain {
 const PROOF = 'heron-workspace=';
 
 /**
- * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner
- * assigns it to this workspace. With a CNAME alone, any workspace of the installation could claim another workspace's
- * domain. The owner assigns it once, by a TXT record; the workspace then holds the domain.
- * A domain that fails the check loses its verification at once, in a separate transaction. A failed DNS query counts as
- * a missing record, because the caller must check the DNS in both cases. Uses the network, so call it before the
- * request's transaction.
- * @throws AppError not_found; bad_request when no domain is set, it points elsewhere, or the proof is missing
+ * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner assigns
+ * it to this workspace. With a CNAME alone, any workspace of the installation could claim another workspace's domain. The
+ * owner assigns it once, by a TXT record; the workspace then holds the domain. Also checks that this installation answers
+ * https on the domain with a valid certificate.
+ * A domain that fails the check is out of use at once, in a separate transaction. A failed DNS query counts as a missing
+ * record, because the caller must check the DNS in both cases. Uses the network, so call it before the request's
+ * transaction.
+ * @throws AppError not_found; bad_request when no domain is set, the check fails, or the proof is missing
  */
-export async function checkTrackingDomain(
-  ctx: Ctx,
-  campaignId: string,
-  records: Pick<DnsRecords, 'cname' | 'txt'> = ctx.dns,
-): Promise<CheckedDomain> {
-  const campaign = await findCampaign(reader(ctx), campaignId);
-  const domain = campaign.tracking_domain;
+export async function checkTrackingDomain(ctx: Ctx, campaignId: string): Promise<CheckedDomain> {
+  const { tracking_domain: domain } = await findCampaign(reader(ctx), campaignId);
   if (!domain) {
     throw new AppError('bad_request', message('tracking.no_domain'), {
       fix: message('tracking.no_domain.fix'),
     });
   }
-  const target = trackingHost(ctx);
   const organizationId = organizationOf(ctx);
   const [names, texts, holder] = await Promise.all([
-    records.cname(domain),
-    records.txt(`_heron.${domain}`),
+    ctx.dns.cname(domain),
+    ctx.dns.txt(`_heron.${domain}`),
     reader(ctx).table('tracking_domains').where({ domain }).first('domain'),
   ]);
   const named = (texts ?? [])
@@ -52,22 +47,23 @@ export async function checkTrackingDomain(
     .filter((text) => text.startsWith(PROOF))
     .map((text) => text.slice(PROOF.length))
     .filter(isUuid);
-  const cname = pointsAt(names ?? [], target) ? null : message('tracking.cname', { name: domain, value: target });
-  const txt =
-    holder || named.includes(organizationId)
-      ? null
-      : message('tracking.txt', { name: `_heron.${domain}`, value: `${PROOF}${organizationId}` });
-  const missing = cname && txt ? message('tracking.both', { first: cname, second: txt }) : (cname ?? txt);
-  if (missing === null) return { domain, named };
-  await transact(ctx, async (tx) => {
-    await tx.org
-      .table('campaigns')
-      .where({ id: campaign.id, tracking_domain: domain })
-      .update({ tracking_domain_verified: false, tracking_domain_verified_at: null, updated_at: tx.now });
-  });
-  throw new AppError('bad_request', cname ? message('tracking.not_pointed') : message('tracking.not_proven'), {
-    fix: message('tracking.records.fix', { records: missing }),
-  });
+  const isProven = holder !== undefined || named.includes(organizationId);
+  const cname = message('tracking.cname', { name: domain, value: trackingHost(ctx) });
+  const txt = message('tracking.txt', { name: `_heron.${domain}`, value: `${PROOF}${organizationId}` });
+  if (!pointsAt(names ?? [], trackingHost(ctx))) {
+    await transact(ctx, (tx) => takeOutOfUse(tx, domain, 'dns'));
+    const records = isProven ? cname : message('tracking.both', { first: cname, second: txt });
+    throw new AppError('bad_request', message('tracking.dns'), { fix: message('tracking.records.fix', { records }) });
+  }
+  if (!isProven) {
+    throw new AppError('bad_request', message('tracking.not_proven'), {
+      fix: message('tracking.records.fix', { records: txt }),
+    });
+  }
+  const fault = await healthFault(ctx, domain);
+  if (!fault) return { domain, named };
+  await transact(ctx, (tx) => takeOutOfUse(tx, domain, fault));
+  throw new AppError('bad_request', message(`tracking.${fault}`), { fix: fixOf(ctx, domain, fault) });
 }
 
 /**
@@ -87,6 +83,7 @@ export async function markTrackingDomain(
       .table('campaigns')
       .where({ id: campaign.id })
       .update({ tracking_domain_verified: true, tracking_domain_verified_at: tx.now, updated_at: tx.now });
+    await putBackInUse(tx, domain);
     await logCampaign(tx, campaign.id, 'tracking_domain_verified', message('log.tracking_domain_verified'), { domain });
     tx.audit({
       action: 'verify',
@@ -122,18 +119,4 @@ async function claimDomain(tx: Tx, domain: string, named: readonly string[]): Pr
   const lost = { tracking_domain_verified: false, tracking_domain_verified_at: null, updated_at: tx.now };
   for (const table of ['campaigns', 'mailboxes'] as const)
     await all.table(table).where({ organization_id: holder, tracking_domain: domain }).update(lost);
-}
-
-/** Returns the host that tracking domains must point at. */
-export function trackingHost({ config }: Pick<Ctx, 'config'>): string {
-  return canonical(new URL(config.TRACKING_DOMAIN).hostname);
-}
-
-/** Returns true if one of a host's CNAME records is `target` ({@link trackingHost}). */
-export function pointsAt(names: readonly string[], target: string): boolean {
-  return names.some((name) => canonical(name) === target);
-}
-
-function canonical(host: string): string {
-  return host.toLowerCase().replace(/\.$/, '');
 }

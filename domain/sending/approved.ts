@@ -165,7 +165,20 @@ export function approvalChanges(
 function senderChanges(approved: BoundSender | null, mailbox: SenderColumns): string[] {
   if (!approved) return ['mailbox'];
   const now = boundSender(shownSender(mailbox)) as unknown as Record<string, string>;
-  return Object.entries(approved).flatMap(([field, value]) => (now[field] === value ? [] : [field]));
+  return Object.entries(approved).flatMap(([field, value]) =>
+    now[field] === value || (field === 'tracking_domain' && fellBack(mailbox, value)) ? [] : [field],
+  );
+}
+
+/**
+ * Returns true if a row still names the approved tracking domain, which has failed its check. Links then use the
+ * installation's own host, and the email leaves.
+ */
+function fellBack(
+  row: Pick<SenderColumns, 'tracking_domain' | 'tracking_domain_verified'>,
+  approved: unknown,
+): boolean {
+  return row.tracking_domain === approved && !row.tracking_domain_verified;
 }
 
 function copyChanges({ approved_copy: approved, step, variant, direct }: ClaimRow): string[] {
@@ -186,7 +199,9 @@ function settingChanges(
 ): string[] {
   const now: Record<string, unknown> = direct ? singleOf(direct) : shownSettings(campaign as never, settings!);
   return Object.entries(approved ?? {}).flatMap(([field, value]) =>
-    isDeepStrictEqual(now[field], value) ? [] : [field],
+    isDeepStrictEqual(now[field], value) || (field === 'tracking_domain' && fellBack(campaign as never, value))
+      ? []
+      : [field],
   );
 }
 

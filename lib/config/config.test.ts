@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createKeyring } from '../keyring.ts';
-import { ConfigError, describeConfig, isGiven, loadConfig } from './index.ts';
+import { ConfigError, describeConfig, isGiven, loadConfig, loadTrackingConfig } from './index.ts';
 
 const PROD = {
   APP_ENV: 'prod',
@@ -119,4 +119,23 @@ test('a setting that other programs call otherwise is taken by that name too, af
   t.true(isGiven(config, 'METRICS_TOKEN'));
   t.is(loadConfig({ REDIS: 'redis://one', REDIS_URL: 'redis://two' }).REDIS_URL, 'redis://two');
   t.throws(() => loadConfig({ REDIS: 'http://one' }), { message: /REDIS_URL/ });
+});
+
+test('in production the tracking process reads its own settings only, and refuses the secrets of others', (t) => {
+  const own = { APP_ENV: 'prod', PRIMARY_DB: PROD.PRIMARY_DB, TRACKING_KEYS: 'cd'.repeat(32), TRACKING_PORT: '3001' };
+  const config = loadTrackingConfig({ ...own, API_PORT: '81', SMTP_HOST: 'smtp.example.com' });
+  t.like(config, { TRACKING_PORT: 3001, TRACKING_KEYS: ['cd'.repeat(32)], API_PORT: 8080, SMTP_HOST: undefined });
+  const faultsOf = (env: Record<string, string>) =>
+    t
+      .throws(() => loadTrackingConfig(env), { instanceOf: ConfigError })!
+      .faults.map((fault) => fault.split(':')[0])
+      .sort();
+  t.deepEqual(faultsOf({ ...PROD, ...MAIL, TRACKING_KEYS: own.TRACKING_KEYS }), [
+    'AUTH_SECRET',
+    'CREDENTIALS_ENCRYPTION_KEY',
+  ]);
+  t.deepEqual(faultsOf({ ...own, TRACKING_KEYS: '' }), ['TRACKING_KEYS']);
+  t.deepEqual(faultsOf({ ...own, TRACKING_KEYS: 'ab' }), ['TRACKING_KEYS']);
+  t.deepEqual(faultsOf({ ...own, PRIMARY_DB: '' }), ['PRIMARY_DB'], 'a published password');
+  t.is(loadTrackingConfig({ API_PORT: '81' }).API_PORT, 81, 'a checkout has one environment for all processes');
 });

@@ -1,5 +1,6 @@
 import { sha256 } from '../crypto.ts';
 import { PUBLISHED_DEFAULTS, SENSITIVE } from './secrets.ts';
+import { TRACKING_SETTINGS } from './tracking-settings.ts';
 import { settingsSchema, type Config, type SettingName } from './settings.ts';
 import { MASTER_KEY } from './values.ts';
 
@@ -20,10 +21,14 @@ export class ConfigError extends Error {
 
 /**
  * Reads and checks every setting.
+ * @param names reads these settings only; the others have their default and no fault
  * @throws ConfigError listing all faults at once
  */
-export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
-  const given = knownSettings(env);
+export function loadConfig(
+  env: Record<string, string | undefined> = process.env,
+  names: ReadonlySet<string> = new Set(Object.keys(settingsSchema.shape)),
+): Config {
+  const given = knownSettings(env, names);
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(settingsSchema.shape)) {
@@ -31,11 +36,25 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     if (parsed.success) values[name] = parsed.data;
     else faults.push(...parsed.error.issues.map((issue) => `${name}: ${issue.message}`));
   }
-  faults.push(...crossFaults(values));
+  faults.push(...crossFaults(values).filter((fault) => names.has(fault.slice(0, fault.indexOf(':')))));
   if (faults.length > 0) throw new ConfigError(faults);
   const config = values as Config;
   GIVEN.set(config, new Set(Object.keys(given)));
   return config;
+}
+
+/**
+ * Reads the settings of the tracking process. It serves strangers, so with APP_ENV=prod it reads TRACKING_SETTINGS only,
+ * and refuses to start with a secret of another process.
+ * @throws ConfigError listing all faults at once
+ */
+export function loadTrackingConfig(env: Record<string, string | undefined> = process.env): Config {
+  if (env.APP_ENV !== 'prod') return loadConfig(env);
+  const foreign = [...SENSITIVE].filter((name) => env[name] && !TRACKING_SETTINGS.has(name));
+  const faults = foreign.map((name) => `${name}: not for the tracking process; take it out of its environment`);
+  if (!env.TRACKING_KEYS) faults.push('TRACKING_KEYS: needed; `heron tracking-keys` prints them');
+  if (faults.length > 0) throw new ConfigError(faults);
+  return loadConfig(env, TRACKING_SETTINGS);
 }
 
 /** Names of the settings given by the environment. All other settings have their default. */
@@ -53,9 +72,9 @@ const OTHER_NAMES: { [name in SettingName]?: string } = {
   METRICS_TOKEN: 'INTERNAL_API_TOKEN',
 };
 
-function knownSettings(env: Record<string, string | undefined>): Record<string, string> {
+function knownSettings(env: Record<string, string | undefined>, names: ReadonlySet<string>): Record<string, string> {
   const known: Record<string, string> = {};
-  for (const name of Object.keys(settingsSchema.shape) as SettingName[]) {
+  for (const name of (Object.keys(settingsSchema.shape) as SettingName[]).filter((one) => names.has(one))) {
     const value = env[name] || env[OTHER_NAMES[name] ?? name];
     if (value) known[name] = value;
   }

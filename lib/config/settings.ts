@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { providerSettings } from './provider-settings.ts';
 import { PUBLISHED_DEFAULTS } from './secrets.ts';
-import { flag, port, count, list, CODEC_KEY, MASTER_KEY, url, endpoints } from './values.ts';
+import { flag, port, count, list, hexKeys, dbUrl, CODEC_KEY, MASTER_KEY, url, endpoints } from './values.ts';
 
 /**
  * Every setting of every process, from environment variables. One schema for all, so that boot reports all faults at
@@ -36,35 +36,29 @@ export const settingsSchema = z.object({
    * Former values of CREDENTIALS_ENCRYPTION_KEY, comma separated, the newest first. They only decrypt stored secrets
    * and keep links in emails already sent working. See `heron rotate-keys`.
    */
-  CREDENTIALS_PREVIOUS_KEYS: list
-    .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/i.test(key)), 'each needs exactly 64 hex characters')
-    .default([]),
+  CREDENTIALS_PREVIOUS_KEYS: hexKeys.default([]),
   /**
    * Another form of the key for stored credentials: 32 bytes in base64 (`openssl rand -base64 32`). Encrypts them if
    * CREDENTIALS_ENCRYPTION_KEY is not set. Beside it, it only decrypts, like CREDENTIALS_PREVIOUS_KEYS.
    */
   KMS_LOCAL_MASTER_KEY: z.string().regex(MASTER_KEY, 'needs exactly 32 bytes in base64').optional(),
+  /**
+   * Keys of the links in sent emails, each 64 hex characters, comma separated, as `heron tracking-keys` prints them. Only
+   * `heron tracking` reads them, instead of CREDENTIALS_ENCRYPTION_KEY. Required there when APP_ENV is prod.
+   */
+  TRACKING_KEYS: hexKeys.default([]),
   /** PostgreSQL connection string, version 15 or later. */
-  PRIMARY_DB: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
-    .default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
+  PRIMARY_DB: dbUrl.default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
   /**
    * PostgreSQL connection string of the prospect catalogue, with a role that may read it (docs/guides/prospect-catalogue.md).
    * Without it there is no catalogue.
    */
-  PROSPECT_DB: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
-    .optional(),
+  PROSPECT_DB: dbUrl.optional(),
   /**
    * Connection string of the catalogue with the role that owns it. Used only by `heron catalogue load`. Defaults to
    * PROSPECT_DB.
    */
-  PROSPECT_OWNER_DB: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
-    .optional(),
+  PROSPECT_OWNER_DB: dbUrl.optional(),
   /**
    * Verification of addresses from the prospect catalogue. `builtin` checks form, DNS, lists of disposable and role
    * addresses, and the mail server if EMAIL_VERIFICATION_PROBE_FROM is set. `zerobounce` is a paid service; `off`

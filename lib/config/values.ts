@@ -11,6 +11,12 @@ export const list = z.string().transform((v) =>
 );
 /** Pattern of 32 bytes in base64. */
 export const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
+/** Keys of 256 bits, comma separated. */
+export const hexKeys = list.refine(
+  (keys) => keys.every((key) => /^[0-9a-f]{64}$/i.test(key)),
+  'each needs exactly 64 hex characters',
+);
+export const dbUrl = z.string().regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL');
 /** Pattern of one CODEC_KEYS entry: the id that payloads name the key by, and the key. */
 export const CODEC_KEY = /^[a-z0-9][a-z0-9_.-]{0,62}:[0-9a-f]{64}$/i;
 export const url = z.url().transform((v) => v.replace(/\/+$/, ''));

@@ -25,6 +25,9 @@ export const campaignFindings = {
   'finding.tracking_domain_shared.fix': 'Eine eigene Tracking-Domain angeben.',
   'finding.tracking_domain_unverified': 'Die Tracking-Domain {domain} ist nicht bestätigt und wird nicht verwendet',
   'finding.tracking_domain_unverified.fix': 'Im Zeitplan der Kampagne ihre DNS-Einträge prüfen lassen.',
+  'finding.tracking_domain_failed':
+    'Die letzte Prüfung der Tracking-Domain {domain} ist gescheitert; sie wird nicht verwendet: {cause}',
+  'finding.tracking_domain_failed.fix': 'Im Zeitplan der Kampagne noch einmal prüfen lassen: Dort steht, was fehlt.',
   'finding.tracking_domain_broken':
     'Die Tracking-Domain {domain} zeigt nicht mehr hierher: Links in E-Mails würden ins Leere führen',
   'finding.tracking_domain_broken.fix':

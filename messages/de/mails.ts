@@ -23,6 +23,11 @@ export const mails = {
     '{sender} hat auf eine E-Mail des Arbeitsbereichs {workspace} geantwortet und spricht von rechtlichen Schritten. Der Betreff lautet „{subject}“. An diese Adresse geht nichts mehr.',
   'mail.legal_threat_link': 'Zur Unterhaltung:',
 
+  // Tracking-Domains.
+  'mail.tracking_domain.subject': 'Links verwenden {domain} nicht mehr',
+  'mail.tracking_domain':
+    'Der Arbeitsbereich {workspace} verwendet {domain} für Links in seinen E-Mails. Eine Prüfung ist gescheitert: {cause}. Bis eine Prüfung gelingt, führen Links in neuen E-Mails über {host}. Schon gesendete E-Mails behalten ihre Links. Die Prüfung wird stündlich wiederholt.',
+
   // Freigaben.
   'mail.approval.subject': '{requester} fragt: {title}',
   'mail.approval': 'Eine Handlung wartet auf einen Menschen, und du darfst entscheiden:',

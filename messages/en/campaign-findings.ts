@@ -25,6 +25,9 @@ export const campaignFindings = {
   'finding.tracking_domain_shared.fix': 'Set tracking_domain to a name of your own.',
   'finding.tracking_domain_unverified': 'The tracking domain {domain} is not verified and not used',
   'finding.tracking_domain_unverified.fix': 'Verify it with POST /v1/campaigns/:id/tracking-domain/verify.',
+  'finding.tracking_domain_failed': 'The tracking domain {domain} failed its last check and is not used: {cause}',
+  'finding.tracking_domain_failed.fix':
+    'POST /v1/campaigns/:id/tracking-domain/verify checks it again and names the remedy.',
   'finding.tracking_domain_broken':
     'The tracking domain {domain} does not point here any more: links of emails would lead nowhere',
   'finding.tracking_domain_broken.fix': 'Restore its CNAME record, or clear tracking_domain.',

@@ -79,6 +79,7 @@ export const campaigns = {
   'log.start_changed': 'The approved start did not happen: the campaign had changed',
   'log.start_revoked': 'The approved start did not happen: the credential that asked for it can no longer be used',
   'log.tracking_domain_verified': 'The tracking domain was verified',
+  'log.tracking_domain_failed': 'The tracking domain {domain} is no longer used: {cause}',
   'log.start_expired': 'Nobody decided on the start in time',
   // Refusals of campaign actions.
   'campaigns.already_active': 'The campaign is already active',
@@ -123,7 +124,14 @@ export const campaigns = {
   'tracking.no_domain': 'The campaign has no tracking domain',
   'tracking.no_domain.fix': 'Set tracking_domain with PATCH /v1/campaigns/:id.',
   'tracking.not_proven': 'Nothing shows that the tracking domain belongs to this workspace',
-  'tracking.not_pointed': 'The tracking domain does not point to this installation',
+  'tracking.dns': 'The tracking domain does not point to this installation',
+  'tracking.no_answer': 'The tracking domain does not answer over https',
+  'tracking.no_answer.fix': 'Have https://{domain} lead to the tracking process, then check again.',
+  'tracking.certificate': 'The tracking domain has no valid TLS certificate',
+  'tracking.certificate.fix': 'Have the proxy of this installation get a certificate for {domain}, then check again.',
+  'tracking.other_instance': 'Another server answers at the tracking domain',
+  'tracking.other_instance.fix':
+    'https://{domain}/health must reach the tracking process of this installation, without a redirect.',
   'tracking.records.fix': 'Create {records}.',
   'tracking.cname': 'a CNAME record {name} with the value {value}',
   'tracking.txt': 'a TXT record {name} with the value {value}',

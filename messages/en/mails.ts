@@ -23,6 +23,11 @@ export const mails = {
     '{sender} answered an email of the workspace {workspace} and speaks of legal steps. The subject is "{subject}". Nothing more is sent to this address.',
   'mail.legal_threat_link': 'Read the conversation:',
 
+  // Mails about tracking domains.
+  'mail.tracking_domain.subject': 'Links no longer use {domain}',
+  'mail.tracking_domain':
+    'The workspace {workspace} uses {domain} for links in its emails. A check of it failed: {cause}. Until a check passes, links in new emails use {host}. Emails that were sent before keep their links. The check is repeated every hour.',
+
   // Mails about approvals.
   'mail.approval.subject': '{requester} asks: {title}',
   'mail.approval': 'An action waits for a person, and you may decide on it:',

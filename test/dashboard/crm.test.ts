@@ -6,7 +6,7 @@ import { browserTests, findChromium } from '../harness/browser.ts';
 import { createPipeline } from '../harness/crm.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
 import { eventually } from '../harness/eventually.ts';
-import type { Tenant } from '../harness/factories.ts';
+import { createContact, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 
 const browserTest = browserTests(test);
@@ -318,3 +318,25 @@ browserTest('a meeting is logged by hand, changed and called off; a busy button 
 test('the dashboard offers every trigger', (t) => {
   t.deepEqual([...TRIGGERS], [...TRIGGER_NAMES]);
 });
+
+browserTest(
+  'addresses of internationalized domains show as people write them, and the raw form on hover',
+  async (t) => {
+    const { tenant, deal } = await boardWithADeal();
+    const [raw, shown] = ['ada@xn--bcher-kva.example', 'ada@bücher.example'];
+    const contactId = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, {
+      email: raw,
+      first_name: '',
+      last_name: '',
+    });
+    await api(tenant, 'PATCH', `/crm/deals/${deal.id}`, { contact_id: contactId });
+    await api(tenant, 'POST', '/unibox/drafts', { to: [raw], subject: 'Hello', body_plain: 'Hi' });
+    const { page, context, faults } = await world.open(tenant, '/crm', { locale: 'en-GB' });
+    t.is(await card(page, 'New').getByText(shown).getAttribute('title'), raw);
+    await page.goto(`${world.url}/inbox?view=drafts`);
+    const drafts = page.getByRole('list', { name: 'Drafts' });
+    t.is(await drafts.getByText(shown).getAttribute('title'), raw);
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);

@@ -154,6 +154,8 @@ async function readColumns(db: RawDb): Promise<Column[]> {
         where k.conrelid = c.oid and k.contype = 'f' and k.conparentid = 0 and cardinality(k.conkey) > 1 and a.attnum = any(k.conkey) limit 1) as part
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped join pg_type t on t.oid = a.atttypid
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname not like 'heron\\_migrations%'
+       -- Its one row comes with the schema.
+       and c.relname <> 'installation'
        and a.attgenerated = '' and a.attidentity = ''
      order by c.relname, a.attnum`.replaceAll('?', '\\?'),
   )) as { rows: Column[] };

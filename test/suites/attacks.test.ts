@@ -10,6 +10,7 @@ import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
 import { openDesk } from '../harness/campaign-desk.ts';
 import { heron } from '../harness/heron.ts';
+import { egressWithHealth } from '../harness/tracking-health.ts';
 import { assertStatus, call, createWorld, noRecords, type World } from '../harness/world.ts';
 
 /*
@@ -29,6 +30,7 @@ const dns: DnsRecords = {
 let world: World;
 test.before(async () => {
   world = await createWorld({ dns });
+  world.deps.egress = await egressWithHealth(world.deps);
 });
 test.after.always(() => world?.close());
 

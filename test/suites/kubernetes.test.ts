@@ -6,11 +6,13 @@ import test, { type ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../lib/config/index.ts';
 import { SENSITIVE } from '../../lib/config/secrets.ts';
+import { TRACKING_SETTINGS } from '../../lib/config/tracking-settings.ts';
 import { settingsSchema, type SettingName } from '../../lib/config/settings.ts';
 import { newId } from '../../lib/ids.ts';
 import { freePort } from '../../local/servers.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 import { createEmptyDatabase } from '../harness/database.ts';
+import { createTrackingLogin } from '../harness/tracking-login.ts';
 import { eventually } from '../harness/eventually.ts';
 
 /*
@@ -69,7 +71,9 @@ const of = (kind: string) => manifests.filter((manifest) => manifest.kind === ki
 const containerOf = ({ spec }: Manifest): Container => spec.template.spec.containers[0];
 const deployments = of('Deployment');
 const [job] = of('Job');
-const settings = of('ConfigMap')[0]!.data!;
+const settingsOf = (name: string) => of('ConfigMap').find(({ metadata }) => metadata.name === name)!.data!;
+const settings = settingsOf('heron-settings');
+const trackingSettings = settingsOf('heron-tracking-settings');
 
 test('every file is part of the kustomization; every role has a deployment with a disruption budget that fits it', (t) => {
   t.deepEqual(
@@ -107,16 +111,39 @@ test('pods run as an ordinary account, without rights and with bounds; secrets c
     t.truthy(container.resources.limits.memory);
     t.false(spec.automountServiceAccountToken);
     t.is(container.env, undefined);
+    const whose = container.name === 'tracking' ? 'heron-tracking' : 'heron';
     t.deepEqual(container.envFrom, [
-      { configMapRef: { name: 'heron-settings' } },
-      { secretRef: { name: 'heron-secrets' } },
+      { configMapRef: { name: `${whose}-settings` } },
+      { secretRef: { name: `${whose}-secrets` } },
     ]);
   }
-  for (const name of Object.keys(settings)) {
+  for (const name of [...Object.keys(settings), ...Object.keys(trackingSettings)]) {
     t.true(name in settingsSchema.shape, `${name} is a setting`);
     t.false(SENSITIVE.has(name), `${name} is a secret`);
   }
+  for (const name of [...Object.keys(trackingSettings), ...Object.keys(trackingSecrets(''))])
+    t.true(TRACKING_SETTINGS.has(name), `${name} is a setting of the tracking process`);
+  t.is(trackingSettings.TRACKING_DOMAIN, settings.TRACKING_DOMAIN);
   t.deepEqual(of('Secret'), []);
+});
+
+test('the proxies that are trusted are the pods of an ingress, and not all pods of a cluster', (t) => {
+  for (const { TRUSTED_PROXIES: proxies } of [settings, trackingSettings])
+    for (const proxy of loadConfig({ TRUSTED_PROXIES: proxies! }).TRUSTED_PROXIES) {
+      const [, bits] = /^[\d.]+\/(\d+)$/.exec(proxy)!;
+      t.true(Number(bits) >= 24, proxy);
+    }
+});
+
+test('the tracking process reaches DNS and PostgreSQL, and nothing else', (t) => {
+  const named = (name: string) => of('NetworkPolicy').find(({ metadata }) => metadata.name === name)!.spec;
+  const ports = named('heron-tracking').egress.flatMap((rule: any) => rule.ports.map(({ port }: any) => port));
+  t.deepEqual(ports, [53, 53, 5432]);
+  for (const { spec } of of('NetworkPolicy')) {
+    if (!spec.egress || spec === named('heron-tracking')) continue;
+    const rule = spec.podSelector.matchExpressions.find(({ operator }: any) => operator === 'NotIn');
+    t.deepEqual(rule.values, ['tracking'], 'policies add up');
+  }
 });
 
 test('a pod has longer to end than its process takes, and ports are where processes listen', (t) => {
@@ -137,22 +164,26 @@ test('the migration and every role start by their manifests, answer their probes
   t.timeout(180_000);
   const database = await createEmptyDatabase();
   t.teardown(() => database.drop());
+  // Differences of this test: the servers it uses.
   const environment = {
     ...settings,
     ...secrets(database.url),
-    // Differences of this test: the servers it uses.
     LISTEN_HOST: '127.0.0.1',
     TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL!,
     TEMPORAL_TASK_QUEUE: `kubernetes-${newId()}`,
   };
   const migration = run(t, containerOf(job!), environment);
   t.is((await once(migration, 'exit'))[0], 0, 'the migration');
+  const login = await createTrackingLogin(database.db, database.url);
+  t.teardown(() => login.drop());
+  const trackingEnvironment = { ...trackingSettings, ...trackingSecrets(login.url), LISTEN_HOST: '127.0.0.1' };
 
   await Promise.all(
     deployments.map(async (manifest) => {
       const container = containerOf(manifest);
       const port = await freePort();
-      const process_ = run(t, container, { ...environment, [PORT_SETTINGS[container.args[0]!]!]: String(port) });
+      const own = container.name === 'tracking' ? trackingEnvironment : environment;
+      const process_ = run(t, container, { ...own, [PORT_SETTINGS[container.args[0]!]!]: String(port) });
       const ask = ({ httpGet }: Probe) => {
         t.is(httpGet.port, container.ports![0]!.name);
         return fetch(`http://127.0.0.1:${port}${httpGet.path}`).then(
@@ -183,6 +214,11 @@ function secrets(databaseUrl: string) {
     METRICS_TOKEN: 'scrape-me',
     SMTP_PASSWORD: 'secret',
   };
+}
+
+/** Returns the content of the Secret of the tracking process. */
+function trackingSecrets(databaseUrl: string) {
+  return { TRACKING_KEYS: '5c'.repeat(32), PRIMARY_DB: databaseUrl, METRICS_TOKEN: 'scrape-me' };
 }
 
 /** Starts a container's command: the image's entry point and its arguments, with only the manifests' variables. */

@@ -21,6 +21,7 @@ export const CHORES = {
   revokeConsents: 'end consents of removed mailboxes',
   revokeConnections: 'end consents of removed connections',
   checkConnections: 'ask connected accounts whether they answer',
+  checkTrackingDomains: 'check the tracking domains that are due',
   planWeeklyReports: 'plan the weekly reports',
   mailLegalThreats: 'tell owners about legal threats',
   foldCountChanges: 'add up the counts of the inbox',

@@ -10,7 +10,6 @@ import type { AnyRoute, StreamReply } from '../../http/route.ts';
 import { tokenParams } from '../../pages/fields.ts';
 import { sentForm, shownPage } from '../../pages/declare.ts';
 import { html } from '../../http/html.ts';
-import { message } from '../../../messages/index.ts';
 import { messagePage, page, redirect } from '../../pages/layout.ts';
 import { APPROVAL_PATH, approvalRequest } from '../../pages/return-to.ts';
 import { hiddenFields, signInPage } from '../../pages/sign-in.ts';

@@ -13,7 +13,8 @@ import { writeCountries } from '../../../test/harness/mmdb.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createMetrics } from '../../../lib/metrics.ts';
-import { createCampaign, createContact, enroll, type Tenant } from '../../../test/harness/factories.ts';
+import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
+import { createTrackingProcess, type TrackingProcess } from '../../../test/harness/tracking-login.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { listenHttp, type Listening } from '../../../lib/listen.ts';
 import { startTracking } from '../../servers/tracking.ts';
@@ -25,16 +26,20 @@ const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
 const GMAIL_PROXY = 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)';
 
+const INSTANCE = newId();
 const clock = new ManualClock(NOON);
 let world: World;
+let visited: TrackingProcess;
 let tracking: Listening;
 test.before(async () => {
   world = await createWorld({ clock });
+  visited = await createTrackingProcess(world);
   // Without the timer of startTracking: these tests say themselves when clicks are announced.
-  tracking = await listenHttp(createTrackingApp(world.deps, createMetrics()).callback(), '127.0.0.1', 0);
+  tracking = await listenHttp(createTrackingApp(visited.deps, createMetrics(), INSTANCE).callback(), '127.0.0.1', 0);
 });
 test.after.always(async () => {
   await tracking?.close();
+  await visited?.close();
   await world?.close();
 });
 
@@ -115,7 +120,7 @@ const events = (mail: Mail, type: string) =>
     .pluck('data');
 const announce = () => {
   clock.advance(2_500);
-  return announceClicks(world.deps, 'test');
+  return announceClicks(visited.deps, 'test');
 };
 
 /** Where a link leads for a browser that has asked for it at another name of this server. */
@@ -226,7 +231,7 @@ test.serial('a click goes to the stored address and is announced once it is no b
   const answer = await visit(`${clickUrl(tracking.url, link!.id)}?url=https://evil.example.com&to=//evil.example.com`);
   t.is(answer.status, 302);
   t.is(answer.headers.get('location'), link!.url, 'nothing of the request decides where it goes');
-  t.is(await announceClicks(world.deps, 'test'), 0, 'not yet');
+  t.is(await announceClicks(visited.deps, 'test'), 0, 'not yet');
   t.is((await sendRow(mail)).clicked_at, null);
   t.is(await announce(), 1);
   t.is(await announce(), 0, 'once');
@@ -458,14 +463,14 @@ test.serial('hits beyond the limit are answered but not recorded', async (t) => 
 });
 
 test.serial('the service answers health checks, hides metrics from strangers, and knows nothing else', async (t) => {
-  t.deepEqual(await (await visit(`${tracking.url}/health`)).json(), { status: 'ok' });
+  t.deepEqual(await (await visit(`${tracking.url}/health`)).json(), { status: 'ok', instance: INSTANCE });
   t.is((await visit(`${tracking.url}/metrics`)).status, 200);
   t.is((await visit(`${tracking.url}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } })).status, 404);
   t.is((await visit(`${tracking.url}/v1/contacts`)).status, 404);
 });
 
 test.serial('the running service announces clicks by itself', async (t) => {
-  const service = await startTracking(world.deps, createMetrics(), { port: 0 });
+  const service = await startTracking(visited.deps, createMetrics(), { port: 0 });
   try {
     const mail = await sentMail();
     await visit(clickUrl(service.url, mail.links[0]!.id));
@@ -485,7 +490,7 @@ test.serial(
     await writeCountries(file, { '127.0.0.0/8': 'DE', '203.0.113.0/24': 'FR' });
     const config = { ...world.deps.config, GEOIP_DATABASE: file, TRUSTED_PROXIES: ['127.0.0.1'] };
     const located = await listenHttp(
-      createTrackingApp({ ...world.deps, config }, createMetrics()).callback(),
+      createTrackingApp({ ...visited.deps, config }, createMetrics(), INSTANCE).callback(),
       '127.0.0.1',
       0,
     );
@@ -511,10 +516,61 @@ test.serial(
       await located.close();
       await writeFile(file, 'no database');
       const broken = { ...world.deps.config, GEOIP_DATABASE: file };
-      t.throws(() => createTrackingApp({ ...world.deps, config: broken }, createMetrics()), {
+      t.throws(() => createTrackingApp({ ...visited.deps, config: broken }, createMetrics(), INSTANCE), {
         message: /GEOIP_DATABASE cannot be read/,
       });
       await rm(folder, { recursive: true });
     }
+  },
+);
+
+test.serial(
+  'a proxy may get a certificate for a name that a workspace uses and that leads here, and for no other',
+  async (t) => {
+    const asked: string[] = [];
+    const home = new URL(world.deps.config.TRACKING_DOMAIN).hostname;
+    const dns = {
+      ...world.deps.dns,
+      cname: async (host: string) => {
+        asked.push(host);
+        return host.startsWith('here') ? [`${home}.`] : host.startsWith('silent') ? null : ['elsewhere.example.net'];
+      },
+    };
+    const served = await listenHttp(
+      createTrackingApp({ ...visited.deps, dns }, createMetrics(), INSTANCE).callback(),
+      '127.0.0.1',
+      0,
+    );
+    t.teardown(() => served.close());
+    const { organizationId } = await world.tenant();
+    const name = (kind: string) => `${kind}-${randomBytes(4).toString('hex')}.example.com`;
+    const [here, away, silent, verified, mailbox] = ['here', 'away', 'silent', 'verified', 'here-mailbox'].map(name);
+    const named = (domain: string, isVerified = false) =>
+      createCampaign(world.deps, organizationId, [], { tracking_domain: domain, tracking_domain_verified: isVerified });
+    for (const domain of [here, away, silent]) await named(domain!);
+    await named(verified!, true);
+    await createMailbox(world.deps, organizationId, undefined, undefined, { tracking_domain: mailbox });
+    const ask = async (query: string) => {
+      const answer = await fetch(`${served.url}/tls/ask${query}`);
+      return [answer.status, await answer.text()];
+    };
+    for (const domain of [here!, `${here!.toUpperCase()}.`, verified!, mailbox!])
+      t.deepEqual(await ask(`?domain=${domain}`), [200, ''], domain);
+    for (const domain of [away!, silent!, name('here'), home, '%00', 'localhost', ''])
+      t.deepEqual(await ask(`?domain=${domain}`), [404, ''], domain);
+    t.deepEqual(await ask(''), [404, '']);
+    t.deepEqual(await ask(`?domain=${here}&domain=${here}`), [404, '']);
+    t.deepEqual(
+      [...new Set(asked)].sort(),
+      [here!, mailbox!, away!, silent!].sort(),
+      'DNS is asked about registered names only',
+    );
+
+    asked.length = 0;
+    for (let n = 0; n < 20; n += 1) await ask(`?domain=${away}`);
+    t.is(asked.length, 9, 'ten queries a minute, one of them above');
+    const answers = await Promise.all(Array.from({ length: 600 }, () => ask(`?domain=${name('unknown')}`)));
+    t.true(answers.some(([status]) => status === 429));
+    t.true(answers.some(([status]) => status === 404));
   },
 );

@@ -3,6 +3,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { koaBody } from 'koa-body';
 import proxyAddr from 'proxy-addr';
 import type { Deps } from '../../../domain/platform/kernel/context.ts';
+import { mayHaveCertificate } from '../../../domain/campaigns/tracking/certificate.ts';
 import { findTicket, recordClick } from '../../../domain/campaigns/tracking/clicks.ts';
 import type { Hit } from '../../../domain/campaigns/tracking/machine.ts';
 import { recordOpen, sendOfPixel } from '../../../domain/campaigns/tracking/opens.ts';
@@ -28,15 +29,21 @@ const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const RECORDED_PER_MINUTE = 60;
 const FORM_BYTES = 8 * 1024;
 
+/** Maximum number of names that a proxy may ask about per minute, and of DNS queries about one of them. */
+const ASKED_PER_MINUTE = 600;
+const QUERIED_PER_MINUTE = 10;
+
 /**
  * Creates the tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential.
+ * @param instance id of the installation, by which a check of a tracking domain recognizes it
  * @param onClick called after a click is recorded, as an announcement may be due
  */
-export function createTrackingApp(deps: Deps, metrics: Metrics, onClick: () => void = () => {}): Koa {
+export function createTrackingApp(deps: Deps, metrics: Metrics, instance: string, onClick: () => void = () => {}): Koa {
   const router = new Router();
   router.get('tracking.health', '/health', (koa) => {
-    koa.body = { status: 'ok' };
+    koa.body = { status: 'ok', instance };
   });
+  certificateRoute(router, deps);
   engagementRoutes(router, deps, onClick);
   optOutRoutes(router, deps);
 
@@ -50,6 +57,26 @@ export function createTrackingApp(deps: Deps, metrics: Metrics, onClick: () => v
   app.use((koa) => showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa))));
   app.silent = true;
   return app;
+}
+
+/**
+ * Route by which a proxy asks if it may have a certificate issued for a name (Caddy's on-demand TLS). The answer tells no
+ * more than the CNAME record of the name does.
+ */
+function certificateRoute(router: Router, deps: Deps): void {
+  const limiter = createRateLimiter(deps.clock);
+  router.get('tracking.certificate', '/tls/ask', async (koa) => {
+    const { domain } = koa.query;
+    koa.body = '';
+    const { waitMs } = await limiter.take('asked', ASKED_PER_MINUTE);
+    if (waitMs > 0) {
+      koa.set('Retry-After', String(Math.ceil(waitMs / 1000)));
+      koa.status = 429;
+      return;
+    }
+    const mayQueryDns = async (name: string) => (await limiter.take(`dns/${name}`, QUERIED_PER_MINUTE)).waitMs === 0;
+    koa.status = typeof domain === 'string' && (await mayHaveCertificate(deps, domain, mayQueryDns)) ? 200 : 404;
+  });
 }
 
 /** Routes of opens and clicks. Readers get their image or page even if the hit cannot be recorded. */

@@ -97,6 +97,7 @@ comment on column campaigns.variants_compared_at is 'Time of the last comparison
 create index campaigns_org on campaigns (organization_id, id desc);
 create index campaigns_approval on campaigns (approval_id) where approval_id is not null;
 create index campaigns_status on campaigns (organization_id, status, id desc);
+create index campaigns_tracking_domain on campaigns (tracking_domain) where tracking_domain <> '';
 call heron_guard_rows('campaigns');
 
 create table campaign_advanced (

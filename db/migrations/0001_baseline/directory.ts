@@ -183,7 +183,7 @@ end $$;
 create trigger contacts_outreach_added after insert on contacts referencing new table as added
   for each statement execute function heron_add_outreach();
 
-create function heron_change_outreach() returns trigger language plpgsql as $$
+create function heron_change_outreach() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   update contact_outreach o set company_domain = p.company_domain, job_title = p.job_title, seniority = p.seniority, department = p.department,
     esp_provider = new.esp_provider, verification_status = new.verification_status, subscribed = new.subscribed

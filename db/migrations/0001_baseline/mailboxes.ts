@@ -69,6 +69,7 @@ comment on column mailboxes.last_slot_at is 'Time of the latest reserved slot.';
 create index mailboxes_org on mailboxes (organization_id, id desc);
 create index mailboxes_free on mailboxes (organization_id, next_free_at) include (id, spent_days) where status = 'active';
 create index mailboxes_free_provider on mailboxes (organization_id, provider, next_free_at) include (id, spent_days) where status = 'active';
+create index mailboxes_tracking_domain on mailboxes (tracking_domain) where tracking_domain <> '';
 call heron_guard_rows('mailboxes');
 
 -- A change that may free a mailbox earlier resets next_free_at, at most to the end of its holds.

@@ -195,6 +195,14 @@ create index dead_letters_due on dead_letters (next_retry_at) where status = 'pe
 create index dead_letters_passed_over on dead_letters (organization_id, (payload ->> 'replay_id')) where task_type = 'goal_replay_event';
 call heron_guard_rows('dead_letters');
 
+create table installation (
+  is_only boolean primary key default true check (is_only),
+  id uuid not null default gen_random_uuid()
+);
+comment on table installation is 'The one row that identifies this installation. A restored backup keeps it.';
+comment on column installation.id is 'Told by the tracking process at /health, so that a check of a tracking domain recognizes it.';
+insert into installation default values;
+
 create table workers (
   id uuid primary key,
   roles text[] not null,

@@ -275,10 +275,17 @@ call heron_guard_rows('daily_counters');
 create table tracking_domains (
   domain text primary key,
   organization_id uuid not null references organizations on delete cascade,
+  fault text check (fault in ('dns', 'no_answer', 'certificate', 'other_instance')),
+  is_reported boolean not null default true,
+  check_due_at timestamptz not null default now(),
   created_at timestamptz not null
 );
 comment on table tracking_domains is 'A domain for tracked links. Belongs to the one organization that verified it.';
+comment on column tracking_domains.fault is 'Cause for which the last check failed and links do not use the domain. Null after a check that passed.';
+comment on column tracking_domains.is_reported is 'False until the owners of the organization have been mailed about the fault.';
 create index tracking_domains_organization on tracking_domains (organization_id);
+create index tracking_domains_due on tracking_domains (check_due_at);
+create index tracking_domains_unreported on tracking_domains (domain) where not is_reported;
 call heron_guard_rows('tracking_domains');
 
 create table tracked_links (
@@ -399,7 +406,7 @@ create trigger enrollments_flow_removed after delete on enrollments referencing 
   for each statement execute function heron_count_leads_at_steps();
 
 -- One lead moves at a time, and most updates do not move it.
-create function heron_move_lead_at_step() returns trigger language plpgsql as $$
+create function heron_move_lead_at_step() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   insert into campaign_flow_counts (organization_id, campaign_id, step_id, state, leads)
   values (old.organization_id, old.campaign_id, old.current_step_id, old.state, -1),

@@ -37,6 +37,7 @@ export type CampaignLogType =
   | 'step_without_effect'
   | 'run_blocked'
   | 'tracking_domain_verified'
+  | 'tracking_domain_failed'
   | 'mailbox_refused'
   | 'copies_left_out'
   | 'opt_out_doubtful'

@@ -16,6 +16,7 @@ import {
 import { ActionIcon, ColorSwatch, Group, Text } from '@mantine/core';
 import IconGrip from 'tabler:grip-vertical';
 import { useState } from 'react';
+import { shownAddress } from '../../components/address.ts';
 import { showError } from '../../components/action.ts';
 import { Ago } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
@@ -193,7 +194,7 @@ function Card({ deal, mayMove }: { deal: Deal; mayMove: boolean }) {
 
 function CardContent({ deal }: { deal: Deal }) {
   const { contact } = deal;
-  const who = contact ? nameOf(contact) : '';
+  const who = contact ? shownAddress(nameOf(contact)) : '';
   return (
     <>
       <Text size="sm" fw={600} pr={22} lineClamp={2} className="wrap-anywhere">
@@ -202,7 +203,7 @@ function CardContent({ deal }: { deal: Deal }) {
         </PageLink>
       </Text>
       {who ? (
-        <Text size="xs" c="dimmed" className="clip">
+        <Text size="xs" c="dimmed" className="clip" title={contact?.email}>
           {[who, contact?.company].filter(Boolean).join(', ')}
         </Text>
       ) : null}

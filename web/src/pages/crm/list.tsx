@@ -1,6 +1,7 @@
 import { Badge, ColorSwatch, Group, Paper, Select, Text } from '@mantine/core';
 import IconBriefcase from 'tabler:briefcase';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { shownAddress } from '../../components/address.ts';
 import { useMembers } from '../../components/choices.ts';
 import { useFilter } from '../../components/filter.ts';
 import { isEmptyList, usePaged } from '../../components/paged.tsx';
@@ -178,7 +179,7 @@ function Cells({ deal }: { deal: RowOf<'/v1/crm/deals'> }) {
       <td className="clip">
         {contact ? (
           <a href={`/leads/${contact.id}`} title={contact.email}>
-            {nameOf(contact)}
+            {shownAddress(nameOf(contact))}
           </a>
         ) : null}
       </td>

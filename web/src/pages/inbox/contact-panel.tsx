@@ -43,8 +43,8 @@ export function ContactPanel({ id, address }: { id: string | undefined; address:
   if (!id || !may)
     return (
       <Stack gap={4}>
-        <Text fw={600} size="sm" className="wrap-anywhere">
-          {address}
+        <Text fw={600} size="sm" className="wrap-anywhere" title={address}>
+          {shownAddress(address)}
         </Text>
         <Text size="sm" c="dimmed">
           {t('inbox.contact.none')}
@@ -57,9 +57,9 @@ export function ContactPanel({ id, address }: { id: string | undefined; address:
         <Stack gap="md">
           <div>
             <Text fw={650} className="wrap-anywhere" dir="auto">
-              {nameOf(data)}
+              {shownAddress(nameOf(data))}
             </Text>
-            <Text size="sm" c="dimmed" className="wrap-anywhere">
+            <Text size="sm" c="dimmed" className="wrap-anywhere" title={data.email}>
               {shownAddress(data.email)}
             </Text>
             {[data.company, data.phone].filter(Boolean).map((line) => (

@@ -4,6 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../components/address.ts';
 import { usePaged } from '../../components/paged.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
@@ -110,7 +111,9 @@ function Row({ row, isOpen, onOpen }: { row: Thread; isOpen: boolean; onOpen: ()
           role="img"
           hidden={!row.has_unread}
         />
-        <bdi className="clip inbox-who">{row.from_addr[0] ?? t('inbox.nobody')}</bdi>
+        <bdi className="clip inbox-who" title={row.from_addr[0]}>
+          {shownAddress(row.from_addr[0] ?? t('inbox.nobody'))}
+        </bdi>
         <Ago at={row.internal_date} size="xs" c="dimmed" className="inbox-when" />
       </span>
       <bdi className="clip inbox-subject">{row.subject || t('inbox.noSubject')}</bdi>

@@ -2,6 +2,7 @@ import { Badge, Button, Group, Stack, Text, UnstyledButton } from '@mantine/core
 import IconFile from 'tabler:paperclip';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
+import { shownAddress } from '../../components/address.ts';
 import { useAction } from '../../components/action.ts';
 import { saveAs } from '../../components/download.ts';
 import { Ago } from '../../components/time.tsx';
@@ -15,13 +16,16 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
   const t = useText();
   const [isOpen, setOpen] = useState(!isFolded);
   const isOurs = message.direction === 'sent';
+  const [address] = message.from_addr;
   const who = isOurs
-    ? t('inbox.from.us', { address: message.from_addr[0] ?? '' })
-    : (message.from_addr[0] ?? t('inbox.nobody'));
+    ? t('inbox.from.us', { address: shownAddress(address ?? '') })
+    : shownAddress(address ?? t('inbox.nobody'));
   return (
     <article className="inbox-message" data-ours={isOurs || undefined} aria-label={who}>
       <UnstyledButton className="inbox-message-head" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
-        <bdi className="clip inbox-who">{who}</bdi>
+        <bdi className="clip inbox-who" title={address}>
+          {who}
+        </bdi>
         {message.asks_to_stop ? (
           <Badge size="xs" variant="light" color="yellow" tt="none">
             {t('inbox.asks')}
@@ -64,16 +68,17 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
 function Addressed({ message }: { message: Message }) {
   const t = useText();
   const { to_addr: to, cc, bcc, reply_to: replyTo, from_addr: from } = message;
+  const shown = (addresses: readonly string[]) => ({ addresses: addresses.map(shownAddress).join(', ') });
   const lines = [
-    [t('inbox.to', { addresses: to.join(', ') }), to],
-    [t('inbox.cc', { addresses: cc.join(', ') }), cc],
-    [t('inbox.bcc', { addresses: bcc.join(', ') }), bcc],
-    [t('inbox.replyTo', { addresses: replyTo.join(', ') }), replyTo.filter((address) => !from.includes(address))],
+    [t('inbox.to', shown(to)), to],
+    [t('inbox.cc', shown(cc)), cc],
+    [t('inbox.bcc', shown(bcc)), bcc],
+    [t('inbox.replyTo', shown(replyTo)), replyTo.filter((address) => !from.includes(address))],
   ] as const;
   return lines
     .filter(([, addresses]) => addresses.length > 0)
-    .map(([line]) => (
-      <span key={line} className="inbox-addressed">
+    .map(([line, addresses]) => (
+      <span key={line} className="inbox-addressed" title={addresses.join(', ')}>
         {line}
       </span>
     ));

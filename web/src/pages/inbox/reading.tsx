@@ -2,6 +2,7 @@ import { Alert, Button, Group, Kbd, Menu } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../components/address.ts';
 import { useAction } from '../../components/action.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { correctReading, declineOptOut } from './actions.ts';
@@ -133,7 +134,7 @@ function ReferralOffer({ message: { id, answer } }: { message: Message }) {
       title={person.email}
       onClick={() => add.mutate()}
     >
-      {t('inbox.referral', { name: person.name ?? person.email })}
+      {t('inbox.referral', { name: person.name ?? shownAddress(person.email) })}
     </Button>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Group, Paper, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../components/address.ts';
 import { useAction } from '../../components/action.ts';
 import { Ago } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
@@ -34,7 +35,7 @@ export function WaitingCard({ email }: { email: Waiting }) {
             <Ago at={email.scheduled_at} c="dimmed" fw={400} />
           </Text>
           <Text size="sm" c="dimmed" className="clip" dir="auto" title={`${email.to.join(', ')} · ${email.subject}`}>
-            {email.to.join(', ')} · {email.subject}
+            {email.to.map(shownAddress).join(', ')} · {email.subject}
           </Text>
           <Text size="sm" className="clip" dir="auto" title={email.snippet}>
             {email.snippet}

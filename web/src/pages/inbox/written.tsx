@@ -4,6 +4,7 @@ import IconSend from 'tabler:send';
 import IconClock from 'tabler:clock';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
+import { shownAddress } from '../../components/address.ts';
 import { More, usePaged } from '../../components/paged.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
@@ -31,7 +32,8 @@ export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
               {data.map((draft) => (
                 <li key={draft.id}>
                   <Line
-                    who={draft.to.join(', ') || t(draft.thread_id ? 'inbox.draft.reply' : 'inbox.draft.nobody')}
+                    to={draft.to}
+                    nobody={t(draft.thread_id ? 'inbox.draft.reply' : 'inbox.draft.nobody')}
                     at={draft.updated_at}
                     // A reply has the subject of its conversation.
                     subject={draft.subject || (draft.thread_id ? '' : t('inbox.noSubject'))}
@@ -101,7 +103,7 @@ export function SentList() {
               {rows.map((row) => (
                 <li key={row.id}>
                   <Line
-                    who={row.to_addr.join(', ')}
+                    to={row.to_addr}
                     at={row.internal_date}
                     subject={row.subject || t('inbox.noSubject')}
                     snippet={row.snippet}
@@ -121,7 +123,8 @@ export function SentList() {
 }
 
 function Line({
-  who,
+  to,
+  nobody = '',
   at,
   subject,
   snippet,
@@ -129,7 +132,9 @@ function Line({
   isOpen = false,
   onOpen,
 }: {
-  who: string;
+  to: readonly string[];
+  /** Text of an email without a recipient. */
+  nobody?: string;
   at: string;
   subject: string;
   snippet: string;
@@ -140,7 +145,9 @@ function Line({
   return (
     <button type="button" className="inbox-row" aria-current={isOpen || undefined} onClick={onOpen}>
       <span className="inbox-line">
-        <bdi className="clip inbox-who">{who}</bdi>
+        <bdi className="clip inbox-who" title={to.join(', ')}>
+          {to.map(shownAddress).join(', ') || nobody}
+        </bdi>
         <Ago at={at} size="xs" c="dimmed" className="inbox-when" />
       </span>
       {subject ? <bdi className="clip inbox-subject">{subject}</bdi> : null}
