@@ -153,7 +153,7 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
         waiting.abort();
       }
     },
-    async *openRuns(contract) {
+    async *openRuns(contract, { from, to }) {
       const taskQueue = contract.queue
         ? resourceQueue(config.TEMPORAL_TASK_QUEUE, contract.queue)
         : config.TEMPORAL_TASK_QUEUE;
@@ -162,7 +162,7 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
         const page = await client.workflowService.listWorkflowExecutions({
           namespace: config.TEMPORAL_NAMESPACE,
           pageSize: LIST_PAGE,
-          query: `WorkflowType = '${contract.type}' AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`,
+          query: `WorkflowId BETWEEN '${from}' AND '${to}' AND WorkflowType = '${contract.type}' AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`,
           ...(nextPageToken ? { nextPageToken } : {}),
         });
         yield (page.executions ?? []).map(({ execution }) => execution!.workflowId!);

@@ -144,8 +144,11 @@ export interface WorkflowGateway {
    * worker is running
    */
   execute<Args, Result>(contract: WorkflowContract<Args>, args: Args, timeoutMs: number): Promise<Result>;
-  /** Yields the ids of open runs of a family in pages, from visibility, which lags by seconds. */
-  openRuns(contract: Pick<WorkflowContract<never>, 'type' | 'queue'>): AsyncIterable<readonly string[]>;
+  /** Yields the ids of open runs of a family between two ids, in pages, from visibility, which lags by seconds. */
+  openRuns(
+    contract: Pick<WorkflowContract<never>, 'type' | 'queue'>,
+    range: { from: string; to: string },
+  ): AsyncIterable<readonly string[]>;
   /** Returns true if a run is currently open under an id. */
   isOpen(workflowId: string): Promise<boolean>;
   /**

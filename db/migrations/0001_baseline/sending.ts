@@ -49,7 +49,7 @@ create index enrollments_waiting on enrollments (campaign_id, waiting_until) whe
 create index enrollments_campaign on enrollments (campaign_id, id desc);
 create index enrollments_mailbox on enrollments (mailbox_id) where mailbox_id is not null;
 -- Serves pages of the leads that must have an open run, independent of the number of ended leads.
-create index enrollments_open on enrollments (id) where state = 'active';
+create index enrollments_open on enrollments (campaign_id, contact_id) where state = 'active';
 create index enrollments_due on enrollments (campaign_id, launch_after, entered_at, id) where state = 'pending';
 -- Serves the limit on open runs without a slot, for campaigns that do not begin with an email.
 create index enrollments_unmailed on enrollments (campaign_id) where state = 'active' and mailbox_id is null;
