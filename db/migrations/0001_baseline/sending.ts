@@ -139,10 +139,12 @@ create table step_runs (
   error jsonb,
   started_at timestamptz not null,
   completed_at timestamptz,
+  call_until timestamptz,
   constraint step_runs_seq_key unique (enrollment_id, seq)
 );
 comment on table step_runs is 'One execution of one step for one lead. The called app deduplicates by its id, which is the event id.';
 comment on column step_runs.campaign_id is 'No foreign key: the row is deleted with its enrollment, and deleting a campaign would check it row by row.';
+comment on column step_runs.call_until is 'End of the claim of the call under way, by PostgreSQL''s clock. Null when none is.';
 create index step_runs_blocked on step_runs (campaign_id, id desc) where state = 'blocked';
 call heron_guard_rows('step_runs');
 

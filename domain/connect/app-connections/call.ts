@@ -8,7 +8,8 @@ import { branchesInSuspense, factsAfter, matchingBranch } from '../../sending/ca
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { POSSIBLY_SENT } from '../../sending/enrollment/snapshot.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { claimCall } from '../../platform/kernel/call-claim.ts';
+import { reader, singleStatement, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings } from '../../sending/campaign/outreach-settings.ts';
 import { actionBody, InputsTooLarge, readActionCall, type ActionCall } from './action-call.ts';
 import { readAnswer, readFailure, type Answer } from './answer.ts';
@@ -29,12 +30,16 @@ export interface CallResult {
 }
 
 /**
- * The app has its maximum of open calls: nothing was done, and no attempt is counted. Call again after `retryInMs`.
+ * The app has its maximum of open calls, or another attempt may still have this call under way: nothing was done, and no
+ * attempt is counted. Call again after `retryInMs`.
  */
 export interface AppBusy {
-  outcome: 'busy';
+  outcome: 'busy' | 'under_way';
   retryInMs: number;
 }
+
+/** States of a step that waits for the app's answer. */
+const CALLED = ['running', 'waiting'] as const;
 
 type Failure = Extract<Answer, { ok: false }>;
 
@@ -54,6 +59,15 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   if (!connection) return storeFailure(ctx, call, attempts, NO_CONNECTION);
   const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+  const inMs = await claimCall(singleStatement(ctx), 'step_runs', {
+    id: stepRunId,
+    states: CALLED,
+    timeoutMs: ctx.config.APP_ACTION_TIMEOUT_MS,
+  });
+  if (inMs !== undefined) {
+    permit.release('unused');
+    return { outcome: 'under_way', retryInMs: inMs };
+  }
   const answer = await askApp(ctx, call, connection, permit);
   if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
   const { task_reliability: reliability } = await effectiveSettings(reader(ctx), call.campaign.id);
@@ -222,7 +236,7 @@ async function closeRun(tx: Tx, runId: string, changes: Record<string, unknown>)
     ((await tx.org
       .table('step_runs')
       .where({ id: runId })
-      .whereIn('state', ['running', 'waiting'])
-      .update(changes)) as unknown as number) > 0
+      .whereIn('state', CALLED)
+      .update({ ...changes, call_until: null })) as unknown as number) > 0
   );
 }

@@ -1,6 +1,7 @@
 import type { TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact } from '../../platform/kernel/transact.ts';
+import { claimCall } from '../../platform/kernel/call-claim.ts';
+import { reader, singleStatement, transact } from '../../platform/kernel/transact.ts';
 import { lockTestRunOf, settleTestStep, type TestStepResult } from '../../sending/control/test-runs.ts';
 import { readTestCall } from './action-call.ts';
 import type { Answer } from './answer.ts';
@@ -21,6 +22,15 @@ export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLim
   if (connection) {
     const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
     if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+    const inMs = await claimCall(singleStatement(ctx), 'test_run_steps', {
+      id: stepId,
+      states: ['running'],
+      timeoutMs: ctx.config.APP_ACTION_TIMEOUT_MS,
+    });
+    if (inMs !== undefined) {
+      permit.release('unused');
+      return { outcome: 'under_way', retryInMs: inMs };
+    }
     answer = await askApp(ctx, call, connection, permit);
   }
   const result: TestStepResult = answer.ok
