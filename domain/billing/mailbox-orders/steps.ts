@@ -1,6 +1,6 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Config } from '../../../lib/config/index.ts';
-import { callClaimMs } from '../../platform/kernel/call-claim.ts';
+import { CALL_IS_FREE, callClaimMs, CLAIM_CALL } from '../../platform/kernel/call-claim.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, type Tx } from '../../platform/kernel/transact.ts';
 import type { OrderRow, StepRow } from './states.ts';
@@ -45,9 +45,9 @@ export async function claimStep(
   move: { from: readonly StepRow['state'][]; to: string },
 ): Promise<StepRow | 'under_way' | undefined> {
   const [row] = await tx.org.sql<StepRow>(
-    `update order_steps set ${move.to}, attempts = attempts + 1, call_until = now() + :claimMs * interval '1 millisecond'
+    `update order_steps set ${move.to}, attempts = attempts + 1, ${CLAIM_CALL}
      where organization_id = :org and order_id = :order and step = :step and state = any(:from)
-       and (call_until is null or call_until <= now()) returning *`,
+       and ${CALL_IS_FREE} returning *`,
     { order: orderId, step, from: [...move.from], now: tx.now, claimMs: callClaimMs(timeoutMs) },
   );
   if (row) return row;

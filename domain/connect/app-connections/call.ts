@@ -8,7 +8,7 @@ import { branchesInSuspense, factsAfter, matchingBranch } from '../../sending/ca
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { POSSIBLY_SENT } from '../../sending/enrollment/snapshot.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { claimCall } from '../../platform/kernel/call-claim.ts';
+import { CALL_IS_FREE, CALL_RECHECK_MS, callClaimMs, CLAIM_CALL } from '../../platform/kernel/call-claim.ts';
 import { reader, singleStatement, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings } from '../../sending/campaign/outreach-settings.ts';
 import { actionBody, InputsTooLarge, readActionCall, type ActionCall } from './action-call.ts';
@@ -59,14 +59,9 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   if (!connection) return storeFailure(ctx, call, attempts, NO_CONNECTION);
   const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
-  const inMs = await claimCall(singleStatement(ctx), 'step_runs', {
-    id: stepRunId,
-    states: CALLED,
-    timeoutMs: ctx.config.APP_ACTION_TIMEOUT_MS,
-  });
-  if (inMs !== undefined) {
+  if (!(await claimCall(ctx, stepRunId))) {
     permit.release('unused');
-    return { outcome: 'under_way', retryInMs: inMs };
+    return { outcome: 'under_way', retryInMs: CALL_RECHECK_MS };
   }
   const answer = await askApp(ctx, call, connection, permit);
   if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
@@ -74,6 +69,21 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   const limit = reliability.enabled ? reliability.max_attempts : 1;
   if (answer.retryable && attempts < limit) return storeRetry(ctx, call, attempts, answer);
   return storeFailure(ctx, call, attempts, answer);
+}
+
+/** Claims the call, and stores when the app was first called. Returns false if another attempt may be under way. */
+async function claimCall(ctx: Ctx, stepRunId: string): Promise<boolean> {
+  const rows = await singleStatement(ctx).sql(
+    `update step_runs set ${CLAIM_CALL}, called_at = coalesce(called_at, :now)
+     where organization_id = :org and id = :id and state = any(:states) and ${CALL_IS_FREE} returning id`,
+    {
+      id: stepRunId,
+      states: [...CALLED],
+      now: ctx.clock.now(),
+      claimMs: callClaimMs(ctx.config.APP_ACTION_TIMEOUT_MS),
+    },
+  );
+  return rows.length > 0;
 }
 
 /** Converts a failed call into the issue stored with its step. */
