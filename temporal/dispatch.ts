@@ -152,6 +152,11 @@ export interface WorkflowGateway {
   /** Returns true if a run is currently open under an id. */
   isOpen(workflowId: string): Promise<boolean>;
   /**
+   * Returns open runs whose workflow tasks keep failing, at most `limit`: they stand still until the code or their history
+   * changes. Read from visibility; empty on servers before 1.29, which do not report them.
+   */
+  failingRuns(limit: number): Promise<readonly string[]>;
+  /**
    * Returns the response time (ms) of the workflow service, the number of running worker processes, and the queues that
    * none serves.
    * @throws Error when Temporal does not answer
