@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: b09a4770f4c76f49. Types: 0b5b94cd76dfe734. */
+/* Written by `npm run db:types`; do not edit. Sources: e098f83835e18c86. Types: d58f9b79f88e2fe5. */
 
 import type {
   ApprovalBinding,
@@ -4027,6 +4027,8 @@ interface OrderStepsRow {
   completed_at: Date | null;
   undo_started_at: Date | null;
   undone_at: Date | null;
+  /** End of the claim of the call under way, by PostgreSQL's clock. Null when none is. */
+  call_until: Date | null;
 }
 
 interface OrderStepsInsert {
@@ -4042,6 +4044,7 @@ interface OrderStepsInsert {
   completed_at?: Date | null;
   undo_started_at?: Date | null;
   undone_at?: Date | null;
+  call_until?: Date | null;
 }
 
 /** A workspace: the tenant to which nearly every other row belongs. */
@@ -4077,9 +4080,9 @@ interface OutboxRow {
   attempts: number;
   available_at: Date;
   last_error: string | null;
-  /** Attempts that Temporal refused while it accepted other intents. Only these count towards parking. */
+  /** Attempts that Temporal refused because of this intent. Only these count towards parking; a missing answer does not. */
   refusals: number;
-  /** Time at which the intent was parked after too many refusals. Its available_at is then infinity. */
+  /** Time at which the intent was parked after too many refusals. It is tried again at available_at. */
   parked_at: Date | null;
   created_at: Date;
 }
@@ -4967,6 +4970,10 @@ interface StepRunsRow {
   error: StoredIssue | null;
   started_at: Date;
   completed_at: Date | null;
+  /** Time of the first call of the app. */
+  called_at: Date | null;
+  /** End of the claim of the call under way, by PostgreSQL's clock. Null when none is. */
+  call_until: Date | null;
 }
 
 interface StepRunsInsert {
@@ -4987,6 +4994,8 @@ interface StepRunsInsert {
   error?: string | null;
   started_at: Date;
   completed_at?: Date | null;
+  called_at?: Date | null;
+  call_until?: Date | null;
 }
 
 /** An address or domain that the organization does not write to. */
@@ -5087,8 +5096,12 @@ interface TestRunStepsRow {
   event_id: string | null;
   attempts: number;
   error: StoredIssue | null;
+  /** Set for waits: time at which the step before began its work. An event that occurred since then resumes the wait. */
+  entered_at: Date | null;
   started_at: Date;
   completed_at: Date | null;
+  /** End of the claim of the call under way, by PostgreSQL's clock. Null when none is. */
+  call_until: Date | null;
 }
 
 interface TestRunStepsInsert {
@@ -5111,8 +5124,10 @@ interface TestRunStepsInsert {
   event_id?: string | null;
   attempts?: number;
   error?: string | null;
+  entered_at?: Date | null;
   started_at: Date;
   completed_at?: Date | null;
+  call_until?: Date | null;
 }
 
 /** A trial of a campaign with one prospect. Sends real emails and calls, but does not count in the campaign's leads and numbers. */
@@ -5302,6 +5317,8 @@ interface WaitsRow {
   step_id: string;
   event_name: string;
   state: 'open' | 'resumed' | 'timed_out' | 'cancelled';
+  /** Time at which the step before began its work. An event that occurred since then resumes the wait. */
+  entered_at: Date;
   opened_at: Date;
   deadline: Date | null;
   event_id: string | null;
@@ -5318,6 +5335,7 @@ interface WaitsInsert {
   step_id: string;
   event_name: string;
   state?: 'open' | 'resumed' | 'timed_out' | 'cancelled';
+  entered_at: Date;
   opened_at: Date;
   deadline?: Date | null;
   event_id?: string | null;
@@ -5498,6 +5516,8 @@ interface WebhookDeliveriesRow {
   earlier_attempts: number;
   next_attempt_at: Date | null;
   last_attempt_at: Date | null;
+  /** End of the claim of the latest attempt, by PostgreSQL's clock. A delivery in flight is taken over only after it. */
+  claimed_until: Date | null;
   response_status: number | null;
   response_body_excerpt: string | null;
   error_reason: Message | null;
@@ -5523,6 +5543,7 @@ interface WebhookDeliveriesInsert {
   earlier_attempts?: number;
   next_attempt_at?: Date | null;
   last_attempt_at?: Date | null;
+  claimed_until?: Date | null;
   response_status?: number | null;
   response_body_excerpt?: string | null;
   error_reason?: string | null;
