@@ -24,9 +24,7 @@ const SWEEP_MS = 2_000;
  * due before (scheduled or failed) ends the pause.
  */
 const IDLE_SWEEP_MS = 10_000;
-/** Time (ms) in which Temporal must accept an intent. Shorter for new ones, because other new ones wait behind them. */
 const DISPATCH_MS = 5_000;
-const NEW_DISPATCH_MS = 2_000;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
 /** Maximum pause (ms) after an attempt without a verdict; shorter, because the intents themselves are fine. */
@@ -67,8 +65,8 @@ export interface Relay {
 interface RelayOptions {
   db: Db;
   databaseUrl: string;
-  /** Dispatches one intent to Temporal within `timeoutMs`; rejects with Temporal's error if it was not accepted. */
-  carry: (intent: Intent, timeoutMs: number) => Promise<void>;
+  /** Dispatches one intent to Temporal; rejects with Temporal's error if it was not accepted. */
+  carry: (intent: Intent) => Promise<void>;
   log: Logger;
   /** First pause (ms) after a refused intent; it doubles. */
   backoffMs?: number;
@@ -77,14 +75,17 @@ interface RelayOptions {
   onParked?: (parked: number, lately: number) => void;
 }
 
-/** Returns a function that dispatches intents through a client. Temporal has at most `maxMs` to accept one. */
-export function createIntentSender(client: Client, taskQueue: string, maxMs = DISPATCH_MS): RelayOptions['carry'] {
-  return (intent, timeoutMs) =>
+/** Returns a function that dispatches intents through a client. Temporal has `timeoutMs` to accept one. */
+export function createIntentSender(
+  client: Client,
+  taskQueue: string,
+  timeoutMs = DISPATCH_MS,
+): (intent: Intent) => Promise<void> {
+  return (intent) =>
     inSpan(
       `outbox ${intent.kind}`,
       { parent: intent.payload.traceparent, kind: 'client', attributes: { 'heron.workflow_id': intent.workflowId } },
-      () =>
-        client.withDeadline(Date.now() + Math.min(timeoutMs, maxMs), () => dispatchIntent(client, taskQueue, intent)),
+      () => client.withDeadline(Date.now() + timeoutMs, () => dispatchIntent(client, taskQueue, intent)),
     );
 }
 
@@ -97,7 +98,8 @@ type Share = 'new' | 'tried';
  * The intents of one workflow keep their order, through failures and with any number of relays. Only the earliest
  * unfinished intent of a workflow is taken, with those behind it, and processing stops at the first that is not
  * accepted. (An intent scheduled for later that was never tried does not block those behind it.)
- * New intents and failed ones have a loop each: workflows that Temporal does not answer for delay no others.
+ * New intents and failed ones have a loop each: a workflow that Temporal does not answer for delays others by one attempt
+ * at most.
  * An intent that Temporal refuses as invalid, or {@link MAX_REFUSALS} times in another way, is parked with the reason.
  * It is tried again by itself, after pauses that grow to an hour, or at once when an operator retries it. A missing
  * answer is no refusal. Intents behind it wait, because they assume its effect: a start that overtakes a failed cancel
@@ -246,9 +248,8 @@ export async function relayBatch(
           for (const same of line) {
             if (isAway()) return;
             const row = same[0]!;
-            const intent = { kind: row.kind, workflowId: row.workflow_id, payload: row.payload } as Intent;
             try {
-              await carry(intent, share === 'new' ? NEW_DISPATCH_MS : DISPATCH_MS);
+              await carry({ kind: row.kind, workflowId: row.workflow_id, payload: row.payload } as Intent);
               done.push(...same.map(({ id }) => id));
             } catch (error) {
               failed.push({ row, error });
