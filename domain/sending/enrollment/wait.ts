@@ -55,12 +55,14 @@ async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promi
     tx.org.sql<Pick<EngineWait, 'id' | 'state' | 'event_id' | 'event_data'>>(OPEN_WAIT, bindings),
   ]);
   const wait: EngineWait = { ...opened!, event_name: action.wait_event_name, opened_at: tx.now, deadline };
-  if (wait.state === 'open') await tx.org.table('step_runs').where({ id: run!.id }).update({ state: 'waiting' });
   snapshot.wait = wait;
   return wait;
 }
 
-const OPEN_WAIT = `insert into waits (id, organization_id, enrollment_id, step_run_id, campaign_id, contact_id, step_id, event_name, state, entered_at, opened_at, deadline, event_id, settled_at)
+const OPEN_WAIT = `with begun as (
+     update step_runs set state = 'waiting' where organization_id = :org and id = :run
+   )
+   insert into waits (id, organization_id, enrollment_id, step_run_id, campaign_id, contact_id, step_id, event_name, state, entered_at, opened_at, deadline, event_id, settled_at)
    select :id, :org, :enrollment, :run, :campaign, :contact, :step, :name, case when e.id is null then 'open' else 'resumed' end,
      cast(:entered as timestamptz), cast(:now as timestamptz), cast(:deadline as timestamptz), e.id, case when e.id is not null then cast(:now as timestamptz) end
    from (select) as once left join lateral (
