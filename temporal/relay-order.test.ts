@@ -211,16 +211,26 @@ test.serial('a parked intent is tried again by itself, less and less often, and 
   const [relay] = await relays(1, temporal.carry);
   await write([intent('w', 0), intent('w', 1)]);
   const pauseOf = async () => {
-    const [row] = (await database.db.raw(`select extract(epoch from available_at - now()) as seconds from outbox where parked_at is not null`)).rows;
+    const [row] = (
+      await database.db.raw(
+        `select extract(epoch from available_at - now()) as seconds from outbox where parked_at is not null`,
+      )
+    ).rows;
     return row && Number(row.seconds);
   };
   await eventually(async () => (temporal.tries.get('w#0') ?? 0) >= 2 && (await pauseOf()) !== undefined);
   const [parked] = await listParked(database.db);
   t.true(parked!.nextAttemptAt > parked!.parkedAt);
-  await database.db('outbox').whereNotNull('parked_at').update({ available_at: database.db.raw('now()'), refusals: 100 });
+  await database
+    .db('outbox')
+    .whereNotNull('parked_at')
+    .update({ available_at: database.db.raw('now()'), refusals: 100 });
   await eventually(async () => ((await pauseOf()) ?? 0) > 100);
   fates.clear();
-  await database.db('outbox').whereNotNull('parked_at').update({ available_at: database.db.raw('now()') });
+  await database
+    .db('outbox')
+    .whereNotNull('parked_at')
+    .update({ available_at: database.db.raw('now()') });
   await eventually(async () => (await rows()).length === 0);
   t.deepEqual(temporal.taken.get('w'), [0, 1]);
   await relay!.stop();

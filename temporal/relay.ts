@@ -109,12 +109,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const wakeables = { new: createWakeable(), tried: createWakeable() };
-  const listener: Listener = await listen(
-    options.databaseUrl,
-    OUTBOX_CHANNEL,
-    () => wakeables.new.wake(),
-    options.log,
-  );
+  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => wakeables.new.wake(), options.log);
   let parkedLately = 0;
 
   const repeat = async (share: Share, work: (batch: Batch) => Promise<void>) => {

@@ -74,7 +74,10 @@ export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: 
 /** Returns SQL for the parts of a position. A part that is absent is the lowest id, so that a search can begin there. */
 function partsOf(position: string, keys: readonly string[]): string {
   return keys
-    .map((_key, index) => `cast(coalesce(nullif(split_part(cast(${position} as text), '/', ${index + 1}), ''), '${ZERO_UUID}') as uuid)`)
+    .map(
+      (_key, index) =>
+        `cast(coalesce(nullif(split_part(cast(${position} as text), '/', ${index + 1}), ''), '${ZERO_UUID}') as uuid)`,
+    )
     .join(', ');
 }
 

@@ -34,7 +34,8 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
     async launch(): Promise<number | null> {
       for (let turns = 0; turns < 200; turns += 1) {
         const turn = await launchDueLeads(ctx, campaignId);
-        const wakeAt = 'report' in turn ? (turn.report.kind === 'wait' ? turn.report.wakeAt : null) : clock.now().getTime();
+        const wakeAt =
+          'report' in turn ? (turn.report.kind === 'wait' ? turn.report.wakeAt : null) : clock.now().getTime();
         const waitMs = wakeAt === null ? Infinity : wakeAt - clock.now().getTime();
         if (waitMs > SHORT_MS) return wakeAt;
         clock.advance(waitMs);

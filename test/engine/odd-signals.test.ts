@@ -9,12 +9,7 @@ import { FAMILIES } from '../../activities/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { ensureSearchAttributes, waitForSearchAttributes } from '../../temporal/attributes.ts';
-import {
-  connectionOptions,
-  createTemporalClient,
-  findFailingRuns,
-  startOptions,
-} from '../../temporal/client.ts';
+import { connectionOptions, createTemporalClient, findFailingRuns, startOptions } from '../../temporal/client.ts';
 import { dataConverter } from '../../temporal/codec.ts';
 import { startSpec } from '../../temporal/dispatch.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
@@ -112,7 +107,10 @@ test.serial('a run whose workflow tasks fail is listed, and no other', async (t)
   t.timeout(180_000);
   const contract = signalled[0]!;
   const args = Object.fromEntries(['organizationId', ...contract.parts].map((part) => [part, newId()]));
-  const healthy = await client.workflow.start(contract.type, startOptions(startSpec(contract, args), newId(), taskQueue));
+  const healthy = await client.workflow.start(
+    contract.type,
+    startOptions(startSpec(contract, args), newId(), taskQueue),
+  );
   const failing = await client.workflow.start('unknownToThisBuild', { taskQueue, workflowId: newId(), args: [] });
   await eventually(async () => (await findFailingRuns(client, taskQueue, 10)).length > 0, PATIENCE_MS);
   t.deepEqual(await findFailingRuns(client, taskQueue, 10), [failing.workflowId]);

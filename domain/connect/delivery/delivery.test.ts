@@ -80,7 +80,13 @@ const endClaims = () => world.deps.db('webhook_deliveries').update({ claimed_unt
 const readsClaims = () =>
   eventually(async () => {
     const last = world.deps.db('pg_stat_activity').whereRaw('datname = current_database()');
-    return (await last.whereLike('query', '%min(coalesce(claimed_until%').whereNot('pid', world.deps.db.raw('pg_backend_pid()'))).length > 0;
+    return (
+      (
+        await last
+          .whereLike('query', '%min(coalesce(claimed_until%')
+          .whereNot('pid', world.deps.db.raw('pg_backend_pid()'))
+      ).length > 0
+    );
   });
 
 async function run({ batchIds }: Scene): Promise<void> {

@@ -183,7 +183,9 @@ test.serial('a search that is cut off goes on with its next page, and asks for e
     await trx.raw(`insert into contact_imports (id, organization_id, status, filename, created_at, updated_at)
       select gen_random_uuid(), gen_random_uuid(), 'queued', 'f', now(), now() from generate_series(1, 2500)`);
   });
-  const ids: string[] = (await db('contact_imports').orderBy('id').pluck('id')).map((id: string) => `contact-import/${id}`);
+  const ids: string[] = (await db('contact_imports').orderBy('id').pluck('id')).map(
+    (id: string) => `contact-import/${id}`,
+  );
   const [lost, ...open] = ids;
   const { workflows, ranges, asked } = temporalWith(open);
   const parts = { db, log: silentLogger, families: only('contact-import'), workflows };
@@ -230,7 +232,13 @@ test.serial('runs whose id has two parts are found in the order of their ids, in
     t.deepEqual(found, wanted, `${limit} a page`);
   }
   const page = await mustBeOpen.page(db, ZERO_UUID, 100);
-  t.deepEqual(await mustBeOpen.only(db, page.map(({ position }) => position)), page);
+  t.deepEqual(
+    await mustBeOpen.only(
+      db,
+      page.map(({ position }) => position),
+    ),
+    page,
+  );
 });
 
 test.serial('a run whose intent is parked counts as missing, and its intent is tried at once', async (t) => {
@@ -248,7 +256,13 @@ test.serial('a run whose intent is parked counts as missing, and its intent is t
     [parked, { parked_at: db.raw('now()'), attempts: 10, refusals: 10 }],
     [waiting, { attempts: 3 }],
   ] as const)
-    await db('outbox').insert({ kind: 'start', workflow_id: `contact-import/${id}`, payload: '{}', available_at: later, ...more });
+    await db('outbox').insert({
+      kind: 'start',
+      workflow_id: `contact-import/${id}`,
+      payload: '{}',
+      available_at: later,
+      ...more,
+    });
   const { workflows } = temporalWith([]);
   const [report] = await reconcile({ db, log: silentLogger, families: only('contact-import'), workflows });
   t.like(report, { checked: 2, missing: 1 });

@@ -222,7 +222,11 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
     run,
     sends,
     send,
-    before: run && { runId: run.id, workBegan: workBegan(run, send), events: row.wait?.event_id ? [row.wait.event_id] : [] },
+    before: run && {
+      runId: run.id,
+      workBegan: workBegan(run, send),
+      events: row.wait?.event_id ? [row.wait.event_id] : [],
+    },
     wait: dates(row.wait, ['opened_at', 'deadline']),
     hasSent: sends.some(({ state }) => POSSIBLY_SENT.has(state)),
     suppressed: row.suppressed,

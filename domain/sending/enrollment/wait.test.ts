@@ -52,7 +52,12 @@ async function call(lead: Lead, inside: () => Promise<void> = async () => {}): P
 }
 
 const publish = (lead: Lead, data: Record<string, unknown> = {}, occurredAt?: Date) =>
-  publishEvent(lead.ctx, { name: 'order.paid', contactId: lead.contactId, data, ...(occurredAt ? { occurredAt } : {}) });
+  publishEvent(lead.ctx, {
+    name: 'order.paid',
+    contactId: lead.contactId,
+    data,
+    ...(occurredAt ? { occurredAt } : {}),
+  });
 const readWait = (lead: Lead) => lead.db('waits').where({ enrollment_id: lead.enrollmentId }).first();
 
 /** Moments of an event: before the call, while the app has it, between answer and wait, while the wait is open. */

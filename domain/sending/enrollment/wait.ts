@@ -4,12 +4,16 @@ import type { StepAction } from '../campaign/actions.ts';
 import { lockWaitsOf } from '../control/waits.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { EngineWait, Snapshot } from './snapshot.ts';
-import type { Verdict } from './steps.ts';
 
 type WaitForEvent = Extract<StepAction, { type: 'wait_for_event' }>;
 
+/** Result of a wait: the step is over, or the contact waits. */
+type WaitVerdict =
+  | { kind: 'passed'; outcome: 'event' | 'timeout'; output?: Record<string, unknown> }
+  | { kind: 'waitForEvent'; eventName: string; until: Date | null };
+
 /** Opens the wait, or returns the outcome that PostgreSQL recorded first: the event or the timeout. */
-export async function executeWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<Verdict> {
+export async function executeWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<WaitVerdict> {
   const known = snapshot.wait;
   // A wait that an edit cancelled is reopened when a later edit restores the step.
   const wait = known && known.state !== 'cancelled' ? known : await openWait(tx, snapshot, action);
@@ -89,7 +93,7 @@ async function updateOpenWait(tx: Tx, wait: EngineWait, action: WaitForEvent): P
 /**
  * Ends a wait whose deadline has passed. Returns undefined if its event came first; `wait` then contains the event.
  */
-async function endInTime(tx: Tx, wait: EngineWait): Promise<Verdict | undefined> {
+async function endInTime(tx: Tx, wait: EngineWait): Promise<WaitVerdict | undefined> {
   const [timedOut] = await tx.org.sql(
     `update waits set state = 'timed_out', settled_at = :now where organization_id = :org and id = :id and state = 'open' returning id`,
     { id: wait.id, now: tx.now },
