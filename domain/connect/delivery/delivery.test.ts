@@ -14,7 +14,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { issueSecret } from './secrets.ts';
 import { attempt } from './attempt.ts';
 import { BATCH_CHANNEL } from './channel.ts';
-import { claimWebhookDeliveries, holdsClaim } from './claim.ts';
+import { claimWebhookDeliveries } from './claim.ts';
 import { createDeliveryEngine, type DeliveryEngine } from './engine.ts';
 import { enqueueRedelivery } from '../webhooks/enqueue-redelivery.ts';
 import { attemptDelivery } from './retry.ts';
@@ -75,19 +75,6 @@ async function scene(count = 1, fields: Record<string, unknown> = {}): Promise<S
 
 /** Ends the claims of all deliveries, as if their attempts had begun long ago. */
 const endClaims = () => world.deps.db('webhook_deliveries').update({ claimed_until: world.deps.db.raw('now()') });
-
-/** Waits until an attempt has read the claims of others and not yet done anything else on its connection. */
-const readsClaims = () =>
-  eventually(async () => {
-    const last = world.deps.db('pg_stat_activity').whereRaw('datname = current_database()');
-    return (
-      (
-        await last
-          .whereLike('query', '%min(coalesce(claimed_until%')
-          .whereNot('pid', world.deps.db.raw('pg_backend_pid()'))
-      ).length > 0
-    );
-  });
 
 async function run({ batchIds }: Scene): Promise<void> {
   for (const id of batchIds) await runBatch(engine, id, { lane: false, signal: idle() });
@@ -417,64 +404,6 @@ test.serial(
     );
   },
 );
-
-test.serial(
-  'a second attempt of a batch repeats nothing that the first has in flight, and waits for it or for the end of its claims',
-  async (t) => {
-    const s = await scene(3);
-    const [batchId] = s.batchIds as [string];
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => (open = resolve));
-    receiver.respond(async ({ index }) => {
-      if (index <= 3) await gate;
-      return { status: 204 };
-    });
-    const attempt = () => runBatch(engine, batchId, { lane: false, signal: idle() });
-    const first = attempt();
-    await receiver.received(3);
-    const second = attempt();
-    await readsClaims();
-    open();
-    t.is((await first).delivered, 3);
-    t.like(await second, { delivered: 0, failed: 0, more: false });
-    t.is(receiver.requests.length, 3);
-
-    const later = await scene(2);
-    const dead = await claimWebhookDeliveries(world.deps, { batchId: later.batchIds[0]!, limit: 9, takeOver: false });
-    t.is(dead.length, 2);
-    const third = runBatch(engine, later.batchIds[0]!, { lane: false, signal: idle() });
-    await readsClaims();
-    t.is(receiver.requests.length, 3, 'a claim that has not ended is not taken over');
-    await endClaims();
-    t.is((await third).delivered, 2);
-    t.is(receiver.requests.length, 5);
-  },
-);
-
-test.serial('an attempt whose claim was taken over while its process stood still sends nothing', async (t) => {
-  const s = await scene();
-  const [id] = s.deliveryIds as [string];
-  const [stood] = await claimWebhookDeliveries(world.deps, { batchId: s.batchIds[0]!, limit: 1, takeOver: false });
-  const afterASecond = { ...stood!, claimedAtMs: stood!.claimedAtMs - 1_001 };
-  t.true(await holdsClaim(world.deps, afterASecond), 'renewed');
-  await endClaims();
-  await run(s);
-  t.like(await delivery(id), { status: 'delivered', attempt_count: 2 });
-  t.false(await holdsClaim(world.deps, afterASecond));
-});
-
-test.serial('a delivery of its own run is taken over when its claim ends', async (t) => {
-  const s = await scene();
-  const [id] = s.deliveryIds as [string];
-  await world.deps.db('webhook_deliveries').where({ id }).update({ batch_id: null });
-  const claim = () => claimWebhookDeliveries(world.deps, { deliveryId: id, organizationId: s.organizationId });
-  t.is((await claim()).length, 1);
-  t.like(await again(s.organizationId, id), { state: 'waiting' });
-  t.is(receiver.requests.length, 0);
-  await endClaims();
-  t.like(await again(s.organizationId, id), { state: 'settled' });
-  t.is(receiver.requests.length, 1);
-});
 
 test.serial('an endpoint deleted while its deliveries are in flight takes only its own along', async (t) => {
   const gone = await scene();
