@@ -16,8 +16,8 @@ export function retryLater(type: string, message: string, delayMs: number): Appl
 }
 
 /**
- * Throws if the app already has its maximum number of open calls, or if another attempt may have the call under way, so
- * that the call is retried later.
+ * Makes Temporal retry the call later if the app already has its maximum number of open calls, or if another attempt may
+ * have the call under way.
  * @throws ApplicationFailure
  */
 export function assertNotBusy<Result extends { outcome: string }>(

@@ -41,9 +41,8 @@ const BEHIND_PARKED_MS = 600_000;
 /** gRPC: INVALID_ARGUMENT. */
 const INVALID_ARGUMENT = 3;
 /**
- * gRPC codes with which Temporal refuses one intent: INVALID_ARGUMENT, ALREADY_EXISTS, OUT_OF_RANGE. All others say
- * something about the server, the namespace, the credentials or the network, which may answer for other workflows at
- * the same time: UNAVAILABLE while a history shard moves, or INTERNAL for a stream that a proxy has reset.
+ * gRPC codes with which Temporal refuses one intent: INVALID_ARGUMENT, ALREADY_EXISTS, OUT_OF_RANGE. All others say something about the server, the namespace, the credentials or the network. UNAVAILABLE while a history
+ * shard moves and INTERNAL for a stream that a proxy has reset hit some workflows and spare others.
  */
 const VERDICT_CODES = new Set([INVALID_ARGUMENT, 6, 11]);
 

@@ -1,6 +1,6 @@
 /**
- * Tests a worker process that stands still for some seconds, as a machine does that is suspended or short of memory:
- * what it has under way is not done twice.
+ * Tests a worker process that stands still for some seconds, as on a suspended machine. What it has under way is not done
+ * twice.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -118,8 +118,8 @@ interface ClaimedRow extends Omit<Claimed, 'secret' | 'claimedAtMs'> {
 const RENEW_AFTER_MS = 1_000;
 
 /**
- * Returns true if a delivery may be sent under its claim. A claim that is older than a second is renewed, because the
- * delivery waited for its turn or the process stood still, and another attempt may have taken it over.
+ * Returns true if a delivery may be sent under its claim. An older claim than a second is renewed: the delivery
+ * waited for a permit or the process stood still, and another attempt may have taken it over.
  */
 export async function holdsClaim(
   { db, config }: Pick<Deps, 'db' | 'config'>,

@@ -49,11 +49,11 @@ const RATE_PER_SECOND = 100;
  * Starts runs that must be open according to PostgreSQL and are not open in Temporal. Runs are lost when an operator
  * terminates them, or with Temporal's store.
  *
- * For each family, reads the rows in pages in the order of their workflow ids, and compares each page with the open runs
- * in its range of ids, from Temporal's visibility store (one request per thousand). So healthy runs cost no request
+ * For each family, reads the rows in pages in the order of their workflow ids. Compares each page with the open runs in
+ * its range of ids, which Temporal's visibility store lists (one request per thousand). So healthy runs cost no request
  * each, and an interrupted search continues with the next page. Visibility lags, so a run absent there is only
- * suspected. The run counts as missing if no intent for it is on its way, Temporal reports it as not open, and its row
- * afterwards still requires it. Starts go through the outbox; starting an open run changes nothing. A parked intent of a
+ * suspected. The run counts as missing if the outbox has no intent for it that waits to be carried, Temporal
+ * reports it as not open, and its row afterwards still requires it. Starts go through the outbox; starting an open run changes nothing. A parked intent of a
  * missing run is tried at once instead.
  *
  * A failing family does not stop the others. A search that may be interrupted begins with the family searched longest
@@ -132,8 +132,8 @@ async function notVisible(
 }
 
 /**
- * Returns the runs that are not open in Temporal and that no intent on its way will open. A parked intent, and what is
- * behind it, is not on its way.
+ * Returns the runs that are not open in Temporal and that no waiting intent will open. A parked intent does not count,
+ * and neither does what is behind it.
  */
 async function notOpen(
   { db, workflows }: Pick<Parts, 'db' | 'workflows'>,

@@ -145,8 +145,8 @@ function emailIssue(detail: Message | null): StoredIssue {
 }
 
 /**
- * Opens the wait of a step, by the same rule as for leads: an event that has occurred since the step before began its
- * work resumes it at once.
+ * Opens the wait of a step, by the same rule as for leads. An event that has occurred since the step before began its
+ * work resumes the wait at once.
  * @returns that event; the caller then passes the step
  */
 export async function openTestWait(

@@ -33,8 +33,8 @@ function deadlineFrom(opened: Date, { timeout_minutes: minutes }: WaitForEvent):
 }
 
 /**
- * Opens a wait. The contact entered it when the step before began its work, so an event that has occurred since then
- * resumes it at once: the answer to a call may come before the call's step is over.
+ * Opens a wait. The contact entered it when the step before began its work, and an event that has occurred since then
+ * resumes it at once. An app may report an event before its call's step is over.
  */
 async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<EngineWait> {
   const { enrollment, run, before } = snapshot;
