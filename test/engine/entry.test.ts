@@ -19,7 +19,7 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
   const { db } = world.deps;
   await createMailbox(world.deps, organizationId, 'm@s.example.com');
   const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps, campaign);
-  const contacts = [];
+  const contacts: string[] = [];
   for (let n = 0; n < leads; n += 1) contacts.push(await createContact(db, clock.now(), organizationId));
   const enrollments = await enroll(world.deps, organizationId, campaignId, contacts);
   const ctx = world.system(organizationId);

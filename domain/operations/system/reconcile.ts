@@ -52,8 +52,8 @@ const RATE_PER_SECOND = 100;
  * For each family, reads the rows in pages in the order of their workflow ids. Compares each page with the open runs in
  * its range of ids, which Temporal's visibility store lists (one request per thousand). So healthy runs cost no request
  * each, and an interrupted search continues with the next page. Visibility lags, so a run absent there is only
- * suspected. The run counts as missing if the outbox has no intent for it that waits to be carried, Temporal
- * reports it as not open, and its row afterwards still requires it. Starts go through the outbox; starting an open run changes nothing. A parked intent of a
+ * suspected. The run counts as missing if the outbox has no waiting intent for it, Temporal reports it as not open, and
+ * its row still requires it afterwards. Starts go through the outbox; starting an open run changes nothing. A parked intent of a
  * missing run is tried at once instead.
  *
  * A failing family does not stop the others. A search that may be interrupted begins with the family searched longest
