@@ -40,6 +40,7 @@ export const operations = {
   'ready.failing_runs_some': 'Läufe stehen still, weil ihre Workflow-Tasks fehlschlagen: {ids}',
   'ready.failing_runs.fix':
     'In der Oberfläche von Temporal den Fehler des Tasks ansehen. Mit einem Build, der ihn behandelt, geht der Lauf von selbst weiter; sonst den Lauf beenden (Terminate), und die Wartung öffnet ihn binnen 15 Minuten neu.',
+  'run.kept_failing': 'Angehalten: Sie scheiterte immer wieder ({kind})',
   'ready.intake': 'Produktereignisse werden angenommen',
   'ready.intake_down': 'Produktereignisse lassen sich nicht speichern',
   'ready.stream': 'Ereignisse bekommen rechtzeitig ihre Position',

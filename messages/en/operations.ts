@@ -39,6 +39,7 @@ export const operations = {
   'ready.failing_runs_some': 'Runs stand still because their workflow tasks fail: {ids}',
   'ready.failing_runs.fix':
     'Read the error of the failing task in the Temporal UI. A build that can handle it continues the run by itself; otherwise terminate the run, and maintenance opens it again within 15 minutes.',
+  'run.kept_failing': 'blocked: it kept failing ({kind})',
   'ready.intake': 'Product events are accepted',
   'ready.intake_down': 'Product events cannot be stored',
   'ready.stream': 'Events get their stream position in time',

@@ -96,7 +96,7 @@ create table webhook_deliveries (
   response_body_excerpt text,
   error_reason jsonb,
   secret_id uuid,
-  blocked_reason text,
+  blocked_reason jsonb,
   created_at timestamptz not null,
   updated_at timestamptz not null
 ) partition by range (id);
@@ -105,7 +105,7 @@ comment on column webhook_deliveries.batch_id is 'The batch that makes the first
 comment on column webhook_deliveries.earlier_attempts is 'Attempts before the latest redelivery. The backoff counts only later attempts.';
 comment on column webhook_deliveries.claimed_until is 'End of the claim of the latest attempt, by PostgreSQL''s clock. A delivery in flight is taken over only after it.';
 comment on column webhook_deliveries.secret_id is 'The secret that signed its first attempt.';
-comment on column webhook_deliveries.blocked_reason is 'Reason why its run keeps failing.';
+comment on column webhook_deliveries.blocked_reason is 'Message with the reason why its run keeps failing.';
 -- Three lists (of an organization, an endpoint, an application), each whole, by status and by event type: any page costs the same.
 -- Ids are never null; "nulls last" keeps the planner off the primary key, whose order is the same but covers all organizations.
 create index webhook_deliveries_org on webhook_deliveries (organization_id, id desc nulls last) where application_id is null;
@@ -221,7 +221,7 @@ create table automation_runs (
   hops integer not null,
   graph jsonb,
   waiting jsonb,
-  blocked_reason text,
+  blocked_reason jsonb,
   started_at timestamptz not null,
   finished_at timestamptz,
   rights text[],
