@@ -3,12 +3,11 @@ import { campaignStart } from '../domain/campaigns/start-approval.ts';
 import { logCampaign } from '../domain/sending/campaign/log.ts';
 import { launchDueLeads, type LaunchIteration } from '../domain/sending/enrollment/launch.ts';
 import type { Ctx } from '../domain/platform/kernel/context.ts';
-import type { Clock } from '../lib/clock.ts';
 import {
   campaignWorkflow,
   type CampaignActivities,
-  type FirstLaunch,
   type LaunchReport,
+  type LaunchResult,
 } from '../workflows/campaign/contract.ts';
 import { runOrBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
@@ -50,37 +49,33 @@ function activities({ deps }: ActivityParts): CampaignActivities {
 
     runLauncher({ organizationId, campaignId }) {
       const ctx = contextOf(deps, organizationId);
-      return launchWhileDue(deps.clock, () => runOrBlock(deps, organizationId, () => launchDueLeads(ctx, campaignId)));
+      const context = Context.current();
+      const until = performance.now() + LAUNCHER_ITERATION_MS;
+      const takeTurn = () => runOrBlock(deps, organizationId, () => launchDueLeads(ctx, campaignId));
+      return launchWhileDue(takeTurn, () => {
+        context.heartbeat();
+        return performance.now() < until;
+      });
     },
   };
 }
 
-/** Runs the first few iterations of a launcher without waiting between them. */
-async function launchFirst(ctx: Ctx, campaignId: string): Promise<FirstLaunch> {
+/** Runs the first few iterations of a launcher. */
+async function launchFirst(ctx: Ctx, campaignId: string): Promise<LaunchResult> {
   const until = performance.now() + FIRST_LAUNCH_MS;
-  let launched = 0;
-  for (let turns = 0; turns < FIRST_ITERATIONS && performance.now() < until; turns += 1) {
-    const turn = await launchDueLeads(ctx, campaignId);
-    if ('report' in turn) return withLaunched(turn.report, launched);
-    launched += turn.launched;
-    if (turn.inMs > 0) break;
-  }
-  return { kind: 'more' };
+  let turns = 0;
+  const hasTime = () => (turns += 1) < FIRST_ITERATIONS && performance.now() < until;
+  return launchWhileDue(() => launchDueLeads(ctx, campaignId), hasTime);
 }
 
-/** Repeats launcher iterations, with short waits between them, until nothing is due or the time limit is reached. */
-async function launchWhileDue(clock: Clock, takeTurn: () => Promise<LaunchIteration>): Promise<LaunchReport> {
-  const context = Context.current();
-  const until = performance.now() + LAUNCHER_ITERATION_MS;
+/** Repeats launcher iterations while leads are due and `hasTime` holds. */
+async function launchWhileDue(takeTurn: () => Promise<LaunchIteration>, hasTime: () => boolean): Promise<LaunchResult> {
   let launched = 0;
   for (;;) {
     const turn = await takeTurn();
     if ('report' in turn) return withLaunched(turn.report, launched);
     launched += turn.launched;
-    context.heartbeat(launched);
-    if (performance.now() >= until)
-      return { kind: 'wait', wakeAt: clock.now().getTime() + turn.inMs, launched, why: 'launching leads' };
-    await context.sleep(turn.inMs);
+    if (!hasTime()) return { kind: 'more' };
   }
 }
 

@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * Interval (ms) between heartbeats. A slow worker can miss one or two within the shortest heartbeat timeout (10
- * seconds).
+ * Interval (ms) between heartbeats, and between their transmissions to the server. A worker that stands still for up to
+ * six seconds keeps its activities, as the shortest heartbeat timeout is 10 seconds.
  */
 export const HEARTBEAT_MS = 3_000;
 

@@ -21,6 +21,9 @@ import { withHeartbeat } from './heartbeat.ts';
 /** Maximum duration (ms) of one search for missing runs. The next sweep continues where it ended. */
 const SEARCH_MS = 8 * 60_000;
 
+/** Maximum number of failing runs named in a log line. */
+const LISTED = 100;
+
 /**
  * Verb of a chore and the log message for when it did something. `isWarning` marks chores that should normally find
  * nothing to do.
@@ -57,6 +60,7 @@ const WORK: Record<Chore, Work> = {
   sweepExpired: { verb: sweepExpired },
   verifyAddresses: { verb: verifyDueAddresses, says: 'addresses were verified' },
   reconcileRuns: { verb: startMissingRuns },
+  listFailingRuns: { verb: logFailingRuns },
 };
 
 /** Durable family of the maintenance schedule. */
@@ -74,6 +78,13 @@ export const maintenance = family<MaintenanceActivities>({
   }),
   mustBeOpen: { unneeded: 'a Temporal Schedule starts it, which every worker creates where it is missing' },
 });
+
+/** Logs the runs that stand still because their workflow tasks keep failing. Returns their number, at most {@link LISTED}. */
+async function logFailingRuns({ workflows, log }: Deps): Promise<number> {
+  const workflowIds = await workflows.failingRuns(LISTED);
+  if (workflowIds.length > 0) log.error({ workflowIds }, 'runs stand still: their workflow tasks keep failing');
+  return workflowIds.length;
+}
 
 async function startMissingRuns(deps: Deps, cancelled: AbortSignal): Promise<number> {
   const signal = AbortSignal.any([cancelled, AbortSignal.timeout(SEARCH_MS)]);

@@ -16,13 +16,16 @@ export function retryLater(type: string, message: string, delayMs: number): Appl
 }
 
 /**
- * Throws if the app already has its maximum number of open calls, so that the call is retried later.
+ * Makes Temporal retry the call later if the app already has its maximum number of open calls, or if another attempt may
+ * have the call under way.
  * @throws ApplicationFailure
  */
 export function assertNotBusy<Result extends { outcome: string }>(
   metrics: Metrics,
   result: Result | AppBusy,
 ): asserts result is Exclude<Result, AppBusy> {
+  if (result.outcome === 'under_way')
+    throw retryLater('call_under_way', 'another attempt may still be under way', (result as AppBusy).retryInMs);
   if (result.outcome !== 'busy') return;
   metrics.targetBusy.inc({ resource: 'apps' });
   throw retryLater('app_busy', 'the app has as many calls under way as it may', (result as AppBusy).retryInMs);

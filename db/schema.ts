@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 503fb591009f8e60. Types: 5afbddd8328edf69. */
+/* Written by `npm run db:types`; do not edit. Sources: 274ed72f6fed89b8. Types: 7afc4450ceb6e536. */
 
 import type {
   ApprovalBinding,
@@ -4076,6 +4076,8 @@ interface OrderStepsRow {
   completed_at: Date | null;
   undo_started_at: Date | null;
   undone_at: Date | null;
+  /** End of the claim of the call under way, by PostgreSQL's clock. Null when none is. */
+  call_until: Date | null;
 }
 
 interface OrderStepsInsert {
@@ -4091,6 +4093,7 @@ interface OrderStepsInsert {
   completed_at?: Date | null;
   undo_started_at?: Date | null;
   undone_at?: Date | null;
+  call_until?: Date | null;
 }
 
 /** A workspace: the tenant to which nearly every other row belongs. */
@@ -4126,9 +4129,9 @@ interface OutboxRow {
   attempts: number;
   available_at: Date;
   last_error: string | null;
-  /** Attempts that Temporal refused while it accepted other intents. Only these count towards parking. */
+  /** Attempts that Temporal refused because of this intent. Only these count towards parking; a missing answer does not. */
   refusals: number;
-  /** Time at which the intent was parked after too many refusals. Its available_at is then infinity. */
+  /** Time at which the intent was parked after too many refusals. It is tried again at available_at. */
   parked_at: Date | null;
   created_at: Date;
 }
@@ -5019,6 +5022,10 @@ interface StepRunsRow {
   error: StoredIssue | null;
   started_at: Date;
   completed_at: Date | null;
+  /** Time of the first call of the app. */
+  called_at: Date | null;
+  /** End of the claim of the call under way, by PostgreSQL's clock. Null when none is. */
+  call_until: Date | null;
 }
 
 interface StepRunsInsert {
@@ -5039,6 +5046,8 @@ interface StepRunsInsert {
   error?: string | null;
   started_at: Date;
   completed_at?: Date | null;
+  called_at?: Date | null;
+  call_until?: Date | null;
 }
 
 /** An address or domain that the organization does not write to. */
@@ -5139,8 +5148,12 @@ interface TestRunStepsRow {
   event_id: string | null;
   attempts: number;
   error: StoredIssue | null;
+  /** Set for waits: time at which the step before began its work. An event that occurred since then resumes the wait. */
+  entered_at: Date | null;
   started_at: Date;
   completed_at: Date | null;
+  /** End of the claim of the call under way, by PostgreSQL's clock. Null when none is. */
+  call_until: Date | null;
 }
 
 interface TestRunStepsInsert {
@@ -5163,8 +5176,10 @@ interface TestRunStepsInsert {
   event_id?: string | null;
   attempts?: number;
   error?: string | null;
+  entered_at?: Date | null;
   started_at: Date;
   completed_at?: Date | null;
+  call_until?: Date | null;
 }
 
 /** A trial of a campaign with one prospect. Sends real emails and calls, but does not count in the campaign's leads and numbers. */
@@ -5362,6 +5377,8 @@ interface WaitsRow {
   step_id: string;
   event_name: string;
   state: 'open' | 'resumed' | 'timed_out' | 'cancelled';
+  /** Time at which the step before began its work. An event that occurred since then resumes the wait. */
+  entered_at: Date;
   opened_at: Date;
   deadline: Date | null;
   event_id: string | null;
@@ -5378,6 +5395,7 @@ interface WaitsInsert {
   step_id: string;
   event_name: string;
   state?: 'open' | 'resumed' | 'timed_out' | 'cancelled';
+  entered_at: Date;
   opened_at: Date;
   deadline?: Date | null;
   event_id?: string | null;
@@ -5558,6 +5576,8 @@ interface WebhookDeliveriesRow {
   earlier_attempts: number;
   next_attempt_at: Date | null;
   last_attempt_at: Date | null;
+  /** End of the claim of the latest attempt, by PostgreSQL's clock. A delivery in flight is taken over only after it. */
+  claimed_until: Date | null;
   response_status: number | null;
   response_body_excerpt: string | null;
   error_reason: Message | null;
@@ -5583,6 +5603,7 @@ interface WebhookDeliveriesInsert {
   earlier_attempts?: number;
   next_attempt_at?: Date | null;
   last_attempt_at?: Date | null;
+  claimed_until?: Date | null;
   response_status?: number | null;
   response_body_excerpt?: string | null;
   error_reason?: string | null;

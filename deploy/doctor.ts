@@ -1,6 +1,6 @@
 import { resolve4, resolve6 } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Connection } from '@temporalio/client';
+import type { Client, Connection } from '@temporalio/client';
 import { across } from '../db/across.ts';
 import { connect, type Db } from '../db/connection.ts';
 import { pendingMigrations } from '../db/migrations/index.ts';
@@ -23,7 +23,7 @@ import {
 import { silentLogger } from '../lib/log.ts';
 import { createSystemMail, signInToTransport } from '../lib/mail/index.ts';
 import { ATTRIBUTES, missingSearchAttributes, waitForSearchAttributes } from '../temporal/attributes.ts';
-import { createTemporalClient } from '../temporal/client.ts';
+import { createTemporalClient, findFailingRuns } from '../temporal/client.ts';
 import { message, type Message } from '../messages/index.ts';
 import { reachDatabase, waitForTemporal } from './waiting.ts';
 
@@ -255,10 +255,19 @@ async function temporal(config: Config): Promise<PartFinding[]> {
       lacking.length === 0
         ? ok('temporal', message('finding.search_attributes_present'))
         : warning('temporal', message('finding.search_attributes_missing', { names: lacking.join(', ') })),
+      ...(await failingRuns(client, config)),
     ];
   } finally {
     await client.connection.close();
   }
+}
+
+/** Maximum number of failing runs that are named. */
+const NAMED_RUNS = 20;
+
+async function failingRuns(client: Client, { TEMPORAL_TASK_QUEUE: taskQueue }: Config): Promise<PartFinding[]> {
+  const ids = await findFailingRuns(client, taskQueue, NAMED_RUNS);
+  return ids.length === 0 ? [] : [fault('temporal', message('finding.workflow_tasks_fail', { ids }))];
 }
 
 async function names(config: Config): Promise<PartFinding[]> {

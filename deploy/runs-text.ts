@@ -6,9 +6,10 @@ export function parkedLines(parked: readonly ParkedIntent[]): string[] {
   if (parked.length === 0) return ['No intent is parked.'];
   return [
     'Parked intents (heron outbox retry [id...] | drop <id...>)',
-    ...parked.flatMap(({ id, kind, workflowId, parkedAt, attempts, reason, behind }) => [
+    ...parked.flatMap(({ id, kind, workflowId, parkedAt, nextAttemptAt, attempts, reason, behind }) => [
       `  ${id}  ${kind} ${workflowId}`,
       `    ${parkedAt.toISOString()}, ${attempts} attempts: ${reason ?? 'no reason was recorded'}`,
+      `    is tried again at ${nextAttemptAt.toISOString()}`,
       ...(behind > 0 ? [`    ${behind} later ${behind === 1 ? 'intent waits' : 'intents wait'} behind it`] : []),
     ]),
   ];

@@ -92,6 +92,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The only files of domain and activities that may use another clock, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'domain/connect/delivery/claim.ts': 'claims of deliveries, which another attempt may take over',
+  'domain/platform/kernel/call-claim.ts': 'claims of calls, which another attempt may repeat',
   'domain/mailboxes/leases.ts': 'leases of watchers and their retries, arbitrated by PostgreSQL',
   'domain/sending/control/access-token.ts': 'the lease of a refresh of tokens',
   'domain/connect/integrations/account.ts': 'the lease of a refresh of tokens',

@@ -1,7 +1,11 @@
-import { connect, Events, type ConnectionOptions, type NatsConnection } from 'nats';
+import { connect, DebugEvents, Events, type ConnectionOptions, type NatsConnection } from 'nats';
 import type { Logger } from './log.ts';
 
 const RECONNECT_MS = 1_000;
+/** Minimum time (ms) between two warnings of this process about the same servers. */
+const WARN_EVERY_MS = 60_000;
+/** Time (ms of `performance.now()`) of the last warning, by URL. */
+const warnedAtMs = new Map<string, number>();
 
 /** An open connection to NATS. */
 export interface BusConnection {
@@ -88,9 +92,10 @@ async function maintainConnection(
         connection = await connect({ ...optionsOf(url), maxReconnectAttempts: -1, reconnectTimeWait: RECONNECT_MS });
         if (isClosed) return await connection.close();
         release = onConnected(connection);
+        void watchBreaks(connection, () => warnUnreachable(url, log));
         return;
       } catch (error) {
-        log.warn({ err: error }, 'NATS cannot be reached, will try again');
+        warnUnreachable(url, log, error);
         await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS).unref());
       }
     }
@@ -103,6 +108,20 @@ async function maintainConnection(
       void opening.catch(() => {});
     },
   };
+}
+
+/** Calls back when the connection breaks, and with each attempt to open it again. */
+async function watchBreaks(connection: NatsConnection, onBroken: () => void): Promise<void> {
+  for await (const { type } of connection.status())
+    if (type === Events.Disconnect || type === DebugEvents.Reconnecting) onBroken();
+}
+
+/** Warns about an unreachable server, once a minute however many connections of the process try to reach it. */
+function warnUnreachable(url: string, log: Logger, error?: unknown): void {
+  const now = performance.now();
+  if (now - (warnedAtMs.get(url) ?? -Infinity) < WARN_EVERY_MS) return;
+  warnedAtMs.set(url, now);
+  log.warn({ err: error }, 'NATS cannot be reached, will try again; until then events are found by polling');
 }
 
 /** Parses NATS_URL: one or more addresses, comma separated, which may contain user and password, or a token. */

@@ -5,7 +5,7 @@ import type { Db } from '../db/connection.ts';
 import type { Config } from '../lib/config/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { resourceQueue } from '../workflows/queues.ts';
+import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
 import { dataConverter } from './codec.ts';
 import { searchAttributes } from './attributes.ts';
 import { readPresence, PRESENCE_MS, type Served } from './presence.ts';
@@ -112,6 +112,30 @@ async function dispatchSignal(
   }
 }
 
+/** Time (ms) in which Temporal must answer a question of a health check. */
+const ANSWER_MS = 3_000;
+/** gRPC: INVALID_ARGUMENT, with which a server refuses a query on a search attribute that it does not know. */
+const INVALID_ARGUMENT = 3;
+
+/** Returns the ids of an installation's open runs whose workflow tasks keep failing, see {@link WorkflowGateway}. */
+export async function findFailingRuns(client: Client, taskQueue: string, limit: number): Promise<string[]> {
+  const { namespace } = client.options;
+  const queues = [taskQueue, ...RESOURCES.map((resource) => resourceQueue(taskQueue, resource))];
+  try {
+    const { executions } = await client.withDeadline(Date.now() + ANSWER_MS, () =>
+      client.workflowService.listWorkflowExecutions({
+        namespace,
+        pageSize: limit,
+        query: `TemporalReportedProblems IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue IN (${queues.map((queue) => `'${queue}'`).join(', ')})`,
+      }),
+    );
+    return (executions ?? []).map(({ execution }) => execution!.workflowId!);
+  } catch (error) {
+    if ((error as { code?: number }).code === INVALID_ARGUMENT) return [];
+    throw error;
+  }
+}
+
 /** Queues that must be served for a run with a waiting caller: its workflow, and its activities on `interactive`. */
 const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
 /** Maximum number of runs per visibility page that a cluster returns. */
@@ -153,7 +177,7 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
         waiting.abort();
       }
     },
-    async *openRuns(contract) {
+    async *openRuns(contract, { from, to }) {
       const taskQueue = contract.queue
         ? resourceQueue(config.TEMPORAL_TASK_QUEUE, contract.queue)
         : config.TEMPORAL_TASK_QUEUE;
@@ -162,7 +186,7 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
         const page = await client.workflowService.listWorkflowExecutions({
           namespace: config.TEMPORAL_NAMESPACE,
           pageSize: LIST_PAGE,
-          query: `WorkflowType = '${contract.type}' AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`,
+          query: `WorkflowId BETWEEN '${from}' AND '${to}' AND WorkflowType = '${contract.type}' AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`,
           ...(nextPageToken ? { nextPageToken } : {}),
         });
         yield (page.executions ?? []).map(({ execution }) => execution!.workflowId!);
@@ -177,9 +201,10 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
         throw error;
       }
     },
+    failingRuns: (limit) => findFailingRuns(client, config.TEMPORAL_TASK_QUEUE, limit),
     async health() {
       const started = Date.now();
-      await client.connection.withDeadline(Date.now() + 3000, () =>
+      await client.connection.withDeadline(Date.now() + ANSWER_MS, () =>
         client.workflowService.describeNamespace({ namespace: config.TEMPORAL_NAMESPACE }),
       );
       return { latencyMs: Date.now() - started, ...(await readPresence(db)) };

@@ -144,10 +144,18 @@ export interface WorkflowGateway {
    * worker is running
    */
   execute<Args, Result>(contract: WorkflowContract<Args>, args: Args, timeoutMs: number): Promise<Result>;
-  /** Yields the ids of open runs of a family in pages, from visibility, which lags by seconds. */
-  openRuns(contract: Pick<WorkflowContract<never>, 'type' | 'queue'>): AsyncIterable<readonly string[]>;
+  /** Yields the ids of open runs of a family between two ids, in pages, from visibility, which lags by seconds. */
+  openRuns(
+    contract: Pick<WorkflowContract<never>, 'type' | 'queue'>,
+    range: { from: string; to: string },
+  ): AsyncIterable<readonly string[]>;
   /** Returns true if a run is currently open under an id. */
   isOpen(workflowId: string): Promise<boolean>;
+  /**
+   * Returns open runs whose workflow tasks keep failing, at most `limit`: they stand still until the code or their history
+   * changes. Read from visibility; empty on servers before 1.29, which do not report them.
+   */
+  failingRuns(limit: number): Promise<readonly string[]>;
   /**
    * Returns the response time (ms) of the workflow service, the number of running worker processes, and the queues that
    * none serves.

@@ -224,7 +224,7 @@ test.serial('two relays share the work, and stopping waits for the batch under w
     await new Promise((resolve) => setTimeout(resolve, 20));
     return call();
   });
-  const relays = await Promise.all([relayWith(slow), relayWith(slow)]);
+  const relays = await Promise.all([1, 2].map(() => relayWith(slow, database.db, 60_000)));
   await write(...names.map((name) => start(family, name)));
   await eventually(async () => calls > 0);
   await Promise.all(relays.map((relay) => relay.stop()));

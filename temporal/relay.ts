@@ -27,21 +27,24 @@ const IDLE_SWEEP_MS = 10_000;
 const DISPATCH_MS = 5_000;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
-/** Maximum pause (ms) while Temporal is unreachable; shorter, because the intents themselves are fine. */
-const UNAVAILABLE_CAP_MS = 10_000;
-/** Number of counted attempts after which an intent is parked: about three minutes. */
+/** Maximum pause (ms) after an attempt without a verdict; shorter, because the intents themselves are fine. */
+const UNANSWERED_CAP_MS = 10_000;
+/** Number of refusals after which an intent is parked: about three minutes. */
 const MAX_REFUSALS = 10;
+/** First pause (in first backoffs: a minute) and maximum pause (ms) before a parked intent is tried again. */
+const PARKED_BACKOFFS = 120;
+const PARKED_CAP_MS = 3_600_000;
 /** Interval (ms) of counting parked intents and of postponing those behind an unfinished one. */
 const HOUSEKEEPING_MS = 15_000;
-/** Delay (ms) before an intent behind a parked one is read again. */
+/** Maximum delay (ms) before an intent behind an unfinished one is read again. */
 const BEHIND_PARKED_MS = 600_000;
 /** gRPC: INVALID_ARGUMENT. */
 const INVALID_ARGUMENT = 3;
 /**
- * gRPC codes of errors that are not caused by the intent: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE
- * (Temporal is unreachable or busy), NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED (wrong namespace or credentials).
+ * gRPC codes with which Temporal refuses one intent: INVALID_ARGUMENT, ALREADY_EXISTS, OUT_OF_RANGE. All others say something about the server, the namespace, the credentials or the network. UNAVAILABLE while a history
+ * shard moves and INTERNAL for a stream that a proxy has reset hit some workflows and spare others.
  */
-const UNAVAILABLE_CODES = new Set([1, 4, 8, 14, 5, 7, 16]);
+const VERDICT_CODES = new Set([INVALID_ARGUMENT, 6, 11]);
 
 type OutboxRow = {
   id: number;
@@ -50,6 +53,7 @@ type OutboxRow = {
   payload: unknown;
   attempts: number;
   refusals: number;
+  parked: boolean;
 };
 
 export interface Relay {
@@ -84,56 +88,67 @@ export function createIntentSender(
     );
 }
 
+/** Intents that one loop takes: those never tried, or those whose last attempt failed. */
+type Share = 'new' | 'tried';
+
 /**
  * Dispatches intents from the outbox to Temporal. A batch is locked and then deleted in one transaction, after Temporal
  * has accepted it. If a relay dies, another repeats its rows harmlessly.
  * The intents of one workflow keep their order, through failures and with any number of relays. Only the earliest
  * unfinished intent of a workflow is taken, with those behind it, and processing stops at the first that is not
  * accepted. (An intent scheduled for later that was never tried does not block those behind it.)
- * An intent that Temporal refuses, or that failed {@link MAX_REFUSALS} times while Temporal answered, is parked with
- * the reason until an operator retries it. Intents behind it wait, because they assume its effect: a start that
- * overtakes a failed cancel would be a wrong run, while waiting only delays the workflow.
+ * New intents and failed ones have a loop each: a workflow that Temporal does not answer for delays others by one attempt
+ * at most.
+ * An intent that Temporal refuses as invalid, or {@link MAX_REFUSALS} times in another way, is parked with the reason.
+ * It is tried again by itself, after pauses that grow to an hour, or at once when an operator retries it. A missing
+ * answer is no refusal. Intents behind it wait, because they assume its effect: a start that overtakes a failed cancel
+ * would be a wrong run, while waiting only delays the workflow.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
-  const { log } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const intents = createWakeable();
-  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => intents.wake(), log);
+  const wakeables = { new: createWakeable(), tried: createWakeable() };
+  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => wakeables.new.wake(), options.log);
+  let parkedLately = 0;
 
-  const loop = (async () => {
+  const repeat = async (share: Share, work: (batch: Batch) => Promise<void>) => {
     let pause = 0;
-    let tidiedAt = 0;
-    let parkedLately = 0;
     while (!signal.aborted) {
-      intents.clear();
-      let batch: Batch = { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
+      wakeables[share].clear();
+      let batch: Batch = { taken: 0, parked: 0, failed: 0, away: false, againMs: SWEEP_MS };
       try {
-        batch = await withCostPath('relay', () => relayBatch(options));
+        batch = await withCostPath('relay', () => relayBatch(options, share));
         parkedLately += batch.parked;
-        if (batch.taken < BATCH && Date.now() - tidiedAt >= HOUSEKEEPING_MS) {
-          options.onParked?.(await postponeBlocked(options.db), parkedLately);
-          parkedLately = 0;
-          tidiedAt = Date.now();
-        }
+        await work(batch);
       } catch (error) {
-        log.warn({ err: error }, 'outbox relay: batch failed, will try again');
+        options.log.warn({ err: error }, 'outbox relay: batch failed, will try again');
       }
-      pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNAVAILABLE_CAP_MS) : 0;
+      pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNANSWERED_CAP_MS) : 0;
       if (pause > 0) {
         // New intents do not mean that Temporal is reachable again.
         await sleep(pause, undefined, { signal }).catch(() => {});
       } else if (batch.taken < BATCH) {
-        await intents.pause(batch.againMs);
+        await wakeables[share].pause(batch.againMs);
       }
     }
-  })();
+  };
+  let tidiedAt = 0;
+  const loops = [
+    repeat('new', async ({ taken, failed }) => {
+      if (failed > 0) wakeables.tried.wake();
+      if (taken === BATCH || Date.now() - tidiedAt < HOUSEKEEPING_MS) return;
+      options.onParked?.(await postponeBlocked(options.db), parkedLately);
+      parkedLately = 0;
+      tidiedAt = Date.now();
+    }),
+    repeat('tried', async () => {}),
+  ];
 
   return {
     async stop() {
       stopping.abort();
-      intents.wake();
-      await loop;
+      for (const wakeable of Object.values(wakeables)) wakeable.wake();
+      await Promise.all(loops);
       await listener.close();
     },
   };
@@ -142,23 +157,27 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 interface Batch {
   /** Number of workflows whose intents were taken. */
   taken: number;
+  /** Number of intents that were parked for the first time. */
   parked: number;
-  /** True if nothing was dispatched because Temporal did not answer. */
+  failed: number;
+  /** True if the batch was cut short because Temporal answered for no workflow. */
   away: boolean;
   /** Time (ms) until there may be work without a wake-up. */
   againMs: number;
 }
 
+const IS_IN_SHARE: Record<Share, string> = { new: 'attempts = 0', tried: 'attempts > 0' };
+
 /**
- * Selects and locks the earliest dispatchable intent of up to {@link BATCH} workflows. The lock gives the relay
- * exclusive use of the workflow's intents. Behind each, in order, are its following intents, of which there are usually
- * none.
+ * Returns SQL that selects and locks the earliest dispatchable intent of up to {@link BATCH} workflows. The lock gives
+ * the relay exclusive use of the workflow's intents. Behind each, in order, are its following intents, of which there
+ * are usually none.
  */
-const TAKE = `
+const takeSql = (share: Share) => `
   with heads as materialized (
-    select o.id, o.kind, o.workflow_id, o.payload, o.attempts, o.refusals
+    select o.id, o.kind, o.workflow_id, o.payload, o.attempts, o.refusals, o.parked_at is not null as parked
     from outbox o
-    where o.available_at <= now()
+    where o.available_at <= now() and o.${IS_IN_SHARE[share]}
       and not exists (
         select 1 from outbox e
         where e.workflow_id = o.workflow_id and e.id < o.id and (e.attempts > 0 or e.available_at <= now())
@@ -167,12 +186,12 @@ const TAKE = `
     limit ${BATCH}
     for update of o skip locked
   )
-  select id, kind, workflow_id, payload, attempts, refusals, true as due from heads
+  select id, kind, workflow_id, payload, attempts, refusals, parked, true as due from heads
   union all
-  select b.id, b.kind, b.workflow_id, b.payload, b.attempts, b.refusals, b.due
+  select b.id, b.kind, b.workflow_id, b.payload, b.attempts, b.refusals, b.parked, b.due
   from heads h
   cross join lateral (
-    select id, kind, workflow_id, payload, attempts, refusals, available_at <= now() as due
+    select id, kind, workflow_id, payload, attempts, refusals, parked_at is not null as parked, available_at <= now() as due
     from outbox
     where workflow_id = h.workflow_id and id > h.id
     order by id
@@ -184,10 +203,10 @@ const TAKE = `
  * Returns the time (ms) until the next intent is due, at most {@link IDLE_SWEEP_MS}. An intent that is already due is
  * held by another relay or waits behind an earlier one.
  */
-async function nextDueInMs(outbox: AcrossScope): Promise<number> {
+async function nextDueInMs(outbox: AcrossScope, share: Share): Promise<number> {
   const [next] = await outbox.sql<{ ms: number | null; held: boolean }>(
-    `select (select extract(epoch from min(available_at) - now()) * 1000 from outbox where available_at > now() and available_at < 'infinity')::float8 as ms,
-       exists (select 1 from outbox where available_at <= now()) as held`,
+    `select (select extract(epoch from min(available_at) - now()) * 1000 from outbox where available_at > now() and ${IS_IN_SHARE[share]})::float8 as ms,
+       exists (select 1 from outbox where available_at <= now() and ${IS_IN_SHARE[share]}) as held`,
   );
   return Math.min(next!.held ? SWEEP_MS : IDLE_SWEEP_MS, Math.max(next!.ms ?? Infinity, 1));
 }
@@ -201,28 +220,27 @@ interface Failure {
  * Takes one batch: workflows in parallel, the intents of one workflow in order up to the first failure. Exported for
  * tests that take one batch at a time.
  */
-export async function relayBatch({
-  db,
-  carry,
-  log,
-  backoffMs = BACKOFF_BASE_MS,
-  onDispatched,
-}: RelayOptions): Promise<Batch> {
+export async function relayBatch(
+  { db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispatched }: RelayOptions,
+  share: Share = 'new',
+): Promise<Batch> {
   return inTransaction(db, async (trx) => {
     const outbox = across(trx, 'engine');
-    const rows = await outbox.sql<OutboxRow & { due: boolean }>(TAKE);
-    if (rows.length === 0) return { taken: 0, parked: 0, away: false, againMs: await nextDueInMs(outbox) };
+    const rows = await outbox.sql<OutboxRow & { due: boolean }>(takeSql(share));
+    if (rows.length === 0)
+      return { taken: 0, parked: 0, failed: 0, away: false, againMs: await nextDueInMs(outbox, share) };
     const lines = byWorkflow(rows);
     const done: number[] = [];
     const failed: Failure[] = [];
-    const isAway = () => done.length === 0 && failed.length > 0 && failed.every(({ error }) => isUnanswered(error));
+    // As many intents as are sent at once got no answer.
+    const isAway = () =>
+      done.length === 0 && failed.length >= CONCURRENCY && failed.every(({ error }) => !isVerdict(error));
     const limit = pLimit(CONCURRENCY);
     await Promise.all(
       lines.map((line) =>
         limit(async () => {
           for (const same of line) {
-            // As many intents as are sent at once got no answer: the rest waits until Temporal is reachable.
-            if (isAway() && failed.length >= CONCURRENCY) return;
+            if (isAway()) return;
             const row = same[0]!;
             try {
               await carry({ kind: row.kind, workflowId: row.workflow_id, payload: row.payload } as Intent);
@@ -240,27 +258,28 @@ export async function relayBatch({
     let parked = 0;
     let againMs = SWEEP_MS;
     for (const failure of failed) {
-      const delayMs = await recordFailedAttempt(outbox, failure, done.length > 0, backoffMs, log);
-      if (delayMs === undefined) parked += 1;
-      else againMs = Math.min(againMs, delayMs);
+      const next = await recordFailedAttempt(outbox, failure, backoffMs, log);
+      if (next.parked) parked += 1;
+      againMs = Math.min(againMs, next.delayMs);
     }
     onDispatched?.(done.length, failed.length);
-    return { taken: lines.length, parked, away: isAway(), againMs };
+    return { taken: lines.length, parked, failed: failed.length, away: isAway(), againMs };
   });
 }
 
-/** Records a failed attempt. Returns the time (ms) until the next one; undefined if the intent was parked. */
+/** Records a failed attempt. Returns the time (ms) until the next one, and true if the intent was parked just now. */
 async function recordFailedAttempt(
   outbox: AcrossScope,
   { row, error }: Failure,
-  othersAccepted: boolean,
   backoffMs: number,
   log: Logger,
-): Promise<number | undefined> {
-  const refusals = row.refusals + (othersAccepted || !isUnanswered(error) ? 1 : 0);
-  const parked = isRefusedForGood(error) || refusals >= MAX_REFUSALS;
-  const cap = isUnanswered(error) ? UNAVAILABLE_CAP_MS : BACKOFF_CAP_MS;
-  const delayMs = Math.min(backoffMs * 2 ** Math.min(row.attempts, 12), cap);
+): Promise<{ delayMs: number; parked: boolean }> {
+  const refusals = row.refusals + (isVerdict(error) ? 1 : 0);
+  const isParked = row.parked || (isVerdict(error) && (isRefusedForGood(error) || refusals >= MAX_REFUSALS));
+  const delayMs = isParked
+    ? backoff(backoffMs * PARKED_BACKOFFS, refusals - 1, PARKED_CAP_MS)
+    : backoff(backoffMs, row.attempts, isVerdict(error) ? BACKOFF_CAP_MS : UNANSWERED_CAP_MS);
+  const parked = isParked && !row.parked;
   const about = { err: error, workflowId: row.workflow_id, intent: row.id, attempts: row.attempts + 1 };
   if (parked) log.error(about, 'outbox relay: intent parked; see `heron outbox`');
   else log.warn(about, 'outbox relay: dispatch failed');
@@ -271,11 +290,15 @@ async function recordFailedAttempt(
       attempts: row.attempts + 1,
       refusals,
       last_error: reasonOf(error),
-      ...(parked
-        ? { parked_at: outbox.raw('now()'), available_at: outbox.raw(`'infinity'`) }
-        : { available_at: outbox.raw(`now() + :delayMs * interval '1 millisecond'`, { delayMs }) }),
+      available_at: outbox.raw(`now() + :delayMs * interval '1 millisecond'`, { delayMs }),
+      ...(parked ? { parked_at: outbox.raw('now()') } : {}),
     });
-  return parked ? undefined : delayMs;
+  return { delayMs, parked };
+}
+
+/** Returns the pause (ms) before an attempt: `baseMs`, doubled after each attempt before, up to `capMs`. */
+function backoff(baseMs: number, before: number, capMs: number): number {
+  return Math.min(baseMs * 2 ** Math.min(before, 12), capMs);
 }
 
 /**
@@ -325,14 +348,17 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
   return [...lines.values()];
 }
 
-/** Returns true if the error, or the missing answer, is not caused by the intent. */
-function isUnanswered(error: unknown): boolean {
+/**
+ * Returns true if the error is a refusal of this intent. An error without a gRPC code comes from the client itself, which
+ * could not encode the intent.
+ */
+function isVerdict(error: unknown): boolean {
   const code = codeOf(error);
-  return (code !== undefined && UNAVAILABLE_CODES.has(code)) || isUnpreparedNamespace(error);
+  return (code === undefined || VERDICT_CODES.has(code)) && !isUnpreparedNamespace(error);
 }
 
 function isRefusedForGood(error: unknown): boolean {
-  return codeOf(error) === INVALID_ARGUMENT && !isUnpreparedNamespace(error);
+  return codeOf(error) === INVALID_ARGUMENT;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Info as ActivityInfo } from '@temporalio/activity';
 import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
+import { HEARTBEAT_MS } from '../activities/heartbeat.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import type { Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
@@ -73,6 +74,9 @@ export async function startQueues(
           ],
         },
         maxConcurrentActivityTaskExecutions: slots(config, queue),
+        // Without these the SDK sends heartbeats at 80 % of their timeout, and a stall of two seconds counts as death.
+        maxHeartbeatThrottleInterval: HEARTBEAT_MS,
+        defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
         ...versioning(config),
         shutdownGraceTime: '10s',
         shutdownForceTime: openWorkTimeoutMs(config),

@@ -3,7 +3,7 @@ import { asBlocked, type Blocked } from './blocked.ts';
 import { restartAsNewWhenLong } from './continue.ts';
 import type { Stops } from './contract.ts';
 import type { Hints } from './hints.ts';
-import { waitUntil } from './interruptible.ts';
+import { waitUntil, waitUntilWorkerTime } from './interruptible.ts';
 import { showOpen, showState } from './show.ts';
 
 /**
@@ -50,7 +50,7 @@ export async function iterateUntilDone<Args extends object>(
       return turn.why;
     }
     if (turn.kind !== 'done' && turn.why) showOpen(stops, turn.why, wakeAt);
-    if (turn.kind === 'wait') await waitUntil(wakeAt, hints.any, turn.why);
+    if (turn.kind === 'wait') await waitUntilWorkerTime(wakeAt, hints.any, turn.why);
     await restartAsNewWhenLong(args);
   }
 }

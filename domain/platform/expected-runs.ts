@@ -2,6 +2,7 @@ import { across } from '../../db/across.ts';
 import type { Db } from '../../db/connection.ts';
 import type { OrgTable } from '../../db/rows.ts';
 import type { Bindings } from '../../db/statement.ts';
+import { ZERO_UUID } from '../../lib/ids.ts';
 import { signal, start, type Attributes, type Intent } from '../../temporal/dispatch.ts';
 import type { SignalPayload, WorkflowContract } from '../../workflows/contract.ts';
 import type { ExpectedRuns } from './kernel/tx.ts';
@@ -21,12 +22,12 @@ export interface RunRows {
 /** A custom query for the runs that must be open. */
 export interface RunQuery {
   /**
-   * Selects a row's id as `position`, and the arguments of the contract. Must end so that `and` with a condition on the
-   * id, and then `order by`, can follow.
+   * Selects the arguments of the contract. Must end so that `and` with a condition on the key, and then `order by`, can
+   * follow.
    */
   rows: string;
-  /** Column of the position. */
-  key: string;
+  /** Columns of the parts of the workflow id, in their order. */
+  keys: readonly string[];
   /** Query of one page, if it is not `rows` with a limit. `:after` and `:limit` are bound. */
   pageSql?: string;
   /** Signal that opens the run, instead of a plain start. */
@@ -34,45 +35,65 @@ export interface RunQuery {
 }
 
 interface Found {
-  position: string;
   attributes?: Attributes;
 }
 
-/** Returns the queries for the runs of a contract that must be open. */
+/** Returns the queries for the runs of a contract that must be open, in the order of their workflow ids. */
 export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: RunRows | RunQuery): ExpectedRuns {
   const query = 'table' in rows ? queryOf(contract, rows) : rows;
-  const key = query.key;
+  const keys = query.keys.join(', ');
   const open = (args: Args, attributes: Attributes | undefined): Intent =>
     query.signal
       ? signal(contract, args, query.signal.name, query.signal.payload)
       : start(contract, args, { attributes });
-  const pageSql = query.pageSql ?? `${query.rows} and ${key} > cast(:after as uuid) order by ${key} limit :limit`;
+  const pageSql =
+    query.pageSql ?? `${query.rows} and (${keys}) > (${partsOf(':after', query.keys)}) order by ${keys} limit :limit`;
   const read = async (db: Db, sql: string, bindings: Bindings) => {
     const expected = await across(db, 'maintenance').sql<Args & Found>(sql, bindings);
-    return expected.map((row) => ({ position: row.position, intent: open(contract.args(row), row.attributes) }));
+    return expected.map((row) => {
+      const args = contract.args(row);
+      return {
+        position: contract.parts.map((part) => String(args[part])).join('/'),
+        intent: open(args, row.attributes),
+      };
+    });
   };
   return {
     pageSql,
     page: (db, after, limit) => read(db, pageSql, { after, limit }),
     only: (db, positions) =>
-      read(db, `${query.rows} and ${key} = any(cast(:positions as uuid[])) order by ${key}`, {
-        positions: [...positions],
-      }),
+      read(
+        db,
+        `${query.rows} and (${keys}) in (select ${partsOf('p', query.keys)} from unnest(cast(:positions as text[])) p)
+         order by ${keys}`,
+        { positions: [...positions] },
+      ),
   };
+}
+
+/** Returns SQL for the parts of a position. A part that is absent is the lowest id, so that a search can begin there. */
+function partsOf(position: string, keys: readonly string[]): string {
+  return keys
+    .map(
+      (_key, index) =>
+        `cast(coalesce(nullif(split_part(cast(${position} as text), '/', ${index + 1}), ''), '${ZERO_UUID}') as uuid)`,
+    )
+    .join(', ');
 }
 
 function queryOf<Args>(
   { parts }: WorkflowContract<Args, any>,
   { table, key = 'id', open, attributes = {} }: RunRows,
 ): RunQuery {
-  const columns = parts.map((part) => `${table}.${parts.length === 1 ? key : inSnakeCase(part)} as "${part}"`);
+  const keys = parts.map((part) => `${table}.${parts.length === 1 ? key : inSnakeCase(part)}`);
+  const columns = parts.map((part, index) => `${keys[index]} as "${part}"`);
   const shown = Object.entries(attributes).map(([name, column]) => `'${name}', ${table}.${column}`);
   if (shown.length > 0) columns.push(`json_build_object(${shown.join(', ')}) as attributes`);
   return {
-    rows: `select ${table}.${key} as position, ${table}.organization_id as "organizationId", ${columns.join(', ')}
+    rows: `select ${table}.organization_id as "organizationId", ${columns.join(', ')}
      from ${table}
      where (${open})`,
-    key: `${table}.${key}`,
+    keys,
   };
 }
 

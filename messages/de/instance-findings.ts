@@ -203,6 +203,9 @@ export const instanceFindings = {
   'finding.temporal_namespace_unusable': 'Der Namespace {namespace} lässt sich nicht verwenden: {error}',
   'finding.temporal_namespace_unusable.fix':
     'Ihn anlegen (`temporal operator namespace create {namespace}`) oder TEMPORAL_NAMESPACE setzen.',
+  'finding.workflow_tasks_fail': 'Läufe stehen still, weil ihre Workflow-Tasks fehlschlagen: {ids}',
+  'finding.workflow_tasks_fail.fix':
+    'In der Oberfläche von Temporal den Fehler des Tasks ansehen. Mit einem Build, der ihn behandelt, geht der Lauf von selbst weiter; sonst den Lauf beenden (Terminate), und die Wartung öffnet ihn binnen 15 Minuten neu.',
   'finding.search_attributes_present': 'Die Suchattribute sind da',
   'finding.search_attributes_missing': 'Suchattribute fehlen: {names}',
   'finding.search_attributes_missing.fix':

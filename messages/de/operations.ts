@@ -29,12 +29,17 @@ export const operations = {
   'ready.scheduler.fix': 'Einen Worker-Prozess mit der Rolle relay starten und sein Protokoll ansehen.',
   'ready.intents': 'Temporal hat jede Absicht angenommen',
   'ready.intents_parked': '{count, plural, one {# Absicht ist} other {# Absichten sind}} zurückgestellt',
-  'ready.intents.fix': 'Die Gründe mit `heron outbox` ansehen; dann `heron outbox retry` oder `heron outbox drop`.',
+  'ready.intents.fix':
+    'Die Gründe mit `heron outbox` ansehen. Sie werden von selbst wieder versucht, mit `heron outbox retry` sofort; `heron outbox drop` gibt eine auf.',
   'ready.runs': 'Jeder Lauf, der offen sein muss, war bei der letzten Prüfung offen',
   'ready.runs_unchecked': 'Die erste Suche nach fehlenden Läufen steht noch aus',
   'ready.runs_stale': 'Die letzte Suche nach fehlenden Läufen war am {at, date, moment} (UTC)',
   'ready.runs_missing': 'Bei der letzten Prüfung fehlten Läufe und wurden neu gestartet: {families}',
   'ready.runs.fix': 'Das Protokoll der Worker ansehen; `heron reconcile` prüft noch einmal.',
+  'ready.failing_runs': 'Kein Lauf steht still, weil seine Workflow-Tasks fehlschlagen',
+  'ready.failing_runs_some': 'Läufe stehen still, weil ihre Workflow-Tasks fehlschlagen: {ids}',
+  'ready.failing_runs.fix':
+    'In der Oberfläche von Temporal den Fehler des Tasks ansehen. Mit einem Build, der ihn behandelt, geht der Lauf von selbst weiter; sonst den Lauf beenden (Terminate), und die Wartung öffnet ihn binnen 15 Minuten neu.',
   'run.kept_failing': 'Angehalten: Sie scheiterte immer wieder ({kind})',
   'ready.intake': 'Produktereignisse werden angenommen',
   'ready.intake_down': 'Produktereignisse lassen sich nicht speichern',

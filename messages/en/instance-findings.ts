@@ -193,6 +193,9 @@ export const instanceFindings = {
   'finding.temporal_namespace_unusable': 'The namespace {namespace} cannot be used: {error}',
   'finding.temporal_namespace_unusable.fix':
     'Create it (`temporal operator namespace create {namespace}`), or set TEMPORAL_NAMESPACE.',
+  'finding.workflow_tasks_fail': 'Runs stand still because their workflow tasks fail: {ids}',
+  'finding.workflow_tasks_fail.fix':
+    'Read the error of the failing task in the Temporal UI. A build that can handle it continues the run by itself; otherwise terminate the run, and maintenance opens it again within 15 minutes.',
   'finding.search_attributes_present': 'The search attributes are there',
   'finding.search_attributes_missing': 'Search attributes are missing: {names}',
   'finding.search_attributes_missing.fix':

@@ -28,12 +28,17 @@ export const operations = {
   'ready.scheduler.fix': 'Start a worker process with the role relay and check its log.',
   'ready.intents': 'Temporal took every intent',
   'ready.intents_parked': '{count, plural, one {# intent is} other {# intents are}} parked',
-  'ready.intents.fix': 'See the reasons with `heron outbox`; then run `heron outbox retry` or `heron outbox drop`.',
+  'ready.intents.fix':
+    'See the reasons with `heron outbox`. They are tried again by themselves; `heron outbox retry` does so now, `heron outbox drop` gives one up.',
   'ready.runs': 'Every run that must be open was open at the last check',
   'ready.runs_unchecked': 'The first check for missing runs is still to come',
   'ready.runs_stale': 'The last check for missing runs was on {at, date, moment} (UTC)',
   'ready.runs_missing': 'Runs were missing at the last check, and were started again: {families}',
   'ready.runs.fix': 'See the log of the workers; `heron reconcile` checks again.',
+  'ready.failing_runs': 'No run stands still because its workflow tasks fail',
+  'ready.failing_runs_some': 'Runs stand still because their workflow tasks fail: {ids}',
+  'ready.failing_runs.fix':
+    'Read the error of the failing task in the Temporal UI. A build that can handle it continues the run by itself; otherwise terminate the run, and maintenance opens it again within 15 minutes.',
   'run.kept_failing': 'blocked: it kept failing ({kind})',
   'ready.intake': 'Product events are accepted',
   'ready.intake_down': 'Product events cannot be stored',

@@ -103,6 +103,22 @@ test.serial('cancelled while a mailbox is being created: undone in reverse, and 
   t.true(await isRefunded(desk, id));
 });
 
+test.serial('an order whose run is cancelled in the middle of its undoing is undone to the end', async (t) => {
+  const desk = await openOrderDesk(orders);
+  const id = await desk.place();
+  orders.sandbox.behave({ does: 'slow', key: `${id}/mailbox:1`, ms: 1_500 });
+  orders.sandbox.behave({ does: 'slow', key: `${id}/mailbox:1/undo`, ms: 2_000 });
+  await payOrder(desk, id);
+  await asked(`mailboxes/create ${id}/mailbox:1`);
+  await desk.call('POST', `/mailbox-provisioning/${id}/cancel`);
+  await asked(`mailboxes/retire ${id}/mailbox:1/undo`);
+  await runOf(id).cancel();
+  t.is(await runOf(id).result(), 'cancelled');
+  t.is(await leftOf(id), 0, 'nothing that was bought waits for the sweep');
+  t.false((await desk.row(id)).under_way);
+  t.true(await isRefunded(desk, id));
+});
+
 test.serial('a step that is refused for good, and one that is never answered: failed, undone, refunded', async (t) => {
   for (const does of ['refuse', 'fail'] as const) {
     const desk = await openOrderDesk(orders);

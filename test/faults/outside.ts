@@ -48,8 +48,6 @@ export interface Outside {
   stop(): Promise<void>;
 }
 
-const EVENT_TRIES = 40;
-
 /** Starts the app. People act only after `bringToLife`. */
 export async function startOutside(mail: MailWorld): Promise<Outside> {
   const calls: AppCall[] = [];
@@ -79,25 +77,21 @@ export async function startOutside(mail: MailWorld): Promise<Outside> {
     const signed = verifySignature(String(request.headers['x-service-signature']), secret, raw, { now: new Date() });
     calls.push({ eventId, email: body.inputs.email, runId: body.run_id, signed, status });
     if (someone) await sleep(someone.appDelayMs);
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(status === 200 ? { code: someone?.code ?? 'nobody' } : {}));
     if (status === 200 && someone?.behaviour === 'event' && !reporting.has(someone.email)) {
       reporting.add(someone.email);
       void report(someone);
     }
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(status === 200 ? { code: someone?.code ?? 'nobody' } : {}));
   };
 
   const report = async (someone: Person): Promise<void> => {
     busy += 1;
     try {
-      // A product does not know the waits: it reports an event, and reports it again if no wait was resumed.
-      for (let round = 0; round < EVENT_TRIES && !stopped; round += 1) {
-        await sleep(1_000 + Math.min(round, 5) * 400);
-        const publication = await publish(someone, `${someone.email}/${round}`);
-        if (!publication) return;
-        publications.push(publication);
-        if (publication.matchedWaits > 0) return;
-      }
+      // A product does not know the waits. It reports once, at any moment since it was called.
+      await sleep(someone.eventDelayMs);
+      const publication = await publish(someone, someone.email);
+      if (publication) publications.push(publication);
     } finally {
       busy -= 1;
     }

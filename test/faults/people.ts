@@ -23,6 +23,8 @@ export interface Person {
   appFailures: number;
   /** Response time of the app (ms). */
   appDelayMs: number;
+  /** Time (ms) from the app's answer to the report of its event. */
+  eventDelayMs: number;
   /** The app's answer; it must be in the follow-up. */
   code: string;
 }

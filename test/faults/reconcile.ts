@@ -316,12 +316,14 @@ function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts):
   const said = new Map(outside.publications.map((publication) => [publication.eventId, publication]));
   for (const publication of outside.publications) {
     const moved = resumed.filter((wait) => wait.event_id === publication.eventId);
-    if (moved.length !== publication.matchedWaits)
-      faults.push(
-        `event ${publication.key} said ${publication.matchedWaits} matched waits, ${moved.length} were resumed`,
-      );
-    if (moved.some((wait) => !publication.runIds.includes(wait.step_run_id)))
-      faults.push(`event ${publication.key} names other runs than it resumed`);
+    if (publication.runIds.length !== publication.matchedWaits)
+      faults.push(`event ${publication.key} said ${publication.matchedWaits} matched waits, and names others`);
+    if (publication.runIds.some((run) => !moved.some((wait) => wait.step_run_id === run)))
+      faults.push(`event ${publication.key} names runs that it has not resumed`);
+    if (moved.length > 1) faults.push(`event ${publication.key} resumed ${moved.length} waits of one contact`);
+    const missed = waits.find((wait) => wait.contact_id === publication.contactId && wait.state === 'timed_out');
+    if (moved.length === 0 && missed)
+      faults.push(`event ${publication.key} came after the call of its contact began, and resumed no wait`);
   }
   for (const wait of resumed) {
     if (!said.has(wait.event_id ?? ''))

@@ -176,6 +176,7 @@ async function person(
     transport,
     appFailures: random.next() < 0.15 ? 1 : 0,
     appDelayMs: random.next() < 0.3 ? Math.round(random.between(300, 2000)) : 0,
+    eventDelayMs: random.next() < 0.5 ? 0 : Math.round(random.between(1, 1500)),
     code: `CODE${index}X${Math.floor(random.next() * 1e6)}`,
   };
 }

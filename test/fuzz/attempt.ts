@@ -17,6 +17,7 @@ import { PROSPECT, reachingRequest } from './reach.ts';
 const workflows: WorkflowGateway = {
   ...noWorkflows,
   execute: async () => ({ smtp: { ok: true }, imap: { ok: true } }) as never,
+  failingRuns: async () => [],
   health: async () => ({ latencyMs: 1, workers: 1, unserved: [] }),
 };
 

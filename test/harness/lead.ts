@@ -49,15 +49,19 @@ export interface Lead {
   readSend(sendId: string): Promise<any>;
 }
 
-/** Creates a lead in a new organization. By default its campaign has one email. */
+/** Creates a lead, in a new organization unless a tenant is given. By default its campaign has one email. */
 export async function createLead(
   { world, clock }: { world: World; clock: ManualClock },
   steps: StepSpec[] = [EMAIL],
-  { campaign = {}, contact = {} }: { campaign?: Record<string, unknown>; contact?: Record<string, unknown> } = {},
+  {
+    campaign = {},
+    contact = {},
+    tenant: given,
+  }: { campaign?: Record<string, unknown>; contact?: Record<string, unknown>; tenant?: Tenant } = {},
 ): Promise<Lead> {
   const { deps } = world;
   const { db } = deps;
-  const tenant = await world.tenant();
+  const tenant = given ?? (await world.tenant());
   const { organizationId } = tenant;
   const mailboxId = await createMailbox(deps, organizationId, 'm@s.example.com');
   const { campaignId, stepIds } = await createCampaign(deps, organizationId, steps, campaign);

@@ -34,6 +34,7 @@ const deps: Deps = {
     execute: noTemporal,
     health: noTemporal,
     isOpen: noTemporal,
+    failingRuns: noTemporal,
     openRuns() {
       throw new Error('this process has no Temporal');
     },

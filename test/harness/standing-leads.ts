@@ -92,6 +92,7 @@ export async function createWaitingLead(
     step_run_id: runId,
     event_name: event,
     state: 'open',
+    entered_at: openedAt,
     opened_at: openedAt,
     deadline,
   });

@@ -61,6 +61,7 @@ export const noWorkflows: WorkflowGateway = {
     throw new Error('this world has no Temporal');
   },
   isOpen: () => Promise.reject(new Error('this world has no Temporal')),
+  failingRuns: () => Promise.reject(new Error('this world has no Temporal')),
   health: () => Promise.reject(new Error('this world has no Temporal')),
 };
 

@@ -277,7 +277,7 @@ class Simulation {
 
   async #launch(key: string, campaignId: string, actor: Actor): Promise<void> {
     const turn = await launchDueLeads(this.#ctx, campaignId);
-    if ('again' in turn) actor.at = this.#now() + turn.inMs;
+    if ('again' in turn) actor.at = this.#now();
     else if (turn.report.kind === 'done') {
       this.#actors.delete(key);
       await this.#noticePause(campaignId);

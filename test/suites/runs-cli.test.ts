@@ -27,6 +27,7 @@ const workflows: WorkflowGateway = {
     yield [...open];
   },
   isOpen: (id) => Promise.resolve(open.has(id)),
+  failingRuns: () => Promise.resolve([]),
   health: () => Promise.resolve({ latencyMs: 1, workers: 1, unserved: [] }),
 };
 
@@ -135,7 +136,12 @@ test.serial('heron outbox lists, retries and drops parked intents; what waits be
   await world.deps
     .db('outbox')
     .whereIn('id', [keep.id, give.id])
-    .update({ parked_at: new Date(), available_at: 'infinity', attempts: 10, last_error: 'malformed' });
+    .update({
+      parked_at: new Date(),
+      available_at: new Date(Date.now() + 3_600_000),
+      attempts: 10,
+      last_error: 'malformed',
+    });
   const listed = await cli('outbox');
   t.is(listed.code, 0, listed.stderr);
   t.regex(listed.stdout, new RegExp(`^ {2}${keep.id}  start contact-import/${kept}$`, 'm'));

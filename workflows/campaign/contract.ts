@@ -34,20 +34,20 @@ export const campaignWorkflow = defineWorkflow<CampaignSignals>()({
 /** Arguments of a campaign's launcher. */
 export type CampaignArgs = ArgsOf<typeof campaignWorkflow>;
 
-/** Result of a launcher activity. `wakeAt` is epoch milliseconds; null waits for a signal. */
+/** Result of a launcher that found nothing more due. `wakeAt` is epoch milliseconds; null waits for a signal. */
 export type LaunchReport =
   | { kind: 'wait'; wakeAt: number | null; launched: number; why: string }
   | { kind: 'done'; why: string };
 
-/** Result of a launcher's first attempt: a report if nothing more is due, or `more` if its limit was reached. */
-export type FirstLaunch = LaunchReport | { kind: 'more' };
+/** Result of a launcher activity: a report, or `more` if its limit was reached while leads are due. */
+export type LaunchResult = LaunchReport | { kind: 'more' };
 
 /** Activities of this family, as the workflow sees them. */
 export interface CampaignActivities {
   /**
-   * Short form of {@link runLauncher}: launches a few leads without waiting. It suffices for most runs of a launcher.
+   * Short form of {@link runLauncher}: launches a few leads. It suffices for most runs of a launcher.
    */
-  beginLauncher(args: CampaignArgs): Promise<FirstLaunch>;
-  /** Launches due leads and signals runs after edits, until nothing is due. */
-  runLauncher(args: CampaignArgs): Promise<LaunchReport>;
+  beginLauncher(args: CampaignArgs): Promise<LaunchResult>;
+  /** Launches due leads and signals runs after edits, until nothing is due. It never waits: the run does. */
+  runLauncher(args: CampaignArgs): Promise<LaunchResult>;
 }

@@ -1,5 +1,6 @@
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import type { Hints as AnyHints } from '../hints.ts';
+import { signalText } from '../signal-text.ts';
 import type { EnrollmentSignals } from './contract.ts';
 
 /** Hints that also describe the latest signal. */
@@ -23,10 +24,10 @@ export function listenForHints(): Hints {
     came = true;
     latest = what;
   };
-  setHandler(event, ({ eventId }) => hint(`event ${eventId}`));
-  setHandler(reply, ({ cause }) => hint(cause.replaceAll('_', ' ')));
-  setHandler(control, ({ cause }) => hint(cause));
-  setHandler(retry, ({ cause }) => hint(`retried by the ${cause}`));
+  setHandler(event, (signal) => hint(`event ${signalText(signal, 'eventId', 'without an id')}`));
+  setHandler(reply, (signal) => hint(signalText(signal, 'cause', 'reply').replaceAll('_', ' ')));
+  setHandler(control, (signal) => hint(signalText(signal, 'cause', 'control')));
+  setHandler(retry, (signal) => hint(`retried by the ${signalText(signal, 'cause', 'operator')}`));
   return {
     any: () => came,
     take() {

@@ -17,7 +17,7 @@ export const mailboxOrderWorkflow = defineWorkflow<MailboxOrderSignals>()({
   parts: ['orderId'],
   summary: ({ orderId }) => `Order of mailboxes ${orderId}`,
   cancel:
-    'A step that is being undone is finished; maintenance opens another run. Cancel the order in Heron to have it undone.',
+    'Steps that are being undone are finished; otherwise maintenance opens another run. Cancel the order in Heron to have it undone.',
 });
 
 /** Arguments of an order. */

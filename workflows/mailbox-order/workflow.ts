@@ -26,10 +26,19 @@ const retry = defineSignal<[MailboxOrderSignals['retry']]>('retry');
 export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
   const hints = listenForHints(paid, ended, retry);
   const show = showStates();
-  for (;;) {
+  const nextStep = async () => {
     hints.take();
     const decision = await queryNextStep((activities: MailboxOrderActivities) => activities.advanceMailboxOrder(args));
     show(decision);
+    return decision;
+  };
+  const perform = async (step: Act) => {
+    await runOrShowBlocked(() => act(args, step), hints, show);
+    await restartAsNewWhenLong(args);
+    return nextStep();
+  };
+  let decision = await nextStep();
+  for (;;) {
     switch (decision.kind) {
       case 'wait':
         await waitUntilWorkerTime(decision.until, hints.any, decision.where);
@@ -42,14 +51,25 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
         if (!hints.any()) return decision.state;
         break;
       case 'undo':
-        // Cancelling the run must not leave the order's completed steps behind.
-        await CancellationScope.nonCancellable(() => runOrShowBlocked(() => act(args, decision), hints, show));
-        break;
+        // A cancelled run undoes all steps before it ends. Otherwise what was bought stays until the sweep.
+        decision = await CancellationScope.nonCancellable(undoAll(decision, perform));
+        continue;
       default:
-        await runOrShowBlocked(() => act(args, decision), hints, show);
+        decision = await perform(decision);
+        continue;
     }
     await restartAsNewWhenLong(args);
+    decision = await nextStep();
   }
+}
+
+/** Returns work that undoes steps until PostgreSQL names another next step. */
+function undoAll(first: Act, perform: (step: Act) => Promise<OrderDecision | Blocked>) {
+  return async (): Promise<OrderDecision | Blocked> => {
+    let step: OrderDecision | Blocked = first;
+    while (step.kind === 'undo') step = await perform(step);
+    return step;
+  };
 }
 
 type Act = Extract<OrderDecision, { kind: 'checkout' | 'close' | 'step' | 'undo' }>;

@@ -30,6 +30,7 @@ export const CHORES = {
   sweepExpired: 'delete expired rows in pages',
   verifyAddresses: 'verify addresses that are due',
   reconcileRuns: 'start runs that must be open and are not',
+  listFailingRuns: 'find runs whose workflow tasks keep failing',
 } as const;
 
 /** One chore of a sweep. */

@@ -46,6 +46,7 @@ test('readiness tells the truth when Temporal is away', async (t) => {
     scheduler: true,
     parked_intents: true,
     runs: true,
+    failing_runs: false,
     event_intake: true,
     event_stream: true,
     reactions: true,

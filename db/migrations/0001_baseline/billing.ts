@@ -87,12 +87,14 @@ create table order_steps (
   completed_at timestamptz,
   undo_started_at timestamptz,
   undone_at timestamptz,
+  call_until timestamptz,
   primary key (order_id, step),
   unique (order_id, seq)
 );
 comment on table order_steps is 'A step of an order at the provider.';
 comment on column order_steps.step is 'Key of the step by position in the order: "domain:0", "mailbox:3", "dns:0", "warmup:3".';
 comment on column order_steps.attempts is 'Calls to the provider, including calls that undo the step.';
+comment on column order_steps.call_until is 'End of the claim of the call under way, by PostgreSQL''s clock. Null when none is.';
 create index order_steps_organization on order_steps (organization_id);
 create index order_steps_needs_person on order_steps (order_id) where state = 'needs_person';
 call heron_guard_rows('order_steps');

@@ -347,11 +347,15 @@ create table test_run_steps (
   event_id uuid,
   attempts integer not null default 0,
   error jsonb,
+  entered_at timestamptz,
   started_at timestamptz not null,
   completed_at timestamptz,
+  call_until timestamptz,
   unique (test_run_id, seq)
 );
 comment on table test_run_steps is 'A step that a test run executed.';
+comment on column test_run_steps.entered_at is 'Set for waits: time at which the step before began its work. An event that occurred since then resumes the wait.';
+comment on column test_run_steps.call_until is 'End of the claim of the call under way, by PostgreSQL''s clock. Null when none is.';
 comment on column test_run_steps.id is 'Id of the step''s execution. Also the id of the email that it sends, or of the call that it makes.';
 comment on column test_run_steps.step_id is 'No foreign key, because the row outlives the step.';
 create index test_run_steps_waiting on test_run_steps (contact_id, event_name) where state = 'waiting';

@@ -91,6 +91,7 @@ create table webhook_deliveries (
   earlier_attempts integer not null default 0,
   next_attempt_at timestamptz,
   last_attempt_at timestamptz,
+  claimed_until timestamptz,
   response_status integer,
   response_body_excerpt text,
   error_reason jsonb,
@@ -102,6 +103,7 @@ create table webhook_deliveries (
 comment on table webhook_deliveries is 'An event to be delivered to one endpoint.';
 comment on column webhook_deliveries.batch_id is 'The batch that makes the first attempt. Null once the delivery has its own run, or none.';
 comment on column webhook_deliveries.earlier_attempts is 'Attempts before the latest redelivery. The backoff counts only later attempts.';
+comment on column webhook_deliveries.claimed_until is 'End of the claim of the latest attempt, by PostgreSQL''s clock. A delivery in flight is taken over only after it.';
 comment on column webhook_deliveries.secret_id is 'The secret that signed its first attempt.';
 comment on column webhook_deliveries.blocked_reason is 'Message with the reason why its run keeps failing.';
 -- Three lists (of an organization, an endpoint, an application), each whole, by status and by event type: any page costs the same.

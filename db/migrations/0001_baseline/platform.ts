@@ -62,9 +62,10 @@ create table outbox (
   created_at timestamptz not null default now()
 );
 comment on table outbox is 'An intent for Temporal, written with the change that causes it. The relay sends it after commit and deletes it.';
-comment on column outbox.refusals is 'Attempts that Temporal refused while it accepted other intents. Only these count towards parking.';
-comment on column outbox.parked_at is 'Time at which the intent was parked after too many refusals. Its available_at is then infinity.';
+comment on column outbox.refusals is 'Attempts that Temporal refused because of this intent. Only these count towards parking; a missing answer does not.';
+comment on column outbox.parked_at is 'Time at which the intent was parked after too many refusals. It is tried again at available_at.';
 create index outbox_available on outbox (available_at, id);
+create index outbox_tried on outbox (available_at, id) where attempts > 0;
 -- Gives the order within one workflow: an unfinished intent delays the later ones.
 create index outbox_line on outbox (workflow_id, id);
 create index outbox_parked on outbox (id) where parked_at is not null;

@@ -49,7 +49,7 @@ create index enrollments_waiting on enrollments (campaign_id, waiting_until) whe
 create index enrollments_campaign on enrollments (campaign_id, id desc);
 create index enrollments_mailbox on enrollments (mailbox_id) where mailbox_id is not null;
 -- Serves pages of the leads that must have an open run, independent of the number of ended leads.
-create index enrollments_open on enrollments (id) where state = 'active';
+create index enrollments_open on enrollments (campaign_id, contact_id) where state = 'active';
 create index enrollments_due on enrollments (campaign_id, launch_after, entered_at, id) where state = 'pending';
 -- Serves the limit on open runs without a slot, for campaigns that do not begin with an email.
 create index enrollments_unmailed on enrollments (campaign_id) where state = 'active' and mailbox_id is null;
@@ -139,10 +139,14 @@ create table step_runs (
   error jsonb,
   started_at timestamptz not null,
   completed_at timestamptz,
+  called_at timestamptz,
+  call_until timestamptz,
   constraint step_runs_seq_key unique (enrollment_id, seq)
 );
 comment on table step_runs is 'One execution of one step for one lead. The called app deduplicates by its id, which is the event id.';
 comment on column step_runs.campaign_id is 'No foreign key: the row is deleted with its enrollment, and deleting a campaign would check it row by row.';
+comment on column step_runs.called_at is 'Time of the first call of the app.';
+comment on column step_runs.call_until is 'End of the claim of the call under way, by PostgreSQL''s clock. Null when none is.';
 create index step_runs_blocked on step_runs (campaign_id, id desc) where state = 'blocked';
 call heron_guard_rows('step_runs');
 
@@ -156,12 +160,14 @@ create table waits (
   step_id uuid not null,
   event_name text not null,
   state text not null default 'open' check (state in ('open', 'resumed', 'timed_out', 'cancelled')),
+  entered_at timestamptz not null,
   opened_at timestamptz not null,
   deadline timestamptz,
   event_id uuid,
   settled_at timestamptz
 );
 comment on table waits is 'A step that waits for a product event, until the event comes or the deadline passes.';
+comment on column waits.entered_at is 'Time at which the step before began its work. An event that occurred since then resumes the wait.';
 create index waits_open on waits (contact_id, event_name) where state = 'open';
 create index waits_enrollment on waits (enrollment_id) where state = 'open';
 -- Serves the open waits of an edited step.

@@ -3,6 +3,7 @@ import { refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import { signalEvent } from '../../sending/control/signals.ts';
+import { lockWaitsOf } from '../../sending/control/waits.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from '../identities/identify.ts';
@@ -47,7 +48,8 @@ interface PublishedEvent {
 /**
  * Stores a product event and resumes the contact's waits for it (POST /events). The event and every settled wait commit
  * together, so the answer lists exactly the resumed ones. A wait matches if it is open and the event occurred after the
- * wait began and before its deadline. The engine then completes the step. A person without a contact has no waits.
+ * contact entered it and before its deadline. The engine then completes the step. A wait that opens later finds the event
+ * by itself (`domain/sending/enrollment/wait.ts`). A person without a contact has no waits.
  * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored, and for a future event,
  * which would distort reports until its time
  */
@@ -66,6 +68,7 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
       received_at: tx.now,
       named_by: await namedBy(tx, report, contactId),
     });
+    if (contactId) await lockWaitsOf(tx, contactId, 'publish');
     const waits = contactId ? await resumeWaits(tx, event) : [];
     for (const wait of waits) signalEvent(tx, wait, event.id);
     const tests = contactId ? await resumeTestRuns(tx, event) : [];
@@ -115,7 +118,7 @@ function resumeWaits(
     `with due as (
        select id from waits
        where organization_id = :org and contact_id = :contact and event_name = :name and state = 'open'
-         and opened_at <= :occurred and (deadline is null or (deadline > :now and deadline > :occurred))
+         and entered_at <= :occurred and (deadline is null or (deadline > :now and deadline > :occurred))
        order by id for update
      )
      update waits w set state = 'resumed', event_id = :event, settled_at = :now from due where w.id = due.id

@@ -11,7 +11,9 @@ import { lockOrder, lockWithPayments } from './move.ts';
 import { ProviderRefusal, ProviderUnreachable, type CreatedMailbox, type RegisteredDomain } from './ports.ts';
 import type { ProvidedPasswords } from './ready.ts';
 import { parseStep, stepKey, WORKING, type OrderRow, type StepRow } from './states.ts';
-import { readStep } from './steps.ts';
+import { claimStep, readStep, releaseStep } from './steps.ts';
+import { CALL_RECHECK_MS } from '../../platform/kernel/call-claim.ts';
+import type { Config } from '../../../lib/config/index.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
@@ -21,11 +23,13 @@ export type StepOutcome = { outcome: 'done' | 'skipped' | 'failed' } | { outcome
 /**
  * Performs one step of an order at the provider, unless the order has ended. The state `running` is committed before
  * the call, so that the call is undone if the order fails, even if no answer arrives. Every attempt uses the step's
- * idempotency key. A refusal, or no answer for PROVISIONING_GIVE_UP_MS, fails the order.
+ * idempotency key, and waits for a call that another attempt may have under way. A refusal, or no answer for
+ * PROVISIONING_GIVE_UP_MS, fails the order.
  */
 export async function performOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
-  const begun = await transact(ctx, (tx) => begin(tx, orderId, step));
+  const begun = await transact(ctx, (tx) => begin(tx, orderId, step, ctx.config));
   if (!begun) return { outcome: 'skipped' };
+  if (begun === 'under_way') return { outcome: 'retry', inMs: CALL_RECHECK_MS };
   try {
     const record = await call(ctx, begun.order, step);
     await transact(ctx, async (tx) => {
@@ -51,15 +55,19 @@ export function retryInMs(attempts: number, { retryInMs: asked }: ProviderUnreac
 }
 
 /** Marks a step as running, with the order locked. No step begins after a cancellation. */
-async function begin(tx: Tx, orderId: string, step: string): Promise<{ order: OrderRow; row: StepRow } | undefined> {
+async function begin(
+  tx: Tx,
+  orderId: string,
+  step: string,
+  config: Config,
+): Promise<{ order: OrderRow; row: StepRow } | 'under_way' | undefined> {
   const order = await lockOrder(tx, orderId);
   if (!WORKING.includes(order.state)) return undefined;
-  const [row] = await tx.org.sql<StepRow>(
-    `update order_steps set state = 'running', attempts = attempts + 1, started_at = coalesce(started_at, :now)
-     where organization_id = :org and order_id = :order and step = :step and state in ('pending', 'running') returning *`,
-    { order: orderId, step, now: tx.now },
-  );
-  return row && { order, row };
+  const row = await claimStep(tx, orderId, step, config, {
+    from: ['pending', 'running'],
+    to: `state = 'running', started_at = coalesce(started_at, :now)`,
+  });
+  return row === undefined || row === 'under_way' ? row : { order, row };
 }
 
 /** Calls the provider, and returns a function that stores its answer. */
@@ -102,7 +110,7 @@ async function finish(tx: Tx, orderId: string, step: string, ref: string | null,
   const done = await tx.org
     .table('order_steps')
     .where({ order_id: orderId, step, state: 'running' })
-    .update({ state: 'done', provider_ref: ref, detail, completed_at: tx.now });
+    .update({ state: 'done', provider_ref: ref, detail, completed_at: tx.now, call_until: null });
   return done > 0;
 }
 
@@ -165,7 +173,7 @@ async function refuse(ctx: Ctx, orderId: string, step: string, { code }: Provide
     await tx.org
       .table('order_steps')
       .where({ order_id: orderId, step, state: 'running' })
-      .update({ state: 'failed', detail: code, completed_at: tx.now });
+      .update({ state: 'failed', detail: code, completed_at: tx.now, call_until: null });
     await failOrder(tx, orderId, WORKING, refusalOf(code));
   });
 }
@@ -178,6 +186,7 @@ function refusalOf(code: string): StoredIssue {
 
 async function failOrRetry(ctx: Ctx, orderId: string, row: StepRow, error: ProviderUnreachable): Promise<StepOutcome> {
   const until = row.started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
+  await releaseStep(ctx, row);
   if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
   // The step stays in state running, because its result is unknown, and is therefore undone.
   await transact(ctx, (tx) =>

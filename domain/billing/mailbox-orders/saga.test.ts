@@ -67,6 +67,36 @@ test.serial(
   },
 );
 
+test.serial(
+  'a second attempt of a step or its undoing waits while the first may have its call under way',
+  async (t) => {
+    const desk = await openOrderDesk(orders);
+    const id = await paid(desk);
+    const { ctx } = desk;
+    const { db } = orders.world.deps;
+    const claim = (until: string) =>
+      db('order_steps')
+        .where({ order_id: id, step: 'domain:0' })
+        .update({ call_until: db.raw(until) });
+    const alive = `now() + interval '1 hour'`;
+    await eventually(async () => (await advanceMailboxOrder(ctx, id)).kind === 'step');
+    await claim(alive);
+    t.like(await performOrderStep(ctx, id, 'domain:0'), { outcome: 'retry' });
+    t.deepEqual(effectsOf(id), []);
+    await claim('now()');
+    t.deepEqual(await performOrderStep(ctx, id, 'domain:0'), { outcome: 'done' });
+    await cancelOrder(ctx, id);
+    await claim(alive);
+    t.like(await undoOrderStep(ctx, id, 'domain:0'), { outcome: 'retry' });
+    await claim('now()');
+    t.deepEqual(await undoOrderStep(ctx, id, 'domain:0'), { outcome: 'done' });
+    t.deepEqual(
+      effectsOf(id).map(({ operation }) => operation),
+      ['domains/register', 'domains/release'],
+    );
+  },
+);
+
 test.serial('a second order on a domain of the workspace registers nothing, and takes other addresses', async (t) => {
   const desk = await openOrderDesk(orders);
   const domain = freshDomain();

@@ -1,5 +1,8 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
-import type { Tx } from '../../platform/kernel/transact.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import { CALL_IS_FREE, callClaimMs, CLAIM_CALL } from '../../platform/kernel/call-claim.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { singleStatement, type Tx } from '../../platform/kernel/transact.ts';
 import type { OrderRow, StepRow } from './states.ts';
 
 /** Stores every step of a paid order, in order of execution: domains, mailboxes, DNS, warmup. */
@@ -27,4 +30,35 @@ export function readSteps(org: OrgScope, orderId: string): Promise<StepRow[]> {
 /** Returns one step of an order; undefined if the order has no such step. */
 export async function readStep(org: OrgScope, orderId: string, step: string): Promise<StepRow | undefined> {
   return org.table('order_steps').where({ order_id: orderId, step }).first();
+}
+
+/**
+ * Claims the call of a step and counts the attempt, with the order locked.
+ * @param move states from which the step is called, and the assignments of its new state
+ * @returns `under_way` if another attempt may have the call under way; undefined if the step is in another state
+ */
+export async function claimStep(
+  tx: Tx,
+  orderId: string,
+  step: string,
+  { PROVISIONING_TIMEOUT_MS: timeoutMs }: Config,
+  move: { from: readonly StepRow['state'][]; to: string },
+): Promise<StepRow | 'under_way' | undefined> {
+  const [row] = await tx.org.sql<StepRow>(
+    `update order_steps set ${move.to}, attempts = attempts + 1, ${CLAIM_CALL}
+     where organization_id = :org and order_id = :order and step = :step and state = any(:from)
+       and ${CALL_IS_FREE} returning *`,
+    { order: orderId, step, from: [...move.from], now: tx.now, claimMs: callClaimMs(timeoutMs) },
+  );
+  if (row) return row;
+  const left = await readStep(tx.org, orderId, step);
+  return left && move.from.includes(left.state) ? 'under_way' : undefined;
+}
+
+/** Ends the claim of a call that was not answered, so that it can be repeated. */
+export async function releaseStep(
+  ctx: Ctx,
+  { order_id: orderId, step }: Pick<StepRow, 'order_id' | 'step'>,
+): Promise<void> {
+  await singleStatement(ctx).table('order_steps').where({ order_id: orderId, step }).update({ call_until: null });
 }

@@ -10,7 +10,8 @@ import { lockOrder } from './move.ts';
 import { retryInMs, type StepOutcome } from './perform.ts';
 import { ProviderRefusal, ProviderUnreachable } from './ports.ts';
 import { hasEnded, parseStep, stepKey, undoKey, type StepRow } from './states.ts';
-import { readSteps } from './steps.ts';
+import { claimStep, readSteps, releaseStep } from './steps.ts';
+import { CALL_RECHECK_MS } from '../../platform/kernel/call-claim.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
@@ -21,6 +22,7 @@ import { message } from '../../../messages/index.ts';
 export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
   const row = await transact(ctx, (tx) => begin(ctx, tx, orderId, step));
   if (!row) return { outcome: 'skipped' };
+  if (row === 'under_way') return { outcome: 'retry', inMs: CALL_RECHECK_MS };
   try {
     const undone = await call(ctx, row);
     await transact(ctx, (tx) => (undone ? finish(tx, row) : keepDomain(tx, row)));
@@ -28,6 +30,7 @@ export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Pr
   } catch (error) {
     if (error instanceof ProviderRefusal) return recordPersonNeeded(ctx, row, error.code);
     if (!(error instanceof ProviderUnreachable)) throw error;
+    await releaseStep(ctx, row);
     const until = row.undo_started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
     if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
     return recordPersonNeeded(ctx, row, 'mailbox_provisioning_failed');
@@ -55,16 +58,16 @@ export async function retryUndo(
   return true;
 }
 
-async function begin(ctx: Ctx, tx: Tx, orderId: string, step: string): Promise<StepRow | undefined> {
+async function begin(ctx: Ctx, tx: Tx, orderId: string, step: string): Promise<StepRow | 'under_way' | undefined> {
   const order = await lockOrder(tx, orderId);
   if (!hasEnded(order.state)) return undefined;
-  const [row] = await tx.org.sql<StepRow>(
-    `update order_steps set state = 'compensating', attempts = attempts + 1, undo_started_at = coalesce(undo_started_at, :now)
-     where organization_id = :org and order_id = :order and step = :step and state in ('running', 'done', 'compensating', 'failed') returning *`,
-    { order: orderId, step, now: tx.now },
-  );
-  const made = row ? parseStep(step) : undefined;
-  if (made?.kind === 'mailbox') await disconnect({ ...ctx, trx: tx.trx }, tx, orderId, made.index);
+  const row = await claimStep(tx, orderId, step, ctx.config, {
+    from: ['running', 'done', 'compensating', 'failed'],
+    to: `state = 'compensating', undo_started_at = coalesce(undo_started_at, :now)`,
+  });
+  if (row === undefined || row === 'under_way') return row;
+  const made = parseStep(step);
+  if (made.kind === 'mailbox') await disconnect({ ...ctx, trx: tx.trx }, tx, orderId, made.index);
   return row;
 }
 
@@ -104,7 +107,7 @@ async function finish(tx: Tx, { order_id: orderId, step, provider_ref: ref }: St
   const undone = await tx.org
     .table('order_steps')
     .where({ order_id: orderId, step, state: 'compensating' })
-    .update({ state: 'compensated', undone_at: tx.now });
+    .update({ state: 'compensated', undone_at: tx.now, call_until: null });
   if (undone === 0) return;
   const made = parseStep(step);
   if (made.kind === 'mailbox')
@@ -136,7 +139,7 @@ async function keepDomain(tx: Tx, { order_id: orderId, step }: StepRow): Promise
   await tx.org
     .table('order_steps')
     .where({ order_id: orderId, step, state: 'compensating' })
-    .update({ state: 'compensated', detail: 'kept', undone_at: tx.now });
+    .update({ state: 'compensated', detail: 'kept', undone_at: tx.now, call_until: null });
 }
 
 /** Records a step that could not be undone: with its order, as a dead letter and by an event. */
@@ -149,7 +152,7 @@ async function recordPersonNeeded(
     const changed = await tx.org
       .table('order_steps')
       .where({ order_id: orderId, step, state: 'compensating' })
-      .update({ state: 'needs_person', detail: code });
+      .update({ state: 'needs_person', detail: code, call_until: null });
     if (changed === 0) return;
     const steps = (await readSteps(tx.org, orderId)).filter(({ state }) => state === 'needs_person');
     await addDeadLetter(tx, {

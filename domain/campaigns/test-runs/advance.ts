@@ -21,6 +21,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import {
   lockTestRun,
+  openTestWait,
   settleTestStep,
   type TestRunRow,
   type TestStepResult,
@@ -272,11 +273,10 @@ async function executeWait(at: Walk, action: Extract<StepAction, { type: 'wait_f
   const deadline =
     step.deadline ?? new Date(Math.min(run.ends_at.getTime(), step.started_at.getTime() + limitedWaitMs(run, longest)));
   if (deadline <= tx.now) return { kind: 'passed', state: 'completed', outcome: 'timeout' };
-  if (step.state === 'running')
-    await tx.org
-      .table('test_run_steps')
-      .where({ id: step.id })
-      .update({ state: 'waiting', event_name: action.wait_event_name, deadline });
+  if (step.state === 'running') {
+    const event = await openTestWait(tx, step, { eventName: action.wait_event_name, deadline });
+    if (event) return { kind: 'passed', state: 'completed', outcome: 'event', output: event.data };
+  }
   const event = step.event_name ?? action.wait_event_name;
   await storeState(at, 'waiting_for_event', event, deadline);
   return {

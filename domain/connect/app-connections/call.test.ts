@@ -140,6 +140,50 @@ const readIntents = (given: Setup) =>
   world.deps.db('outbox').where({ workflow_id: `enrollment/${given.campaignId}/${given.contactId}` });
 
 test.serial(
+  'a second attempt of a call waits while the first may be alive, and calls once its claim has ended',
+  async (t) => {
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const { url, requests } = await app(t, async (request, response) => {
+      if (requests.length === 1) await gate;
+      json({ code: 'A' })(request, response);
+    });
+    const given = await setup(url);
+    const first = call(given);
+    await eventually(async () => requests.length === 1);
+    t.like(await call(given), { outcome: 'under_way' });
+    open();
+    t.deepEqual(await first, { outcome: 'success' });
+    t.is(requests.length, 1);
+
+    const dead = await setup(url);
+    const { db } = world.deps;
+    await db('step_runs')
+      .where({ id: dead.runId })
+      .update({ call_until: db.raw(`now() + interval '1 hour'`) });
+    t.like(await call(dead), { outcome: 'under_way' });
+    await db('step_runs')
+      .where({ id: dead.runId })
+      .update({ call_until: db.raw('now()') });
+    t.deepEqual(await call(dead), { outcome: 'success' });
+    t.is(requests.length, 2);
+  },
+);
+
+test.serial('a call that is retried after a failure is free at once, and keeps the moment of the first', async (t) => {
+  const { url, requests } = await app(t, (request, response) => {
+    if (requests.length === 1) response.writeHead(503).end();
+    else json({ code: 'A' })(request, response);
+  });
+  const given = await setup(url);
+  t.like(await call(given), { outcome: 'retry' });
+  clock.advance(60_000);
+  t.like(await call(given), { outcome: 'success' });
+  t.deepEqual((await readRun(given)).called_at, NOON);
+  clock.set(NOON);
+});
+
+test.serial(
   'the app gets a signed request with contact, campaign, step and variables, and its answer is kept',
   async (t) => {
     const { url, requests } = await app(t, json({ code: 'SPRING-7', lines: [1, { a: null }] }));

@@ -7,7 +7,8 @@ import { branchesInSuspense, factsAfter, matchingBranch } from '../../sending/ca
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { POSSIBLY_SENT } from '../../sending/enrollment/snapshot.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { CALL_IS_FREE, CALL_RECHECK_MS, callClaimMs, CLAIM_CALL } from '../../platform/kernel/call-claim.ts';
+import { reader, singleStatement, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { effectiveSettings } from '../../sending/campaign/outreach-settings.ts';
 import { actionBody, InputsTooLarge, readActionCall, type ActionCall } from './action-call.ts';
 import { readAnswer, readFailure, type Answer } from './answer.ts';
@@ -29,12 +30,16 @@ export interface CallResult {
 }
 
 /**
- * The app has its maximum of open calls: nothing was done, and no attempt is counted. Call again after `retryInMs`.
+ * The app has its maximum of open calls, or another attempt may still have this call under way: nothing was done, and no
+ * attempt is counted. Call again after `retryInMs`.
  */
 export interface AppBusy {
-  outcome: 'busy';
+  outcome: 'busy' | 'under_way';
   retryInMs: number;
 }
+
+/** States of a step that waits for the app's answer. */
+const CALLED = ['running', 'waiting'] as const;
 
 type Failure = Extract<Answer, { ok: false }>;
 
@@ -54,12 +59,31 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   if (!connection) return storeFailure(ctx, call, attempts, NO_CONNECTION);
   const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+  if (!(await claimCall(ctx, stepRunId))) {
+    permit.release('unused');
+    return { outcome: 'under_way', retryInMs: CALL_RECHECK_MS };
+  }
   const answer = await askApp(ctx, call, connection, permit);
   if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
   const { task_reliability: reliability } = await effectiveSettings(reader(ctx), call.campaign.id);
   const limit = reliability.enabled ? reliability.max_attempts : 1;
   if (answer.retryable && attempts < limit) return storeRetry(ctx, call, attempts, answer);
   return storeFailure(ctx, call, attempts, answer);
+}
+
+/** Claims the call, and stores when the app was first called. Returns false if another attempt may be under way. */
+async function claimCall(ctx: Ctx, stepRunId: string): Promise<boolean> {
+  const rows = await singleStatement(ctx).sql(
+    `update step_runs set ${CLAIM_CALL}, called_at = coalesce(called_at, :now)
+     where organization_id = :org and id = :id and state = any(:states) and ${CALL_IS_FREE} returning id`,
+    {
+      id: stepRunId,
+      states: [...CALLED],
+      now: ctx.clock.now(),
+      claimMs: callClaimMs(ctx.config.APP_ACTION_TIMEOUT_MS),
+    },
+  );
+  return rows.length > 0;
 }
 
 /** Converts a failed call into the issue stored with its step. */
@@ -222,7 +246,7 @@ async function closeRun(tx: Tx, runId: string, changes: Record<string, unknown>)
     ((await tx.org
       .table('step_runs')
       .where({ id: runId })
-      .whereIn('state', ['running', 'waiting'])
-      .update(changes)) as unknown as number) > 0
+      .whereIn('state', CALLED)
+      .update({ ...changes, call_until: null })) as unknown as number) > 0
   );
 }

@@ -1,6 +1,7 @@
 import type { TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact } from '../../platform/kernel/transact.ts';
+import { CALL_IS_FREE, CALL_RECHECK_MS, callClaimMs, CLAIM_CALL } from '../../platform/kernel/call-claim.ts';
+import { reader, singleStatement, transact } from '../../platform/kernel/transact.ts';
 import { lockTestRunOf, settleTestStep, type TestStepResult } from '../../sending/control/test-runs.ts';
 import { readTestCall } from './action-call.ts';
 import type { Answer } from './answer.ts';
@@ -21,6 +22,10 @@ export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLim
   if (connection) {
     const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
     if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+    if (!(await claimTestCall(ctx, stepId))) {
+      permit.release('unused');
+      return { outcome: 'under_way', retryInMs: CALL_RECHECK_MS };
+    }
     answer = await askApp(ctx, call, connection, permit);
   }
   const result: TestStepResult = answer.ok
@@ -36,4 +41,14 @@ export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLim
     const stored = await settleTestStep(tx, stepId, { ...result, attempts: call.attempts + 1 });
     return stored ? { outcome: answer.ok ? 'success' : 'error' } : { outcome: 'stale' };
   });
+}
+
+/** Claims the call. Returns false if another attempt may have it under way. */
+async function claimTestCall(ctx: Ctx, stepId: string): Promise<boolean> {
+  const rows = await singleStatement(ctx).sql(
+    `update test_run_steps set ${CLAIM_CALL}
+     where organization_id = :org and id = :id and state = 'running' and ${CALL_IS_FREE} returning id`,
+    { id: stepId, claimMs: callClaimMs(ctx.config.APP_ACTION_TIMEOUT_MS) },
+  );
+  return rows.length > 0;
 }

@@ -8,9 +8,11 @@ import { PERMIT_WAIT_MS, type AppBusy } from '../app-connections/call.ts';
 import { openSecret } from '../app-connections/connections.ts';
 import { sendSigned } from '../app-connections/signed-request.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact } from '../../platform/kernel/transact.ts';
+import { callClaimMs, CALL_RECHECK_MS } from '../../platform/kernel/call-claim.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { NATIVE_ACTIONS } from './actions.ts';
 import { lockRun, settleNode } from './advance.ts';
+import type { AutomationNode } from './graph.ts';
 import type { AutomationRunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 
@@ -28,16 +30,17 @@ interface Connection {
 /**
  * Makes one call to a customer's app for a node of a run, signed like the calls of campaign steps, and stores the
  * outcome. The app gets the same id for every call of the node. A failure that may pass is retried, up to eight calls;
- * any other failure becomes the error of the node.
+ * any other failure becomes the error of the node. While the call is under way, the node's `not_before` keeps a second
+ * attempt from repeating it.
  */
 export async function callAutomationApp(
   ctx: Ctx,
   { runId, nodeId }: { runId: string; nodeId: string },
   limits: TargetLimits,
 ): Promise<{ outcome: 'success' | 'error' | 'retry' | 'stale' } | AppBusy> {
-  const run = await transact(ctx, (tx) => lockRun(tx, runId));
-  const node = run?.graph.nodes.find(({ id }) => id === nodeId);
-  if (!run || node?.action !== 'sendsets.webhook' || run.waiting[nodeId]?.kind !== 'call') return { outcome: 'stale' };
+  const claimed = await transact(ctx, (tx) => claimNode(tx, runId, nodeId, ctx.config.APP_ACTION_TIMEOUT_MS));
+  if ('outcome' in claimed) return claimed;
+  const { run, node } = claimed;
   const config = NATIVE_ACTIONS['sendsets.webhook'].config.parse(node.config ?? {});
   const [connection] = await reader(ctx).sql<Connection>(
     'select id, base_url, secret from app_connections where organization_id = :org and id = :id',
@@ -45,7 +48,10 @@ export async function callAutomationApp(
   );
   if (!connection) return settle(ctx, run, nodeId, failed(message('connect.run_app_gone')));
   const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PERMIT_WAIT_MS);
-  if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+  if ('retryInMs' in permit) {
+    await transact(ctx, (tx) => setNotBefore(tx, runId, nodeId, null));
+    return { outcome: 'busy', retryInMs: permit.retryInMs };
+  }
   let result: 'answered' | 'hung' | 'unused' = 'unused';
   try {
     const response = await sendSigned(ctx, {
@@ -67,6 +73,31 @@ export async function callAutomationApp(
   } finally {
     permit.release(result);
   }
+}
+
+/** Reads the run and claims the call of a node, unless another attempt may have it under way. */
+async function claimNode(
+  tx: Tx,
+  runId: string,
+  nodeId: string,
+  timeoutMs: number,
+): Promise<{ run: AutomationRunState; node: AutomationNode } | { outcome: 'stale' } | AppBusy> {
+  const run = await lockRun(tx, runId);
+  const node = run?.graph.nodes.find(({ id }) => id === nodeId);
+  const waiting = run?.waiting[nodeId];
+  if (!run || node?.action !== 'sendsets.webhook' || waiting?.kind !== 'call') return { outcome: 'stale' };
+  const leftMs = waiting.not_before === null ? 0 : Date.parse(waiting.not_before) - tx.now.getTime();
+  if (leftMs > 0) return { outcome: 'under_way', retryInMs: Math.min(leftMs, CALL_RECHECK_MS) };
+  await setNotBefore(tx, runId, nodeId, new Date(tx.now.getTime() + callClaimMs(timeoutMs)));
+  return { run, node };
+}
+
+async function setNotBefore(tx: Tx, runId: string, nodeId: string, at: Date | null): Promise<void> {
+  await tx.org.sql(
+    `update automation_runs set waiting = jsonb_set(waiting, array[:node, 'not_before'], cast(:at as jsonb))
+     where organization_id = :org and id = :id and waiting -> :node ->> 'kind' = 'call'`,
+    { id: runId, node: nodeId, at: json(at && at.toISOString()) },
+  );
 }
 
 /** Builds a failure that is not retryable. */

@@ -1,14 +1,17 @@
-import type { Db } from '../../../db/connection.ts';
 import { json } from '../../../db/connection.ts';
 import { message } from '../../../messages/index.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { callClaimMs } from '../../platform/kernel/call-claim.ts';
 import { engineSql } from './sql.ts';
 
 /** Outcome of an attempt whose worker stopped. */
 const LOST = json(message('connect.attempt_lost'));
 
-/** A delivery claimed by one process. No other process attempts it before the claim's deadline. */
+/** A delivery claimed by one process. No other attempt takes it over before the claim ends. */
 export interface Claimed {
   id: string;
+  /** Time of the claim by the process's clock (ms of `performance.now()`). */
+  claimedAtMs: number;
   organizationId: string;
   endpointId: string;
   eventId: string;
@@ -30,25 +33,34 @@ export interface Claimed {
 }
 
 /**
- * Deliveries to claim: the waiting ones of a batch, those that a dead worker left in flight (`takeOver`), or one by id.
+ * Deliveries to claim: the waiting ones of a batch, those whose claim has ended without an outcome (`takeOver`), or one
+ * by id.
  */
 type ClaimWhat = { batchId: string; limit: number; takeOver: boolean } | { deliveryId: string; organizationId: string };
 
+/** Condition that the claim of a delivery has ended. */
+const IS_OVER = `(d.claimed_until > now()) is not true`;
+
 const WHICH = {
-  batch: `d.batch_id = :batch::uuid and d.status in ('pending', 'in_flight') and d.status = :status::text`,
-  // A delivery outside a batch has a single run. So a delivery in flight was left by an earlier attempt of that run
-  // that died.
-  one: `d.id = :id::uuid and d.organization_id = :org::uuid and (d.status = 'in_flight' or d.status in ('pending', 'failed') and d.next_attempt_at <= :now::timestamptz)`,
+  batch: `d.batch_id = :batch::uuid and d.status in ('pending', 'in_flight') and d.status = :status::text and (d.status = 'pending' or ${IS_OVER})`,
+  one: `d.id = :id::uuid and d.organization_id = :org::uuid and (d.status = 'in_flight' and ${IS_OVER} or d.status in ('pending', 'failed') and d.next_attempt_at <= :now::timestamptz)`,
 } as const;
 
 /**
  * Claims deliveries in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen. A
  * first attempt uses the newest secret; later attempts reuse it. An attempt whose worker died is recorded without an
- * outcome. It does not count against the receiver's attempts and does not lengthen the next wait.
+ * outcome. It does not count against the receiver's attempts and does not lengthen the next wait. A worker that only
+ * stood still keeps what it has in flight: its claim lasts as long as a request may.
  */
-export async function claimWebhookDeliveries(db: Db, what: ClaimWhat, now: Date): Promise<Claimed[]> {
+export async function claimWebhookDeliveries(
+  { db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>,
+  what: ClaimWhat,
+): Promise<Claimed[]> {
   const isBatch = 'batchId' in what;
-  const rows = await engineSql<Omit<Claimed, 'secret'> & { secretId: string | null; sealed: Buffer | null }>(
+  const now = clock.now();
+  const claimedAtMs = performance.now();
+  const claimMs = callClaimMs(config.WEBHOOK_TIMEOUT_MS);
+  const rows = await engineSql<ClaimedRow>(
     db,
     isBatch ? 'claim_batch' : 'claim_one',
     `with due as materialized (
@@ -74,17 +86,72 @@ export async function claimWebhookDeliveries(db: Db, what: ClaimWhat, now: Date)
        from due where status = 'in_flight' on conflict do nothing
      )
      update webhook_deliveries d
-     set status = 'in_flight', attempt_count = d.attempt_count + 1, max_attempts = d.max_attempts + f.lost, earlier_attempts = d.earlier_attempts + f.lost, secret_id = f.secret_id, last_attempt_at = :now::timestamptz, next_attempt_at = null, updated_at = :now::timestamptz
+     set status = 'in_flight', attempt_count = d.attempt_count + 1, max_attempts = d.max_attempts + f.lost, earlier_attempts = d.earlier_attempts + f.lost, secret_id = f.secret_id, last_attempt_at = :now::timestamptz, claimed_until = now() + :claimMs::float8 * interval '1 millisecond', next_attempt_at = null, updated_at = :now::timestamptz
      from facts f where d.id = f.id
      returning d.id, d.organization_id as "organizationId", d.endpoint_id as "endpointId", d.event_id as "eventId", d.event_type as "eventType",
        d.attempt_count as attempt, d.max_attempts as "maxAttempts", d.earlier_attempts as "earlierAttempts",
        f.url, f.enabled, f.verified, f.allowed_webhook_domains as "allowedDomains", f.body, d.secret_id as "secretId", f.sealed`,
     isBatch
-      ? { batch: what.batchId, status: what.takeOver ? 'in_flight' : 'pending', limit: what.limit, now, lost: LOST }
-      : { id: what.deliveryId, org: what.organizationId, limit: 1, now, lost: LOST },
+      ? {
+          batch: what.batchId,
+          status: what.takeOver ? 'in_flight' : 'pending',
+          limit: what.limit,
+          now,
+          claimMs,
+          lost: LOST,
+        }
+      : { id: what.deliveryId, org: what.organizationId, limit: 1, now, claimMs, lost: LOST },
   );
   return rows.map(({ secretId, sealed, ...row }) => ({
     ...row,
+    claimedAtMs,
     secret: secretId && sealed ? { id: secretId, sealed } : null,
   }));
+}
+
+interface ClaimedRow extends Omit<Claimed, 'secret' | 'claimedAtMs'> {
+  secretId: string | null;
+  sealed: Buffer | null;
+}
+
+/** Age (ms) of a claim from which it is renewed before the request. */
+const RENEW_AFTER_MS = 1_000;
+
+/**
+ * Returns true if a delivery may be sent under its claim. An older claim than a second is renewed: the delivery
+ * waited for a permit or the process stood still, and another attempt may have taken it over.
+ */
+export async function holdsClaim(
+  { db, config }: Pick<Deps, 'db' | 'config'>,
+  { id, attempt, claimedAtMs }: Claimed,
+): Promise<boolean> {
+  if (performance.now() - claimedAtMs < RENEW_AFTER_MS) return true;
+  const rows = await engineSql(
+    db,
+    'renew_claim',
+    `update webhook_deliveries set claimed_until = now() + :claimMs::float8 * interval '1 millisecond'
+     where id = :id::uuid and status = 'in_flight' and attempt_count = :attempt::int returning id`,
+    { id, attempt, claimMs: callClaimMs(config.WEBHOOK_TIMEOUT_MS) },
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Returns the time (ms) until the first claim of another attempt in a batch ends; undefined if none has deliveries of the
+ * batch in flight.
+ * @param own ids of the deliveries that the caller has in flight
+ */
+export async function othersClaimEndsInMs(
+  { db }: Pick<Deps, 'db'>,
+  batchId: string,
+  own: Iterable<string>,
+): Promise<number | undefined> {
+  const [others] = await engineSql<{ ms: number | null }>(
+    db,
+    'read_claims',
+    `select (extract(epoch from min(coalesce(claimed_until, now())) - now()) * 1000)::float8 as ms from webhook_deliveries
+     where batch_id = :batch::uuid and status = 'in_flight' and id <> all(:own::uuid[])`,
+    { batch: batchId, own: [...own] },
+  );
+  return others!.ms === null ? undefined : Math.max(0, others!.ms);
 }

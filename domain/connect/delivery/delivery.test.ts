@@ -73,6 +73,9 @@ async function scene(count = 1, fields: Record<string, unknown> = {}): Promise<S
   };
 }
 
+/** Ends the claims of all deliveries, as if their attempts had begun long ago. */
+const endClaims = () => world.deps.db('webhook_deliveries').update({ claimed_until: world.deps.db.raw('now()') });
+
 async function run({ batchIds }: Scene): Promise<void> {
   for (const id of batchIds) await runBatch(engine, id, { lane: false, signal: idle() });
 }
@@ -360,10 +363,11 @@ test.serial(
   async (t) => {
     const s = await scene(3);
     const [batchId] = s.batchIds as [string];
-    const [inFlight] = await claimWebhookDeliveries(world.deps.db, { batchId, limit: 1, takeOver: false }, clock.now());
+    const [inFlight] = await claimWebhookDeliveries(world.deps, { batchId, limit: 1, takeOver: false });
     await engine.settler.settle(await attempt(engine, inFlight!), { ownRun: false });
-    const [lost] = await claimWebhookDeliveries(world.deps.db, { batchId, limit: 1, takeOver: false }, clock.now());
+    const [lost] = await claimWebhookDeliveries(world.deps, { batchId, limit: 1, takeOver: false });
     t.is(lost!.id, s.deliveryIds[1]!);
+    await endClaims();
     await runBatch(engine, batchId, { lane: false, signal: idle() });
     const times = (id: string, requests = receiver.requests) =>
       requests.filter((request) => request.headers['x-service-event-id'] === id).length;
@@ -407,7 +411,7 @@ test.serial('an endpoint deleted while its deliveries are in flight takes only i
   const claims = (
     await Promise.all(
       [gone, kept].map(({ batchIds }) =>
-        claimWebhookDeliveries(world.deps.db, { batchId: batchIds[0]!, limit: 9, takeOver: false }, clock.now()),
+        claimWebhookDeliveries(world.deps, { batchId: batchIds[0]!, limit: 9, takeOver: false }),
       ),
     )
   ).flat();

@@ -17,17 +17,14 @@ const BUSY_MS = 15_000;
 
 /**
  * Makes the attempt of a delivery if one is due, and returns when the next is due. Repeating the call is safe: a
- * settled delivery stays settled, and an attempt that died is taken over.
+ * settled delivery stays settled, and an attempt that died is taken over when its claim ends.
  */
 export async function attemptDelivery(
   engine: DeliveryEngine,
   { organizationId, deliveryId }: { organizationId: string; deliveryId: string },
 ): Promise<DeliveryReport> {
-  const {
-    deps: { db, clock },
-    lanes,
-    settler,
-  } = engine;
+  const { deps, lanes, settler } = engine;
+  const { db, clock } = deps;
   const look = () =>
     across(db, 'engine')
       .table('webhook_deliveries')
@@ -49,7 +46,7 @@ export async function attemptDelivery(
   if (!permit)
     return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };
   try {
-    const [delivery] = await claimWebhookDeliveries(db, { deliveryId, organizationId }, clock.now());
+    const [delivery] = await claimWebhookDeliveries(deps, { deliveryId, organizationId });
     if (delivery) {
       const result = await attempt(engine, delivery);
       permit.release();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BY_CLOCK, withCostPath } from '../../../lib/cost-paths.ts';
 import type { BatchReport } from '../../../workflows/webhook-batch/contract.ts';
 import { attempt, releasedResult } from './attempt.ts';
-import { claimWebhookDeliveries, type Claimed } from './claim.ts';
+import { claimWebhookDeliveries, holdsClaim, othersClaimEndsInMs, type Claimed } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
@@ -17,6 +17,8 @@ const ITERATION_MS = 60_000;
 const REST_MS = 1_000;
 /** Interval (ms) at which an endpoint's batch is read while its requests hang. */
 const LANE_CHECK_MS = 500;
+/** Maximum pause (ms) before looking whether another attempt of the batch has ended. */
+const OTHERS_CHECK_MS = 1_000;
 
 interface BatchIteration {
   /** True for the batch of a single endpoint, whose id is the endpoint's id. */
@@ -27,19 +29,19 @@ interface BatchIteration {
 
 /**
  * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
- * only deliveries that were in flight. Closes an open batch: first no more deliveries can be added, then the last ones
- * are claimed. Deliveries to an endpoint that turns out to be slow move to that endpoint's batch.
+ * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an open
+ * batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that turns out
+ * to be slow move to that endpoint's batch.
  */
 export async function runBatch(
   engine: DeliveryEngine,
   batchId: string,
   { lane, signal }: BatchIteration,
 ): Promise<BatchReport> {
-  const {
-    deps: { db, clock },
-  } = engine;
+  const { deps } = engine;
   const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
   const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<string>();
   const room = lane ? engine.lanes.limit : AT_ONCE;
   const began = performance.now();
   let failure: unknown;
@@ -50,26 +52,41 @@ export async function runBatch(
 
   const begin = (claimed: readonly Claimed[]): void => {
     for (const delivery of claimed) {
+      inFlight.add(delivery.id);
       const work = deliver(engine, delivery, { lane, signal }, report)
         .catch((error: unknown) => {
           failure ??= error;
         })
-        .finally(() => underWay.delete(work));
+        .finally(() => {
+          underWay.delete(work);
+          inFlight.delete(delivery.id);
+        });
       underWay.add(work);
     }
     taken += claimed.length;
   };
 
+  /** End (ms of `performance.now()`) of the first claim of another attempt; undefined if there is none. */
+  let othersUntil: number | undefined;
+  const readOthers = async (): Promise<void> => {
+    const inMs = await othersClaimEndsInMs(deps, batchId, inFlight);
+    othersUntil = inMs === undefined ? undefined : performance.now() + inMs;
+  };
+
   const watch = engine.watch(batchId);
   try {
-    begin(await claimWebhookDeliveries(db, { batchId, limit: BATCH_SIZE, takeOver: true }, clock.now()));
+    await readOthers();
     while (!signal.aborted && failure === undefined) {
       if (performance.now() - began > ITERATION_MS) {
         report.more = true;
         break;
       }
+      if (othersUntil !== undefined && othersUntil <= performance.now()) {
+        begin(await claimWebhookDeliveries(deps, { batchId, limit: BATCH_SIZE, takeOver: true }));
+        await readOthers();
+      }
       const limit = room - underWay.size;
-      const look = () => claimWebhookDeliveries(db, { batchId, limit, takeOver: false }, clock.now());
+      const look = () => claimWebhookDeliveries(deps, { batchId, limit, takeOver: false });
       const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit) {
@@ -83,9 +100,13 @@ export async function runBatch(
         if (left > 0) {
           await watch.more(left);
         } else {
-          await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
+          await across(deps.db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
           open = false;
         }
+      } else if (othersUntil !== undefined) {
+        const pauseMs = Math.min(OTHERS_CHECK_MS, Math.max(0, othersUntil - performance.now()));
+        await sleep(pauseMs, undefined, { signal }).catch(() => {});
+        await readOthers();
       } else {
         break;
       }
@@ -119,6 +140,7 @@ async function deliver(
   }
   let failed = false;
   try {
+    if (!(await holdsClaim(engine.deps, delivery))) return;
     const result = await attempt(engine, delivery);
     failed = result.outcome === 'failed' || result.outcome === 'abandoned';
     report[result.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;

@@ -11,10 +11,10 @@ const UNDELIVERED = `status in ('pending', 'in_flight')`;
  */
 export function undeliveredBatches(args: string, which: string): RunQuery {
   return {
-    rows: `select distinct batch_id as position, ${args}
+    rows: `select distinct ${args}
      from webhook_deliveries
      where batch_id is not null and ${UNDELIVERED} and ${which}`,
-    key: 'batch_id',
+    keys: ['batch_id'],
     pageSql: `with recursive batches as (
     (select batch_id, endpoint_id from webhook_deliveries
      where batch_id > cast(:after as uuid) and ${UNDELIVERED} order by batch_id limit 1)
@@ -24,6 +24,6 @@ export function undeliveredBatches(args: string, which: string): RunQuery {
       where batch_id > b.batch_id and ${UNDELIVERED} order by batch_id limit 1
     ) n
   )
-  select batch_id as position, ${args} from batches where ${which} limit :limit`,
+  select ${args} from batches where ${which} limit :limit`,
   };
 }

@@ -7,6 +7,7 @@ import { message } from '../../../messages/index.ts';
 import { createContact } from '../../../test/harness/factories.ts';
 import { connect, deliverNow } from '../../../test/harness/integrations.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
+import { awaitLockWaits } from '../../../test/harness/statements.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { deleteContact } from '../../audience/contacts/remove.ts';
@@ -67,6 +68,21 @@ const arrived = (contactId: string): number[] =>
     .map(({ raw }) => JSON.parse(raw))
     .filter(({ contact }) => contact?.id === contactId)
     .map(({ data }) => data.n);
+
+test.serial('a delivery about a contact that is being deleted waits for the deletion, and fails nothing', async (t) => {
+  const { contacts, add, waiting } = await desk();
+  const { db } = world.deps;
+  let adding: Promise<unknown> | undefined;
+  await db.transaction(async (trx) => {
+    await trx('contacts').where({ id: contacts[0]! }).delete();
+    adding = add(0, 1);
+    await awaitLockWaits(db, { like: '%integration_lanes%' });
+  });
+  await t.notThrowsAsync(adding!);
+  t.is(await waiting(), 0);
+  await add(1, 2);
+  t.is(await waiting(), 1);
+});
 
 test.serial(
   'a provider that is away loses nothing, keeps the order of each contact, and is asked less and less',

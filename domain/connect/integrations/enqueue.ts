@@ -97,18 +97,22 @@ export interface NewDelivery {
 }
 
 /**
- * Stores deliveries in their order, except those of deleted contacts. The lanes are locked first, in one order. So
- * deliveries of a lane are ordered by commit, and a lane does not end while a delivery is added.
+ * Stores deliveries in their order, except those of deleted contacts. Contacts are locked against deletion, then the
+ * lanes, each in one order. So deliveries of a lane are ordered by commit, and a lane does not end while a delivery is
+ * added. A contact that is being deleted is waited for.
  * @returns the ids in the order of the input, including those that were not stored
  */
 export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Promise<string[]> {
   if (given.length === 0) return [];
   const ids = given.map(() => newId());
   await tx.org.sql(
-    `insert into integration_lanes (connection_id, lane_id, organization_id, due_at)
+    `with standing as materialized (
+       select id from contacts where organization_id = :org and id = any(cast(:contacts as uuid[])) order by id for key share
+     )
+     insert into integration_lanes (connection_id, lane_id, organization_id, due_at)
      select distinct g.connection_id, g.lane_id, cast(:org as uuid), cast(:now as timestamptz)
      from unnest(cast(:connections as uuid[]), cast(:lanes as uuid[]), cast(:contacts as uuid[])) as g(connection_id, lane_id, contact_id)
-     where g.contact_id is null or exists (select from contacts p where p.organization_id = :org and p.id = g.contact_id)
+     where g.contact_id is null or g.contact_id in (select id from standing)
      order by 1, 2
      on conflict (connection_id, lane_id) do update set due_at = integration_lanes.due_at`,
     {

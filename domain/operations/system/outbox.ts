@@ -6,7 +6,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { OUTBOX_CHANNEL } from '../../../temporal/dispatch.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An intent that Temporal refused and that waits for an operator. */
+/** An intent that Temporal refused. It is tried again by itself, less and less often. */
 export interface ParkedIntent {
   id: string;
   kind: 'start' | 'signal' | 'cancel';
@@ -15,6 +15,7 @@ export interface ParkedIntent {
   reason: string | null;
   createdAt: Date;
   parkedAt: Date;
+  nextAttemptAt: Date;
   /** Number of later intents of the same workflow that wait for this one. */
   behind: number;
 }
@@ -23,7 +24,7 @@ export interface ParkedIntent {
 export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]> {
   return across(db, 'operator').sql<ParkedIntent>(
     `select o.id::text, o.kind, o.workflow_id as "workflowId", o.attempts, o.last_error as reason,
-       o.created_at as "createdAt", o.parked_at as "parkedAt",
+       o.created_at as "createdAt", o.parked_at as "parkedAt", o.available_at as "nextAttemptAt",
        (select count(*)::int from outbox b where b.workflow_id = o.workflow_id and b.id > o.id) as behind
      from outbox o where o.parked_at is not null order by o.id limit :limit`,
     { limit },
@@ -31,7 +32,7 @@ export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]>
 }
 
 /**
- * Makes the relay retry parked intents, with a new count of attempts, and then the intents that wait for them.
+ * Makes the relay retry parked intents now, with a new count of attempts, and then the intents that wait for them.
  * @param ids intents to retry; all if absent
  * @returns the number of retried intents
  * @throws AppError not_found when a named intent is not parked; nothing changes then

@@ -21,8 +21,8 @@ const STUCK_SECONDS = 30;
 const LAG_SECONDS = 60;
 
 /**
- * Checks the running parts: database, workflow service, live workers, outbox relay, event intake, fan-out and
- * reactions. Never throws; an error becomes a failed check.
+ * Checks the running parts: database, workflow service, live workers, outbox relay, missing and failing runs, event
+ * intake, fan-out and reactions. Never throws; an error becomes a failed check.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed('database', () => databaseAnswers(ctx), message('ready.database.fix'));
@@ -32,6 +32,7 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
     await timed('scheduler', () => intentsInTime(ctx), message('ready.scheduler.fix')),
     await timed('parked_intents', () => noParkedIntents(ctx), message('ready.intents.fix')),
     await timed('runs', () => missingRuns(ctx), message('ready.runs.fix')),
+    await timed('failing_runs', () => noFailingRuns(ctx), message('ready.failing_runs.fix')),
     intakeCheck(database),
     await timed('event_stream', () => eventsPlaced(ctx), message('ready.stream.fix')),
     ...(await reactionChecks(ctx)),
@@ -167,6 +168,15 @@ async function missingRuns(ctx: Ctx): Promise<Message> {
   const missing = looks.filter((look) => look.missing > 0).map((look) => `${look.missing} ${look.family}`);
   if (missing.length > 0) throw new NotReady(message('ready.runs_missing', { families: missing }));
   return message('ready.runs');
+}
+
+/** Maximum number of failing runs that are named. */
+const NAMED_RUNS = 5;
+
+async function noFailingRuns({ workflows }: Ctx): Promise<Message> {
+  const ids = await workflows.failingRuns(NAMED_RUNS);
+  if (ids.length > 0) throw new NotReady(message('ready.failing_runs_some', { ids: [...ids] }));
+  return message('ready.failing_runs');
 }
 
 async function timed(name: string, probe: () => Promise<Message>, fix: Message): Promise<ReadinessCheck> {

@@ -83,22 +83,30 @@ test.serial('batches and endpoints with something to deliver are found once each
 const NAMES = RECONCILED.map(({ contract }) => contract.kind);
 const [FIRST, ...OTHERS] = NAMES as [string, ...string[]];
 
-/** Searches with a Temporal that has no open run. Calls `meet` with each family before its search. */
+/** Searches with a Temporal that has no open run. Calls `meet` with each family when its search begins. */
 async function look(meet: (family: string) => void, signal?: AbortSignal) {
   const turns: string[] = [];
   const reports: FamilyReport[] = [];
   const workflows = {
     ...noWorkflows,
     isOpen: async () => false,
-    async *openRuns({ type }: { type: string }) {
-      const name = RECONCILED.find(({ contract }) => contract.type === type)!.contract.kind;
-      turns.push(name);
-      meet(name);
+    async *openRuns() {
       yield [];
     },
   };
+  const families = RECONCILED.map((family) => ({
+    ...family,
+    mustBeOpen: {
+      ...family.mustBeOpen,
+      page: async (...args: Parameters<typeof family.mustBeOpen.page>) => {
+        turns.push(family.contract.kind);
+        meet(family.contract.kind);
+        return family.mustBeOpen.page(...args);
+      },
+    },
+  }));
   const failure = await reconcile(
-    { db: database.db, log: silentLogger, families: FAMILIES, workflows },
+    { db: database.db, log: silentLogger, families, workflows },
     { resume: true, onFamily: (report) => reports.push(report), ...(signal ? { signal } : {}) },
   ).then(
     () => undefined,
@@ -143,4 +151,125 @@ test.serial('a family that takes all the time has its next turn after the others
   t.deepEqual(await untilFirst(), [FIRST]);
   t.deepEqual(await untilFirst(), [...OTHERS, FIRST]);
   t.deepEqual(await untilFirst(), [...OTHERS, FIRST]);
+});
+
+/** Temporal in which these runs are open. Records the ranges that it is asked for. */
+function temporalWith(open: readonly string[]) {
+  const ranges: { from: string; to: string }[] = [];
+  const asked: string[] = [];
+  const workflows = {
+    ...noWorkflows,
+    isOpen: async (id: string) => {
+      asked.push(id);
+      return open.includes(id);
+    },
+    async *openRuns(_contract: unknown, { from, to }: { from: string; to: string }) {
+      ranges.push({ from, to });
+      yield open.filter((id) => from <= id && id <= to);
+    },
+  };
+  return { workflows, ranges, asked };
+}
+
+const only = (kind: string) => FAMILIES.filter(({ contract }) => contract.kind === kind);
+
+test.serial('a search that is cut off goes on with its next page, and asks for each range of ids once', async (t) => {
+  const { db } = database;
+  await db('reconciliations').delete();
+  await db('outbox').delete();
+  await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    await trx('contact_imports').delete();
+    await trx.raw(`insert into contact_imports (id, organization_id, status, filename, created_at, updated_at)
+      select gen_random_uuid(), gen_random_uuid(), 'queued', 'f', now(), now() from generate_series(1, 2500)`);
+  });
+  const ids: string[] = (await db('contact_imports').orderBy('id').pluck('id')).map(
+    (id: string) => `contact-import/${id}`,
+  );
+  const [lost, ...open] = ids;
+  const { workflows, ranges, asked } = temporalWith(open);
+  const parts = { db, log: silentLogger, families: only('contact-import'), workflows };
+  const reports: FamilyReport[] = [];
+  for (let cuts = 0; cuts < 10 && !reports.at(-1)?.finished; cuts += 1) {
+    const cut = new AbortController();
+    reports.push(...(await reconcile(parts, { resume: true, signal: cut.signal, onPage: () => cut.abort() })));
+  }
+  t.is(reports.length, 3, 'a page each');
+  t.like(reports.at(-1), { finished: true, checked: 2_500, missing: 1 });
+  t.deepEqual(
+    ranges,
+    [0, 1_000, 2_000].map((from) => ({ from: ids[from]!, to: ids[Math.min(from + 999, 2_499)]! })),
+  );
+  t.deepEqual(asked, [lost!]);
+  t.deepEqual(await db('outbox').pluck('workflow_id'), [lost]);
+});
+
+test.serial('runs whose id has two parts are found in the order of their ids, in pages of any size', async (t) => {
+  const { db } = database;
+  const campaigns = [newId(), newId(), newId()];
+  await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    for (const campaign_id of campaigns)
+      for (let n = 0; n < 4; n += 1)
+        await trx.raw(
+          `insert into enrollments (id, organization_id, campaign_id, contact_id, state, entered_at, last_activity_at)
+           values (gen_random_uuid(), gen_random_uuid(), ?, gen_random_uuid(), ?, now(), now())`,
+          [campaign_id, n === 3 ? 'completed' : 'active'],
+        );
+  });
+  const rows = await db('enrollments').where({ state: 'active' }).select('campaign_id', 'contact_id');
+  const wanted = rows.map((row) => `enrollment/${row.campaign_id}/${row.contact_id}`).sort();
+  t.is(wanted.length, 9);
+  const { mustBeOpen } = RECONCILED.find(({ contract }) => contract.kind === 'enrollment')!;
+  for (const limit of [1, 2, 4, 100]) {
+    const found: string[] = [];
+    for (let after = ZERO_UUID; ;) {
+      const page = await mustBeOpen.page(db, after, limit);
+      found.push(...page.map(({ intent }) => intent.workflowId));
+      if (page.length < limit) break;
+      after = page.at(-1)!.position;
+    }
+    t.deepEqual(found, wanted, `${limit} a page`);
+  }
+  const page = await mustBeOpen.page(db, ZERO_UUID, 100);
+  t.deepEqual(
+    await mustBeOpen.only(
+      db,
+      page.map(({ position }) => position),
+    ),
+    page,
+  );
+});
+
+test.serial('a run whose intent is parked counts as missing, and its intent is tried at once', async (t) => {
+  const { db } = database;
+  await db('outbox').delete();
+  await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    await trx('contact_imports').delete();
+    await trx.raw(`insert into contact_imports (id, organization_id, status, filename, created_at, updated_at)
+      select gen_random_uuid(), gen_random_uuid(), 'queued', 'f', now(), now() from generate_series(1, 2)`);
+  });
+  const [parked, waiting] = await db('contact_imports').orderBy('id').pluck('id');
+  const later = db.raw(`now() + interval '1 hour'`);
+  for (const [id, more] of [
+    [parked, { parked_at: db.raw('now()'), attempts: 10, refusals: 10 }],
+    [waiting, { attempts: 3 }],
+  ] as const)
+    await db('outbox').insert({
+      kind: 'start',
+      workflow_id: `contact-import/${id}`,
+      payload: '{}',
+      available_at: later,
+      ...more,
+    });
+  const { workflows } = temporalWith([]);
+  const [report] = await reconcile({ db, log: silentLogger, families: only('contact-import'), workflows });
+  t.like(report, { checked: 2, missing: 1 });
+  const rows = await db('outbox').orderBy('id');
+  t.is(rows.length, 2, 'no second start behind the parked one');
+  t.deepEqual(
+    rows.map(({ available_at: at }) => at > new Date(Date.now() + 60_000)),
+    [false, true],
+  );
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { across } from '../../../db/across.ts';
+import type { Trx } from '../../../db/connection.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { ZERO_UUID } from '../../../lib/ids.ts';
@@ -48,10 +49,12 @@ const RATE_PER_SECOND = 100;
  * Starts runs that must be open according to PostgreSQL and are not open in Temporal. Runs are lost when an operator
  * terminates them, or with Temporal's store.
  *
- * For each family, reads the ids of open runs from Temporal's visibility store (one request per thousand) and compares
- * them with the rows in pages. So healthy runs cost no request each. Visibility lags, so a run absent there is only
- * suspected. The run counts as missing if no intent for it is in the outbox, Temporal reports it as not open, and its
- * row afterwards still requires it. Starts go through the outbox; starting an open run changes nothing.
+ * For each family, reads the rows in pages in the order of their workflow ids. Compares each page with the open runs in
+ * its range of ids, which Temporal's visibility store lists (one request per thousand). So healthy runs cost no request
+ * each, and an interrupted search continues with the next page. Visibility lags, so a run absent there is only
+ * suspected. The run counts as missing if the outbox has no waiting intent for it, Temporal reports it as not open, and
+ * its row still requires it afterwards. Starts go through the outbox; starting an open run changes nothing. A parked intent of a
+ * missing run is tried at once instead.
  *
  * A failing family does not stop the others. A search that may be interrupted begins with the family searched longest
  * ago, so that a slow family does not use up the time of every search.
@@ -95,14 +98,9 @@ async function reconcileFamily(
     report.checked = begun.checked;
     report.missing = begun.missing;
   }
-  const open = new Set<string>();
-  for await (const ids of workflows.openRuns(contract)) {
-    if (signal?.aborted) return report;
-    for (const id of ids) open.add(id);
-  }
   while (!signal?.aborted) {
     const page = await mustBeOpen.page(db, after, PAGE);
-    const suspected = page.filter(({ intent }) => !open.has(intent.workflowId));
+    const suspected = await notVisible(workflows, contract, page);
     const lost = suspected.length > 0 ? await notOpen({ db, workflows }, suspected) : [];
     const started = await startMissing({ db }, mustBeOpen, lost, { dryRun, ratePerSecond });
     report.checked += page.length;
@@ -119,7 +117,24 @@ async function reconcileFamily(
   return report;
 }
 
-/** Returns the runs that are not open in Temporal and that no intent in the outbox will open. */
+/** Returns the runs of a page that visibility does not show as open. Keeps at most the ids of the page in memory. */
+async function notVisible(
+  workflows: Parts['workflows'],
+  contract: Reconciled['contract'],
+  page: readonly ExpectedRun[],
+): Promise<ExpectedRun[]> {
+  const suspected = new Map(page.map((run) => [run.intent.workflowId, run]));
+  const [from] = suspected.keys();
+  if (from === undefined) return [];
+  const to = page.at(-1)!.intent.workflowId;
+  for await (const ids of workflows.openRuns(contract, { from, to })) for (const id of ids) suspected.delete(id);
+  return [...suspected.values()];
+}
+
+/**
+ * Returns the runs that are not open in Temporal and that no waiting intent will open. A parked intent does not count,
+ * and neither does what is behind it.
+ */
 async function notOpen(
   { db, workflows }: Pick<Parts, 'db' | 'workflows'>,
   suspected: readonly ExpectedRun[],
@@ -129,7 +144,8 @@ async function notOpen(
   const waiting = new Set<string>(
     (
       await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
-        'select distinct workflow_id from outbox where workflow_id = any(:ids::text[])',
+        `select workflow_id from outbox where workflow_id = any(:ids::text[])
+         group by workflow_id having count(parked_at) = 0`,
         { ids },
       )
     ).map((row) => row.workflow_id),
@@ -143,7 +159,10 @@ async function notOpen(
   return suspected.filter((_run, index) => answers[index]);
 }
 
-/** Starts the runs whose rows still require them. Some may have ended in the meantime. */
+/**
+ * Starts the runs whose rows still require them. Some may have ended in the meantime. Where an intent is parked, a start
+ * would wait behind it; the parked one is tried at once.
+ */
 async function startMissing(
   { db }: Pick<Deps, 'db'>,
   expected: ExpectedRuns,
@@ -155,14 +174,25 @@ async function startMissing(
   if (dryRun) return (await expected.only(db, positions)).length;
   return inTransaction(db, async (trx) => {
     const still = await expected.only(trx, positions);
+    const parked = new Set(await hurryParked(trx, still));
     await writeIntents(
       trx,
-      still.map(({ intent }) => intent),
+      still.map(({ intent }) => intent).filter(({ workflowId }) => !parked.has(workflowId)),
       // Spreads the starts over the time until the next page, so that new intents do not wait behind all of them.
       (still.length / ratePerSecond) * 1_000,
     );
     return still.length;
   });
+}
+
+/** Makes the parked intents of the runs due now. Returns their workflow ids. */
+async function hurryParked(trx: Trx, runs: readonly ExpectedRun[]): Promise<string[]> {
+  const rows = await across(trx, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
+    `update outbox set available_at = now() where parked_at is not null and workflow_id = any(:ids::text[])
+     returning workflow_id`,
+    { ids: runs.map(({ intent }) => intent.workflowId) },
+  );
+  return rows.map((row) => row.workflow_id);
 }
 
 /** Starts a family's search, or resumes an interrupted one. */

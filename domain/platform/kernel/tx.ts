@@ -114,7 +114,7 @@ export interface StoppedEmail {
   fields: string[];
 }
 
-/** A run that must be open: the id of its row, and the intent that opens the run. */
+/** A run that must be open: the variable part of its workflow id, and the intent that opens the run. */
 export interface ExpectedRun {
   position: string;
   intent: Intent;
@@ -124,9 +124,9 @@ export interface ExpectedRun {
 export interface ExpectedRuns {
   /** SQL of {@link ExpectedRuns.page}, for `explain`. `:after` and `:limit` are bound. */
   pageSql: string;
-  /** Returns the next runs after a position, ordered by row id. */
+  /** Returns the next runs after a position, in the order of their workflow ids. */
   page(db: Db, after: string, limit: number): Promise<ExpectedRun[]>;
-  /** Returns the runs of the given rows that must still be open. */
+  /** Returns the runs at the given positions that must still be open. */
   only(db: Db, positions: readonly string[]): Promise<ExpectedRun[]>;
 }
 

@@ -5,6 +5,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { signal, signalOpen } from '../../../temporal/dispatch.ts';
 import { testRunWorkflow } from '../../../workflows/test-run/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { lockWaitsOf } from './waits.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
 /** A test run: one prospect's path through a campaign's steps. */
@@ -143,6 +144,35 @@ function emailIssue(detail: Message | null): StoredIssue {
   };
 }
 
+/**
+ * Opens the wait of a step, by the same rule as for leads. An event that has occurred since the step before began its
+ * work resumes the wait at once.
+ * @returns that event; the caller then passes the step
+ */
+export async function openTestWait(
+  tx: Tx,
+  step: TestStepRow,
+  { eventName, deadline }: { eventName: string; deadline: Date },
+): Promise<Columns<'product_events', 'id' | 'data'> | undefined> {
+  await lockWaitsOf(tx, step.contact_id, 'open');
+  const [event] = await tx.org.sql<Columns<'product_events', 'id' | 'data'>>(
+    `with opened as (
+       update test_run_steps t set state = 'waiting', event_name = :name, deadline = :deadline, entered_at = coalesce(
+         (select coalesce(s.claimed_at, p.started_at) from test_run_steps p left join sends s on s.id = p.id
+          where p.test_run_id = t.test_run_id and p.seq = t.seq - 1), t.started_at)
+       where t.organization_id = :org and t.id = :id returning t.id, t.test_run_id, t.contact_id, t.entered_at
+     )
+     select e.id, e.data from opened o
+     join product_events e on e.organization_id = :org and e.contact_id = o.contact_id and e.name = :name
+       and e.received_at >= o.entered_at and e.occurred_at >= o.entered_at
+     where not exists (select from test_run_steps u where u.test_run_id = o.test_run_id and u.event_id = e.id)
+     order by e.received_at, e.id limit 1`,
+    { id: step.id, name: eventName, deadline },
+  );
+  if (event) await tx.org.table('test_run_steps').where({ id: step.id }).update({ event_id: event.id });
+  return event;
+}
+
 /** A test run that an event has resumed. */
 interface ResumedTestRun {
   run_id: string;
@@ -163,7 +193,7 @@ export async function resumeTestRuns(
   if (contactId === null) return [];
   const bindings = { contact: contactId, name: event.name, occurred: event.occurred_at, now: tx.now };
   const due = `organization_id = :org and contact_id = :contact and event_name = :name and state = 'waiting'
-      and started_at <= :occurred and deadline > :now and deadline > :occurred`;
+      and entered_at <= :occurred and deadline > :now and deadline > :occurred`;
   const held = await tx.org.sql<{ id: string }>(
     `select id from test_runs where organization_id = :org and state = 'waiting_for_event'
        and id in (select test_run_id from test_run_steps where ${due}) order by id for no key update`,

@@ -2,6 +2,18 @@ import type { StepAction } from '../campaign/actions.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
+ * Orders the opening of a contact's waits and the publishing of its events until the commit. So an event finds the open
+ * wait, or the wait finds the event. Events of one contact do not wait for each other.
+ */
+export async function lockWaitsOf(tx: Tx, contactId: string, who: 'open' | 'publish'): Promise<void> {
+  const lock = who === 'open' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+  await tx.org.sql(
+    `select ${lock}(hashtextextended(cast(:org as text) || '/waits/' || :contact, 0))` as `${string}:org${string}`,
+    { contact: contactId },
+  );
+}
+
+/**
  * Updates the open waits of an edited step: new event name and deadline, or cancelled if the step no longer waits for
  * an event. Skips a wait that is being settled at this moment. A wait that begins at this moment is corrected when its
  * run, which the edit signals, reads the step again.

@@ -261,6 +261,7 @@ function enter(snapshot: Snapshot, step: EngineStep, since: Date): void {
     output: null,
     started_at: since,
     completed_at: null,
+    called_at: null,
   };
   snapshot.run = run;
   snapshot.entered = run;

@@ -25,16 +25,15 @@ import { readSituation, type Situation } from './situation.ts';
 import { message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Result of one iteration: a report for the workflow, or `again` with the delay (ms) until the next iteration. */
-export type LaunchIteration = { report: LaunchReport } | { again: true; inMs: number; launched: number };
+/** Result of one iteration: a report for the workflow, or `again` if more is due at once. */
+export type LaunchIteration = { report: LaunchReport } | { again: true; launched: number };
 
 const BATCH = 100;
 const SIGNAL_PAGE = 500;
 /** Maximum number of refused leads reset in one iteration. Limits the time for which the campaign is locked. */
 const FREE_PAGE = 1_000;
+/** Delay (ms) until rows that others have locked, or runs that were just opened, have moved on. */
 const BUSY_MS = 500;
-/** Maximum wait (ms) that the activity itself sleeps. Longer waits use a workflow timer, which costs more. */
-const NAP_MS = 5_000;
 /**
  * Delay (ms) of the next check when the maximum number of runs is open. The open runs suffice for about a day of
  * emails.
@@ -61,7 +60,7 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
     if (campaign.blocked_reason) await clearBlock(tx, campaign.id);
     const situation = await readSituation(tx, campaign, OVERDUE_MS);
     const runs = situation.unsignalled ? await signalRuns(tx, campaign) : NONE_LEFT;
-    if (runs.left) return { again: true, inMs: runs.signalled > 0 ? 0 : BUSY_MS, launched: 0 };
+    if (runs.left) return runs.signalled > 0 ? AGAIN : waitFor(tx, BUSY_MS, 'runs to signal are locked');
     if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
 
     const opening = nextOpening(scheduleOf(campaign), tx.now);
@@ -74,21 +73,27 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
           ? message('log.end_date_passed')
           : message('log.no_sending_window'),
       );
-      return { again: true, inMs: 0, launched: 0 };
+      return AGAIN;
     }
     if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {
       await pauseCampaign(tx, campaign.id, 'paused_no_accounts', message('log.no_mailbox'));
-      return { again: true, inMs: 0, launched: 0 };
+      return AGAIN;
     }
-    if (await resetRefusedLeads(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
-    if (await orderLeads(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
-    if (situation.called && (await requeueCalled(tx, campaign))) return { again: true, inMs: 0, launched: 0 };
+    if (await resetRefusedLeads(tx, campaign)) return AGAIN;
+    if (await orderLeads(tx, campaign)) return AGAIN;
+    if (situation.called && (await requeueCalled(tx, campaign))) return AGAIN;
     if (situation.overdue) await signalOverdueRuns(tx, campaign);
     return launchBatch(ctx, tx, campaign, situation);
   });
 }
 
+const AGAIN: LaunchIteration = { again: true, launched: 0 };
 const NONE_LEFT = { signalled: 0, left: false };
+
+/** Leaves a wait to the workflow: it holds no slot of the launchers' queue, and a signal can end it. */
+function waitFor(tx: Tx, ms: number, why: string, launched = 0): LaunchIteration {
+  return { report: { kind: 'wait', wakeAt: tx.now.getTime() + ms, launched, why } };
+}
 
 async function clearBlock(tx: Tx, campaignId: string): Promise<void> {
   await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: null });
@@ -175,7 +180,7 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
     returned.map((lead) => ({ lead, mailboxId: null })),
   );
   const fresh = open.filter((lead) => !lead.came_back);
-  if (fresh.length === 0) return { again: true, inMs: 0, launched: returned.length };
+  if (fresh.length === 0) return { again: true, launched: returned.length };
 
   const candidates = fresh.map((lead) =>
     candidateFor({ enrollment: lead, contact: lead.contact, run: null, hasSent: false }, graph, entry.email!),
@@ -206,7 +211,7 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
     // These were all due leads, so another iteration would find none. If a ramp is enabled its level may just have
     // risen, so one more iteration follows.
     if (leads.length < limit && !campaign.ramp_enabled) return waitOrComplete(tx, campaign, entry, launched);
-    return { again: true, inMs: 0, launched };
+    return { again: true, launched };
   }
   // Quota that new leads may not use is open to contacts under way.
   if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await signalQueues(tx, campaign);
@@ -247,7 +252,7 @@ async function openRuns(
 ): Promise<LaunchIteration> {
   const { room, fresh } = await freeRunCount(tx, campaign, graph, entry);
   if (room <= 0) {
-    if (fresh) return { again: true, inMs: BUSY_MS, launched: 0 };
+    if (fresh) return waitFor(tx, BUSY_MS, 'the runs that were opened last begin');
     const opening = nextOpening(scheduleOf(campaign), tx.now) ?? tx.now;
     const wakeAt = Math.max(opening.getTime(), tx.now.getTime() + FULL_MS);
     return { report: { kind: 'wait', wakeAt, launched: 0, why: 'as many runs are open as its emails need' } };
@@ -261,7 +266,7 @@ async function openRuns(
     campaign,
     leads.map((lead) => ({ lead, mailboxId: null })),
   );
-  return { again: true, inMs: BUSY_MS, launched: leads.length };
+  return waitFor(tx, BUSY_MS, 'the runs that were opened last begin', leads.length);
 }
 
 type Refusal = Exclude<Allocation, { kind: 'slot' }>;
@@ -318,12 +323,11 @@ async function waitReport(
   return { report: { kind: 'wait', wakeAt: retryTime(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
-/** Waits until the next email under way is sent. A long wait is left to the workflow, where a signal can end it. */
+/** Waits until the next email under way is sent. */
 function waitForFreeRun(tx: Tx, nextSlot: Date | null): LaunchIteration {
   const now = tx.now.getTime();
   const ms = Math.min(Math.max((nextSlot?.getTime() ?? 0) - now, BUSY_MS), MINUTE_MS);
-  if (ms <= NAP_MS) return { again: true, inMs: ms, launched: 0 };
-  return { report: { kind: 'wait', wakeAt: now + ms, launched: 0, why: 'as many first emails under way as allowed' } };
+  return waitFor(tx, ms, 'as many first emails under way as allowed');
 }
 
 /**

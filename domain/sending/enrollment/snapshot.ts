@@ -40,6 +40,8 @@ export interface StepRun {
   output: Record<string, unknown> | null;
   started_at: Date;
   completed_at: Date | null;
+  /** Time at which the app was first called. */
+  called_at: Date | null;
 }
 
 interface EnrollmentState {
@@ -83,6 +85,7 @@ export interface EngineSend {
   /** True when a person asked to send an uncertain email again. */
   again: boolean;
   step_run_id: string | null;
+  claimed_at: Date | null;
   opened_at: Date | null;
   clicked_at: Date | null;
   replied_at: Date | null;
@@ -94,7 +97,20 @@ export interface EngineWait {
   event_name: string;
   opened_at: Date;
   deadline: Date | null;
+  event_id: string | null;
   event_data: Record<string, unknown> | null;
+}
+
+/** The step at which a decision began, for the waits that the decision opens. */
+interface Before {
+  runId: string;
+  /**
+   * Start of its work: its email was claimed for sending, its app was first called, or it began. Null if it has done
+   * nothing.
+   */
+  workBegan: Date | null;
+  /** Ids of the events that have resumed waits which the contact has left. An event resumes one wait of a contact's way. */
+  events: string[];
 }
 
 /** All input of one decision about a contact, read under the enrollment's lock. */
@@ -108,6 +124,8 @@ export interface Snapshot {
   /** The email of the current step. Null if the step has no email. */
   send: EngineSend | null;
   wait: EngineWait | null;
+  /** The step at which the decision began. Null for a contact that has had none. */
+  before: Before | null;
   hasSent: boolean;
   suppressed: boolean;
   /** A person has to decide whether the contact wants no further emails. */
@@ -171,7 +189,7 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
   const read = tx.org.sql<Row>(
     `select to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(ct) as contact,
        to_jsonb(r) as run,
-       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'step_id', s.step_id, 'state', s.state, 'slot_at', s.slot_at, 'again', s.again, 'step_run_id', s.step_run_id, 'opened_at', s.opened_at,
+       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'step_id', s.step_id, 'state', s.state, 'slot_at', s.slot_at, 'again', s.again, 'step_run_id', s.step_run_id, 'claimed_at', s.claimed_at, 'opened_at', s.opened_at,
           'clicked_at', s.clicked_at, 'replied_at', s.replied_at)), '[]') from sends s where s.enrollment_id = e.id) as sends,
        case when w.id is not null then to_jsonb(w) || jsonb_build_object('event_data', pe.data) end as wait,
        ${settingsColumns('c')}, ${suppressedNow('e.organization_id', 'ct.email')} as suppressed,
@@ -180,7 +198,7 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
      join campaigns c on c.id = e.campaign_id
      join contacts ct on ct.id = e.contact_id
      left join lateral (
-       select id, step_id, seq, kind, state, outcome, attempts, output_key, output, started_at, completed_at
+       select id, step_id, seq, kind, state, outcome, attempts, output_key, output, started_at, completed_at, called_at
        from step_runs where enrollment_id = e.id order by seq desc limit 1) r on true
      left join waits w on w.step_run_id = r.id
      left join product_events pe on pe.id = w.event_id
@@ -192,15 +210,23 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
   if (!row) return undefined;
   // The contact was removed and added again during the wait for the lock. The new enrollment is not locked yet.
   if (row.enrollment.id !== locked?.id) return readSnapshot(tx, key);
-  const run = dates<StepRun | null>(row.run, ['started_at', 'completed_at']);
-  const sends = row.sends.map((send) => dates<EngineSend>(send, ['slot_at', 'opened_at', 'clicked_at', 'replied_at']));
+  const run = dates<StepRun | null>(row.run, ['started_at', 'completed_at', 'called_at']);
+  const sends = row.sends.map((send) =>
+    dates<EngineSend>(send, ['slot_at', 'claimed_at', 'opened_at', 'clicked_at', 'replied_at']),
+  );
+  const send = sendOf(sends, run?.step_id);
   return {
     enrollment: dates(row.enrollment, ['hold_since', 'hold_until', 'entered_at', 'launched_at', 'waiting_until']),
     campaign: dates(row.campaign, ['start_date', 'end_date', 'created_at', 'started_at', 'idle_since']),
     contact: dates(row.contact, ['verification_checked_at']),
     run,
     sends,
-    send: sendOf(sends, run?.step_id),
+    send,
+    before: run && {
+      runId: run.id,
+      workBegan: workBegan(run, send),
+      events: row.wait?.event_id ? [row.wait.event_id] : [],
+    },
     wait: dates(row.wait, ['opened_at', 'deadline']),
     hasSent: sends.some(({ state }) => POSSIBLY_SENT.has(state)),
     suppressed: row.suppressed,
@@ -210,6 +236,11 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
     changes: {},
     entered: null,
   };
+}
+
+function workBegan({ kind, started_at, called_at }: StepRun, send: EngineSend | null): Date | null {
+  if (kind === 'email') return send?.claimed_at ?? null;
+  return kind === 'app_action' ? called_at : started_at;
 }
 
 /** Returns the email of a step. A step has at most one email, even if the contact reaches it several times. */

@@ -1,7 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { createHash } from 'node:crypto';
 import { withCostPath } from '../../../lib/cost-paths.ts';
-import { newId } from '../../../lib/ids.ts';
 import type { StepAction } from '../campaign/actions.ts';
 import type { Outcome } from '../campaign/graph.ts';
 import { refusedByVerification } from '../campaign/launch-checks.ts';
@@ -13,7 +12,8 @@ import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { recordSendUnsubscribe } from '../outcomes/effects.ts';
 import type { FinalState } from '../control/finish.ts';
 import { queuedRetryTime } from './queue.ts';
-import type { EngineContact, EngineSend, EngineStep, EngineWait, Graph, Snapshot } from './snapshot.ts';
+import type { EngineContact, EngineSend, EngineStep, Graph, Snapshot } from './snapshot.ts';
+import { executeWait } from './wait.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
 /** Result of a step for a contact at that step. */
@@ -265,88 +265,4 @@ async function executeAction(tx: Tx, snapshot: Snapshot, step: EngineStep, actio
         state: 'held',
       };
   }
-}
-
-type WaitForEvent = Extract<StepAction, { type: 'wait_for_event' }>;
-
-/** Opens the wait, or returns the outcome that PostgreSQL recorded first: the event or the timeout. */
-async function executeWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<Verdict> {
-  const known = snapshot.wait;
-  // A wait that an edit cancelled is reopened when a later edit restores the step.
-  const wait = known && known.state !== 'cancelled' ? known : await openWait(tx, snapshot, action);
-  if (wait.state === 'open') await updateOpenWait(tx, wait, action);
-  if (wait.state === 'open' && wait.deadline && wait.deadline <= tx.now) {
-    const ended = await endInTime(tx, wait);
-    if (ended) return ended;
-  }
-  if (wait.state === 'open') return { kind: 'waitForEvent', eventName: wait.event_name, until: wait.deadline };
-  if (wait.state === 'timed_out') return { kind: 'passed', outcome: 'timeout' };
-  return { kind: 'passed', outcome: 'event', output: wait.event_data ?? {} };
-}
-
-function deadlineFrom(opened: Date, { timeout_minutes: minutes }: WaitForEvent): Date | null {
-  return minutes === null ? null : new Date(opened.getTime() + minutes * MINUTE_MS);
-}
-
-async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<EngineWait> {
-  const { enrollment, run } = snapshot;
-  const wait: EngineWait = {
-    id: snapshot.wait?.id ?? newId(),
-    state: 'open',
-    event_name: action.wait_event_name,
-    event_data: null,
-    opened_at: tx.now,
-    deadline: deadlineFrom(tx.now, action),
-  };
-  await tx.org.sql(
-    `insert into waits (id, organization_id, enrollment_id, step_run_id, campaign_id, contact_id, step_id, event_name, state, opened_at, deadline)
-     values (:id, :org, :enrollment, :run, :campaign, :contact, :step, :name, 'open', :now, :deadline)
-     on conflict (step_run_id) do update set state = 'open', settled_at = null, event_name = excluded.event_name,
-       opened_at = excluded.opened_at, deadline = excluded.deadline`,
-    {
-      id: wait.id,
-      enrollment: enrollment.id,
-      run: run!.id,
-      campaign: enrollment.campaign_id,
-      contact: enrollment.contact_id,
-      step: run!.step_id,
-      name: wait.event_name,
-      now: tx.now,
-      deadline: wait.deadline,
-    },
-  );
-  await tx.org.table('step_runs').where({ id: run!.id }).update({ state: 'waiting' });
-  snapshot.wait = wait;
-  return wait;
-}
-
-/**
- * Updates an open wait to its step's current name and timeout. The wait may have been opened concurrently with an edit
- * that did not see it.
- */
-async function updateOpenWait(tx: Tx, wait: EngineWait, action: WaitForEvent): Promise<void> {
-  const deadline = deadlineFrom(wait.opened_at, action);
-  if (wait.event_name === action.wait_event_name && wait.deadline?.getTime() === deadline?.getTime()) return;
-  Object.assign(wait, { event_name: action.wait_event_name, deadline });
-  await tx.org.table('waits').where({ id: wait.id, state: 'open' }).update({ event_name: wait.event_name, deadline });
-}
-
-/**
- * Ends a wait whose deadline has passed. Returns undefined if its event came first; `wait` then contains the event.
- */
-async function endInTime(tx: Tx, wait: EngineWait): Promise<Verdict | undefined> {
-  const [timedOut] = await tx.org.sql(
-    `update waits set state = 'timed_out', settled_at = :now where organization_id = :org and id = :id and state = 'open' returning id`,
-    { id: wait.id, now: tx.now },
-  );
-  if (timedOut) return { kind: 'passed', outcome: 'timeout' };
-  const [settled] = await tx.org.sql<{ state: 'resumed' | 'cancelled'; data: Record<string, unknown> | null }>(
-    `select w.state, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
-    { id: wait.id },
-  );
-  // An edit cancelled the wait at this moment. The edit also signals the run, which then reads the changed step.
-  if (settled!.state === 'cancelled') return { kind: 'waitForEvent', eventName: wait.event_name, until: null };
-  wait.state = settled!.state;
-  wait.event_data = settled!.data;
-  return undefined;
 }

@@ -21,6 +21,7 @@ export const operator = {
   'operator.part.workflow_service': 'Workflow-Dienst (Temporal)',
   'operator.part.workers': 'Worker',
   'operator.part.runs': 'Läufe von Kampagnen und Leads',
+  'operator.part.failing_runs': 'Workflow-Tasks der Läufe',
   'operator.part.event_intake': 'Annahme von Produktereignissen',
   'operator.part.scheduler': 'Zeitplaner',
   'operator.part.parked_intents': 'Übergabe an die Workflows',

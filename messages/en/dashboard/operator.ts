@@ -21,6 +21,7 @@ export const operator = {
   'operator.part.workflow_service': 'Workflow service (Temporal)',
   'operator.part.workers': 'Workers',
   'operator.part.runs': 'Runs of campaigns and leads',
+  'operator.part.failing_runs': 'Workflow tasks of runs',
   'operator.part.event_intake': 'Intake of product events',
   'operator.part.scheduler': 'Scheduler',
   'operator.part.parked_intents': 'Outbox to workflows',

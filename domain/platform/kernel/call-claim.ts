@@ -1,0 +1,25 @@
+/*
+ * A claim of an outside call keeps a second attempt from repeating a call that the first still has under way. Temporal
+ * repeats an activity whose worker is silent, but a worker that stood still for a while is not dead. The claim ends with
+ * the stored answer, or once no attempt can still be alive. Its times are those of PostgreSQL's clock.
+ */
+
+/**
+ * Time (ms) beyond the timeout of a call during which its attempt counts as alive: to begin the call, and to store the
+ * answer.
+ */
+const MARGIN_MS = 10_000;
+
+/** Maximum delay (ms) before looking again for the end of another attempt. Mostly it has ended by then. */
+export const CALL_RECHECK_MS = 2_000;
+
+/** SQL assignment that claims the call of a row. `:claimMs` is bound to {@link callClaimMs}. */
+export const CLAIM_CALL = `call_until = now() + :claimMs * interval '1 millisecond'`;
+
+/** SQL condition that no other attempt may have the call of a row under way. */
+export const CALL_IS_FREE = '(call_until > now()) is not true';
+
+/** Returns the duration (ms) of the claim of a call that lasts at most `timeoutMs`. */
+export function callClaimMs(timeoutMs: number): number {
+  return timeoutMs + MARGIN_MS;
+}
