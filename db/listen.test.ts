@@ -15,6 +15,7 @@ test.after.always(() => admin.destroy());
 async function startDoor() {
   const target = new URL(testPostgresUrl());
   const open = new Set<Socket>();
+  const forgotten = new WeakSet<Socket>();
   let silent = false;
   let taken = 0;
   const server = createServer((socket) => {
@@ -26,7 +27,10 @@ async function startDoor() {
     const inner = connect(Number(target.port), target.hostname);
     inner.on('error', () => socket.destroy());
     socket.on('close', () => inner.destroy());
-    socket.pipe(inner).pipe(socket);
+    // A forgotten connection stays open on both sides, and carries nothing.
+    socket.on('data', (bytes) => forgotten.has(socket) || inner.write(bytes));
+    inner.on('data', (bytes) => forgotten.has(socket) || socket.write(bytes));
+    inner.on('close', () => socket.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -38,6 +42,7 @@ async function startDoor() {
     open,
     taken: () => taken,
     setSilent: (now: boolean) => void (silent = now),
+    forget: () => open.forEach((socket) => forgotten.add(socket)),
     cut: () => open.forEach((socket) => socket.resetAndDestroy()),
     close: () => server.close(),
   };
@@ -52,7 +57,7 @@ const listeners = async (channel: string): Promise<number> =>
         .count()
     )[0]!.count,
   );
-const QUICK = { retryMs: 20, connectMs: 300 };
+const QUICK = { retryMs: 20, connectMs: 300, proveMs: 300 };
 
 test('a listener is back after each cut, with one connection, and hears what comes', async (t) => {
   const door = await startDoor();
@@ -100,4 +105,19 @@ test('a listener that is closed while it reconnects leaves no connection, and op
     t.is(heard, 1, moment);
     door.close();
   }
+});
+
+test('a listener whose connection is forgotten notices it, and opens another', async (t) => {
+  const door = await startDoor();
+  const channel = channelName();
+  const heard: string[] = [];
+  const listener = await listen(door.url, channel, (payload) => heard.push(payload), silentLogger, QUICK);
+  door.forget();
+  await eventually(async () => heard.length === 2);
+  await admin.raw(`select pg_notify(?, 'again')`, [channel]);
+  await eventually(async () => heard.at(-1) === 'again');
+  t.deepEqual(heard, ['', '', 'again']);
+  await listener.close();
+  door.cut();
+  door.close();
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
@@ -8,8 +7,8 @@ import { inTransaction } from '../db/transaction.ts';
 import { listen, type Listener } from '../db/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import { withCostPath } from '../lib/cost-paths.ts';
+import { startLoop } from '../lib/loop.ts';
 import { inSpan } from '../lib/trace.ts';
-import { createWakeable } from '../lib/wakeable.ts';
 import { dispatchIntent } from './client.ts';
 import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 
@@ -29,6 +28,8 @@ const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
 /** Maximum pause (ms) while Temporal is unreachable; shorter, because the intents themselves are fine. */
 const UNAVAILABLE_CAP_MS = 10_000;
+/** Pause (ms) after a batch that failed, such as without a database. */
+const FAILED_MS = 500;
 /** Number of counted attempts after which an intent is parked: about three minutes. */
 const MAX_REFUSALS = 10;
 /** Interval (ms) of counting parked intents and of postponing those behind an unfinished one. */
@@ -63,6 +64,8 @@ interface RelayOptions {
   /** Dispatches one intent to Temporal; rejects with Temporal's error if it was not accepted. */
   carry: (intent: Intent) => Promise<void>;
   log: Logger;
+  /** Returns true while no intent may be taken. */
+  isHeld?: () => boolean;
   /** First pause (ms) after a refused intent; it doubles. */
   backoffMs?: number;
   onDispatched?: (count: number, failed: number) => void;
@@ -96,44 +99,34 @@ export function createIntentSender(
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { log } = options;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const intents = createWakeable();
-  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => intents.wake(), log);
-
-  const loop = (async () => {
-    let pause = 0;
-    let tidiedAt = 0;
-    let parkedLately = 0;
-    while (!signal.aborted) {
-      intents.clear();
-      let batch: Batch = { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
-      try {
-        batch = await withCostPath('relay', () => relayBatch(options));
-        parkedLately += batch.parked;
-        if (batch.taken < BATCH && Date.now() - tidiedAt >= HOUSEKEEPING_MS) {
-          options.onParked?.(await postponeBlocked(options.db), parkedLately);
-          parkedLately = 0;
-          tidiedAt = Date.now();
-        }
-      } catch (error) {
-        log.warn({ err: error }, 'outbox relay: batch failed, will try again');
+  let awayMs = 0;
+  let tidiedAt = 0;
+  let parkedLately = 0;
+  const loop = startLoop({
+    name: 'relay',
+    async turn(progress) {
+      const carry = (intent: Intent) => options.carry(intent).finally(progress);
+      const batch = await withCostPath('relay', () => relayBatch({ ...options, carry }));
+      parkedLately += batch.parked;
+      if (batch.taken < BATCH && Date.now() - tidiedAt >= HOUSEKEEPING_MS) {
+        options.onParked?.(await postponeBlocked(options.db), parkedLately);
+        parkedLately = 0;
+        tidiedAt = Date.now();
       }
-      pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNAVAILABLE_CAP_MS) : 0;
-      if (pause > 0) {
-        // New intents do not mean that Temporal is reachable again.
-        await sleep(pause, undefined, { signal }).catch(() => {});
-      } else if (batch.taken < BATCH) {
-        await intents.pause(batch.againMs);
-      }
-    }
-  })();
+      awayMs = batch.away ? Math.min(Math.max(awayMs * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNAVAILABLE_CAP_MS) : 0;
+      // New intents do not mean that Temporal is reachable again.
+      if (awayMs > 0) return { leastMs: awayMs };
+      return batch.taken < BATCH ? { mostMs: batch.againMs } : {};
+    },
+    ...(options.isHeld ? { isHeld: options.isHeld } : {}),
+    failedMs: FAILED_MS,
+    onError: (error) => log.warn({ err: error }, 'outbox relay: batch failed, will try again'),
+  });
+  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => loop.wake(), log);
 
   return {
     async stop() {
-      stopping.abort();
-      intents.wake();
-      await loop;
+      await loop.stop();
       await listener.close();
     },
   };

@@ -17,6 +17,7 @@ import { withRequestSpan } from '../../../lib/request-span.ts';
 import { strictTransport } from '../../../lib/strict-transport.ts';
 import { traceIds } from '../../../lib/trace.ts';
 import { textsFor, type PageTexts } from '../../pages/texts.ts';
+import { showHealth } from '../../http/health.ts';
 import { metricsEndpoint } from '../../http/metrics.ts';
 import { confirmPage, donePage, PAGE_POLICY, errorPage, unknownPage } from './pages.ts';
 
@@ -34,9 +35,7 @@ const FORM_BYTES = 8 * 1024;
  */
 export function createTrackingApp(deps: Deps, metrics: Metrics, onClick: () => void = () => {}): Koa {
   const router = new Router();
-  router.get('tracking.health', '/health', (koa) => {
-    koa.body = { status: 'ok' };
-  });
+  router.get('tracking.health', '/health', showHealth);
   engagementRoutes(router, deps, onClick);
   optOutRoutes(router, deps);
 

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { route } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { AppError, renderMessage } from '../../../lib/errors.ts';
+import { liveness } from '../../../lib/turns.ts';
+import { message } from '../../../messages/index.ts';
 
 /** Routes of liveness and readiness checks. */
 export const systemRoutes = [
@@ -13,10 +15,17 @@ export const systemRoutes = [
     atRoot: true,
     area: 'operations',
     summary: 'Liveness of this process',
+    description: 'Answers 503 when background work of this process has made no progress for a minute.',
     scope: 'public',
     permission: null,
     success: { status: 200, body: z.strictObject({ status: z.literal('ok') }) },
-    handler: async () => ({ status: 'ok' as const }),
+    handler: async () => {
+      const { body } = liveness();
+      if (body.status === 'ok') return body;
+      throw new AppError('service_unavailable', message('health.stalled', { loops: body.loops }), {
+        fix: message('health.stalled.fix'),
+      });
+    },
   }),
   route({
     operationId: 'system.readiness',
@@ -25,7 +34,7 @@ export const systemRoutes = [
     area: 'operations',
     summary: 'Check the parts behind the API',
     description:
-      'Checks PostgreSQL, Temporal, the workers, the scheduler and the intake of events. A failing part has a fix.',
+      'Checks PostgreSQL, Temporal, the workers and their clocks, the scheduler and the intake of events. A failing part has a fix.',
     scope: 'any',
     permission: null,
     organization: false,
