@@ -1,0 +1,15 @@
+import test from 'ava';
+import { expectClean } from './expect-clean.ts';
+import { runFailover } from './failover.ts';
+
+test('a database that vanishes without a word stops no worker: all emails in flight are settled, none twice', async (t) => {
+  t.timeout(300_000);
+  const lines: string[] = [];
+  const report = await runFailover({
+    emails: 20,
+    awayMs: 30_000,
+    settleMs: 60_000,
+    log: (line) => void lines.push(line),
+  });
+  expectClean(t, report, lines);
+});

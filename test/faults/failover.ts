@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { acceptDirectSend } from '../../domain/inbox/compose/create.ts';
+import { systemCtx } from '../../domain/platform/kernel/context.ts';
+import type { TestDeps } from '../harness/database.ts';
+import { openDoor, type Door } from '../harness/door.ts';
+import { eventually } from '../harness/eventually.ts';
+import { createMailbox, createTenant } from '../harness/factories.ts';
+import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { compareDirectSends } from './direct-sends.ts';
+import { onInstallation, type Kept } from './installation.ts';
+import type { Check } from './reconcile.ts';
+
+interface Failover {
+  /** Number of emails in flight when the database vanishes. */
+  emails: number;
+  /** Time (ms) without any database. */
+  awayMs: number;
+  /** Time (ms) after the first connection to the new database at which unfinished emails are given up. */
+  settleMs: number;
+  log: (line: string) => void;
+}
+
+interface FailoverReport {
+  checks: Check[];
+  /** Time (ms) from the first connection to the new database until the last email was settled. */
+  settledMs: number;
+}
+
+const SETTINGS: Record<string, string> = { NODE_ENV: 'test', LOG_LEVEL: 'info', ALLOW_PRIVATE_MAIL_HOSTS: 'true' };
+/** Duration (ms) of an SMTP session, so that all emails are in flight together. */
+const SESSION_MS = 8_000;
+
+/**
+ * Takes the database away from a worker without a word while it sends emails: its connections stay open and silent, and
+ * new ones are accepted and not answered. After a time new connections reach the database, as after the promotion of a
+ * standby. Lets the same process finish, and compares claims, handovers and received emails.
+ */
+export async function runFailover(options: Failover): Promise<FailoverReport & Kept> {
+  const mail = await startMailWorld();
+  let door: Door | undefined;
+  const furtherEnv = async ({ PRIMARY_DB: url }: Record<string, string>) => {
+    door = await openDoor(url!);
+    return { PRIMARY_DB: door.url };
+  };
+  try {
+    return await onInstallation(
+      { workers: 2, env: SETTINGS, furtherEnv, log: options.log },
+      async ({ workers: [other, worker], deaths }, { deps }) => {
+        await other!.kill();
+        const play = { door: door!, url: worker!.url!, mail, deps };
+        const { settledMs, health } = await loseDatabase(options, play);
+        const silence: Check = {
+          name: 'the process lives, and says so',
+          seen: `${health.length} answers of /health`,
+          faults: [...deaths, ...health.filter((status) => status !== 200).map((status) => `/health was ${status}`)],
+        };
+        return { checks: [...(await compareDirectSends(deps.db, mail.messages)), silence], settledMs };
+      },
+    );
+  } finally {
+    door?.close();
+    await mail.stop();
+  }
+}
+
+async function loseDatabase(
+  { emails, awayMs, settleMs, log }: Failover,
+  { door, url, mail, deps }: { door: Door; url: string; mail: MailWorld; deps: TestDeps },
+): Promise<{ settledMs: number; health: number[] }> {
+  const { organizationId } = await createTenant(deps, 'Failover');
+  const ctx = systemCtx(deps, organizationId, 'faults');
+  for (let index = 0; index < emails; index += 1) {
+    const box = await mail.addMailbox({ email: `writer${index}@faults.example.com`, password: 'secret' });
+    const mailbox = await createMailbox(deps, organizationId, box.email, { smtp: box.smtp, imap: box.imap });
+    const to = `p${index}@people.example.org`;
+    mail.script(to, { kind: 'delay', ms: SESSION_MS });
+    const email = { email_account_id: mailbox, to: [to], subject: `Mail ${index}`, body_plain: 'Hello' };
+    await acceptDirectSend(ctx, 'compose', email);
+  }
+  const inState = async (...states: string[]) => (await deps.db('sends').whereIn('state', states).select('id')).length;
+  await eventually(async () => (await inState('sending')) === emails, 60_000, 100);
+  door.setSilent(true);
+  door.forget();
+  log(`the database is away with ${emails} emails in flight`);
+  const health: number[] = [];
+  const until = performance.now() + awayMs;
+  while (performance.now() < until) {
+    await sleep(1_000);
+    health.push((await fetch(`${url}/health`)).status);
+  }
+  const taken = door.taken();
+  door.setSilent(false);
+  await eventually(async () => door.taken() > taken, 60_000, 20);
+  const acceptedAt = performance.now();
+  log('the new database has accepted the first connection');
+  const open = () => deps.db('direct_sends').whereIn('state', ['awaiting_approval', 'queued']).first('id');
+  await eventually(async () => !(await open()), settleMs, 100).catch(() => {});
+  const settledMs = performance.now() - acceptedAt;
+  log(`all is settled ${Math.round(settledMs)} ms later`);
+  health.push((await fetch(`${url}/health`)).status);
+  return { settledMs, health };
+}
