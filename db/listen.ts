@@ -27,7 +27,7 @@ export async function listen(
   channel: string,
   onNotify: (payload: string) => void,
   log: Logger,
-  { retryMs = 1_000, connectMs, proveMs = 5_000 }: ListenOptions = {},
+  { retryMs = 1_000, connectMs, proveMs = 10_000 }: ListenOptions = {},
 ): Promise<Listener> {
   let closed = false;
   /** The connection that is open or being opened. */
