@@ -5710,6 +5710,8 @@ interface WorkersRow {
   blob_place: string | null;
   /** Ids of its keys for payloads in Temporal. */
   codec_keys: string[];
+  /** Time by which the clock of its machine is ahead of that of PostgreSQL. Negative if it is behind. */
+  clock_ahead_ms: number;
 }
 
 interface WorkersInsert {
@@ -5719,4 +5721,5 @@ interface WorkersInsert {
   seen_at?: Date;
   blob_place?: string | null;
   codec_keys?: string[];
+  clock_ahead_ms?: number;
 }
