@@ -11,7 +11,7 @@ const LATE_MS = 10_000;
 /** SQLSTATE of a server that is there and has no connection left. */
 const TOO_MANY_CONNECTIONS = '53300';
 
-export interface UnansweredOptions {
+interface UnansweredOptions {
   /** postgres:// connection string of the watched connections. */
   url: string;
   /** Application name of the watched connections. */
@@ -47,6 +47,8 @@ interface Seen {
  */
 export function dropUnanswered(options: UnansweredOptions): (connection: pg.Client) => void {
   const watched = new Map<Watched, Seen>();
+  /** Sessions of dropped connections that may still be open at the server. */
+  const left = new Set<number>();
   let looking: Repeated | undefined;
   const look = async () => {
     for (const [connection, seen] of watched) {
@@ -54,22 +56,31 @@ export function dropUnanswered(options: UnansweredOptions): (connection: pg.Clie
       watched.set(connection, { statement, looks: statement && statement === seen.statement ? seen.looks + 1 : 0 });
     }
     const silent = [...watched].filter(([, { looks }]) => looks > 0);
-    if (silent.length === 0) return;
-    const running = await runningAmong(
-      options,
-      silent.map(([{ processID }]) => processID),
+    if (silent.length === 0 && left.size === 0) return;
+    const server = await reach(options);
+    try {
+      const running = await server.runningAmong(silent.map(([{ processID }]) => processID));
+      const lost = silent.filter(
+        ([connection, { statement, looks }]) =>
+          // Its answer may have come meanwhile.
+          connection._getActiveQuery() === statement &&
+          (running?.has(connection.processID) === false ||
+            (options.statementMs > 0 && looks * LOOK_MS > options.statementMs + LATE_MS)),
+      );
+      if (lost.length > 0) dropWithIdle(lost.map(([connection]) => connection));
+      if (running && (await server.endSessions([...left]))) left.clear();
+    } finally {
+      server.close();
+    }
+  };
+  const dropWithIdle = (lost: readonly Watched[]): void => {
+    const idle = [...watched.keys()].filter(
+      (connection) => !connection._getActiveQuery() && connection.getTransactionStatus() === 'I',
     );
-    const isLost = ([connection, { statement, looks }]: [Watched, Seen]): boolean => {
-      if (connection._getActiveQuery() !== statement) return false;
-      if (options.statementMs > 0 && looks * LOOK_MS > options.statementMs + LATE_MS) return true;
-      return running !== undefined && !running.has(connection.processID);
-    };
-    const lost = silent.filter(isLost);
-    if (lost.length === 0) return;
-    const idle = [...watched].filter(
-      ([connection]) => !connection._getActiveQuery() && connection.getTransactionStatus() === 'I',
-    );
-    for (const [connection] of [...lost, ...idle]) drop(connection);
+    for (const connection of [...lost, ...idle]) {
+      left.add(connection.processID);
+      drop(connection);
+    }
     options.onDropped(lost.length + idle.length);
   };
   return (client) => {
@@ -90,30 +101,55 @@ function drop(connection: Watched): void {
   connection.connection.stream.destroy(error);
 }
 
-/**
- * Returns the connections, by the process id of their server process, whose statement runs. Empty if the server cannot
- * be reached, undefined if it does not say.
- */
-async function runningAmong(
-  { url, name }: UnansweredOptions,
-  processIds: readonly number[],
-): Promise<ReadonlySet<number> | undefined> {
-  let client: Watched | undefined;
-  try {
-    client = (await openClient(url, `${name}-watch`)) as Watched;
-    // The state is hidden without track_activities, and then counts as running.
-    const { rows } = await client.query<{ own: number; running: number[] }>({
-      text: `select pg_backend_pid() as own, array(select pid from pg_stat_activity
-        where pid = any($1) and coalesce(state, '') not like 'idle%') as running`,
-      values: [processIds],
-      query_timeout: ASK_MS,
-    } as pg.QueryConfig);
-    const isPooled = rows[0]!.own !== client.processID;
-    return isPooled ? undefined : new Set(rows[0]!.running);
-  } catch (error) {
-    return (error as { code?: string }).code === TOO_MANY_CONNECTIONS ? undefined : new Set();
-  } finally {
-    // Not awaited, because a server that does not answer does not end it either.
-    void client?.end();
+/** The server as seen over a new connection. Connections are named by the process ids of their sessions. */
+interface Server {
+  /** Returns the sessions whose statement runs. None if the server cannot be reached, undefined if it does not say. */
+  runningAmong(processIds: readonly number[]): Promise<ReadonlySet<number> | undefined>;
+  /**
+   * Ends sessions that have been idle for a while. Those of lost connections hold their locks until the server notices
+   * the loss.
+   * @returns false if the server cannot be reached
+   */
+  endSessions(processIds: readonly number[]): Promise<boolean>;
+  close(): void;
+}
+
+async function reach({ url, name }: UnansweredOptions): Promise<Server> {
+  const opened = await openClient(url, `${name}-watch`).then(
+    (client) => client as Watched,
+    (error: Error & { code?: string }) => error,
+  );
+  if (opened instanceof Error) {
+    const running = opened.code === TOO_MANY_CONNECTIONS ? undefined : new Set<number>();
+    return { runningAmong: async () => running, endSessions: async () => false, close: () => {} };
   }
+  const ask = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> =>
+    (await opened.query<Row>({ text, values, query_timeout: ASK_MS } as pg.QueryConfig)).rows;
+  return {
+    async runningAmong(processIds) {
+      try {
+        // The state is hidden without track_activities, and then counts as running.
+        const [row] = await ask<{ own: number; running: number[] }>(
+          `select pg_backend_pid() as own, array(select pid from pg_stat_activity
+             where pid = any($1) and coalesce(state, '') not like 'idle%') as running`,
+          [processIds],
+        );
+        // A pooler answers with sessions of its own.
+        return row!.own === opened.processID ? new Set(row!.running) : undefined;
+      } catch {
+        return new Set();
+      }
+    },
+    async endSessions(processIds) {
+      await ask(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where pid = any($1) and application_name = $2 and state like 'idle%'
+           and state_change < now() - $3 * interval '1 millisecond'`,
+        [processIds, name, LOOK_MS],
+      );
+      return true;
+    },
+    // Not awaited, because a server that does not answer does not end the connection either.
+    close: () => void opened.end(),
+  };
 }

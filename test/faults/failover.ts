@@ -31,9 +31,9 @@ const SETTINGS: Record<string, string> = { NODE_ENV: 'test', LOG_LEVEL: 'info', 
 const SESSION_MS = 8_000;
 
 /**
- * Takes the database away from a worker without a word while it sends emails: its connections stay open and silent, and
- * new ones are accepted and not answered. After a time new connections reach the database, as after the promotion of a
- * standby. Lets the same process finish, and compares claims, handovers and received emails.
+ * Takes the database away from a worker without a word while it sends emails: its connections stay open and silent at
+ * both ends, so that the server keeps their locks too, and new ones are accepted and not answered. After a time new
+ * connections reach the database. Lets the same process finish, and compares claims, handovers and received emails.
  */
 export async function runFailover(options: Failover): Promise<FailoverReport & Kept> {
   const mail = await startMailWorld();

@@ -13,7 +13,7 @@ export interface Door {
   setSilent(silent: boolean): void;
   /** Resets all connections. */
   cut(): void;
-  /** Ends all connections at the server, and keeps them open and silent for their clients, as a lost host does. */
+  /** Carries nothing more over the open connections, and tells neither side. */
   forget(): void;
   close(): void;
 }
@@ -21,26 +21,23 @@ export interface Door {
 /** Opens a door before the PostgreSQL of a URL. */
 export async function openDoor(databaseUrl: string): Promise<Door> {
   const target = new URL(databaseUrl);
-  const open = new Map<Socket, Socket | undefined>();
+  const open = new Set<Socket>();
+  const forgotten = new WeakSet<Socket>();
   let silent = false;
   let taken = 0;
   const server = createServer((socket) => {
     taken += 1;
-    open.set(socket, undefined);
+    open.add(socket);
     socket.on('error', () => {});
-    socket.on('close', () => {
-      open.get(socket)?.destroy();
-      open.delete(socket);
-    });
+    socket.on('close', () => open.delete(socket));
     if (silent) return void socket.resume();
     const inner = connect(Number(target.port), target.hostname);
-    open.set(socket, inner);
     inner.on('error', () => {});
-    socket.on('data', (bytes) => open.get(socket)?.write(bytes));
-    inner.on('data', (bytes) => void socket.write(bytes));
-    inner.on('close', () => {
-      if (open.get(socket)) socket.destroy();
-    });
+    socket.on('data', (bytes) => forgotten.has(socket) || inner.write(bytes));
+    inner.on('data', (bytes) => forgotten.has(socket) || socket.write(bytes));
+    inner.on('close', () => forgotten.has(socket) || socket.destroy());
+    socket.on('close', () => forgotten.has(socket) || inner.destroy());
+    server.once('close', () => inner.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -49,21 +46,14 @@ export async function openDoor(databaseUrl: string): Promise<Door> {
   url.port = String((server.address() as AddressInfo).port);
   return {
     url: url.href,
-    get open() {
-      return new Set(open.keys());
-    },
+    open,
     taken: () => taken,
     setSilent: (now) => void (silent = now),
-    cut: () => [...open.keys()].forEach((socket) => socket.resetAndDestroy()),
-    forget() {
-      for (const [socket, inner] of open) {
-        open.set(socket, undefined);
-        inner?.removeAllListeners('data').destroy();
-      }
-    },
+    cut: () => open.forEach((socket) => socket.resetAndDestroy()),
+    forget: () => open.forEach((socket) => forgotten.add(socket)),
     close() {
       server.close();
-      for (const socket of open.keys()) socket.destroy();
+      open.forEach((socket) => socket.destroy());
     },
   };
 }
