@@ -23,7 +23,7 @@ interface UnansweredOptions {
 }
 
 /** Undeclared parts of node-postgres's client that {@link dropUnanswered} uses. */
-interface Watched extends pg.Client {
+interface Watched {
   processID: number;
   connection: { stream: { destroy(error?: Error): void } };
   _getActiveQuery(): object | null;
@@ -84,10 +84,10 @@ export function dropUnanswered(options: UnansweredOptions): (connection: pg.Clie
     options.onDropped(lost.length + idle.length);
   };
   return (client) => {
-    const connection = client as Watched;
+    const connection = client as unknown as Watched;
     watched.set(connection, { statement: null, looks: 0 });
     looking ??= every('unanswered statements', LOOK_MS, look, () => {});
-    connection.once('end', () => {
+    client.once('end', () => {
       watched.delete(connection);
       if (watched.size > 0) return;
       void looking?.stop();
@@ -115,10 +115,7 @@ interface Server {
 }
 
 async function reach({ url, name }: UnansweredOptions): Promise<Server> {
-  const opened = await openClient(url, `${name}-watch`).then(
-    (client) => client as Watched,
-    (error: Error & { code?: string }) => error,
-  );
+  const opened = await openClient(url, `${name}-watch`).catch((error: Error & { code?: string }) => error);
   if (opened instanceof Error) {
     const running = opened.code === TOO_MANY_CONNECTIONS ? undefined : new Set<number>();
     return { runningAmong: async () => running, endSessions: async () => false, close: () => {} };
@@ -135,7 +132,7 @@ async function reach({ url, name }: UnansweredOptions): Promise<Server> {
           [processIds],
         );
         // A pooler answers with sessions of its own.
-        return row!.own === opened.processID ? new Set(row!.running) : undefined;
+        return row!.own === (opened as unknown as Watched).processID ? new Set(row!.running) : undefined;
       } catch {
         return new Set();
       }

@@ -33,13 +33,16 @@ export function stalledLoops(): string[] {
 /** Returns the longest time (s) without progress of an open turn, for each loop that has one. */
 export function openTurnSeconds(): Map<string, number> {
   const ages = new Map<string, number>();
-  for (const { loop, since } of open)
-    ages.set(loop, Math.max(ages.get(loop) ?? 0, (performance.now() - since) / 1000));
+  for (const { loop, since } of open) ages.set(loop, Math.max(ages.get(loop) ?? 0, (performance.now() - since) / 1000));
   return ages;
 }
 
 /** Answer of `/health`: liveness of this process. A database or Temporal that is away does not change it. */
-export function liveness(): { status: 200; body: { status: 'ok' } } | { status: 503; body: { status: 'stalled'; loops: string[] } } {
+export function liveness():
+  | { status: 200; body: { status: 'ok' } }
+  | { status: 503; body: { status: 'stalled'; loops: string[] } } {
   const loops = stalledLoops();
-  return loops.length === 0 ? { status: 200, body: { status: 'ok' } } : { status: 503, body: { status: 'stalled', loops } };
+  return loops.length === 0
+    ? { status: 200, body: { status: 'ok' } }
+    : { status: 503, body: { status: 'stalled', loops } };
 }

@@ -113,7 +113,9 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         parkedLately = 0;
         tidiedAt = Date.now();
       }
-      awayMs = batch.away ? Math.min(Math.max(awayMs * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNAVAILABLE_CAP_MS) : 0;
+      awayMs = batch.away
+        ? Math.min(Math.max(awayMs * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNAVAILABLE_CAP_MS)
+        : 0;
       // New intents do not mean that Temporal is reachable again.
       if (awayMs > 0) return { leastMs: awayMs };
       return batch.taken < BATCH ? { mostMs: batch.againMs } : {};

@@ -109,7 +109,8 @@ function serveHealth(deps: Deps, metrics: Metrics, port: number): Promise<Listen
     (request, response) => {
       if (request.url === '/health') {
         const { status, body } = liveness();
-        if (body.status === 'stalled') deps.log.error({ loops: body.loops }, 'loops have made no progress for a minute');
+        if (body.status === 'stalled')
+          deps.log.error({ loops: body.loops }, 'loops have made no progress for a minute');
         response.writeHead(status, { 'Content-Type': 'application/json' });
         response.end(JSON.stringify(body));
       } else if (request.url === '/metrics') {

@@ -91,7 +91,11 @@ async function play(
       seen: `${isNamed}, ${isRight}`,
       faults: [...(isNamed ? [] : ['it did not name the clock']), ...(isRight ? [] : ['it still names the clock'])],
     },
-    { name: 'every contact ends', seen: `${left.length} open`, faults: left.map(({ id, state }) => `${id} is ${state}`) },
+    {
+      name: 'every contact ends',
+      seen: `${left.length} open`,
+      faults: left.map(({ id, state }) => `${id} is ${state}`),
+    },
     { name: 'no process ended by itself', seen: `${parts.deaths.length} ends`, faults: parts.deaths },
   ];
 }

@@ -240,7 +240,10 @@ test('a worker that was away for four minutes sends the missed emails with the g
   t.deepEqual(faults, []);
   const times = letters.map(({ at }) => at - FROM).sort((a, b) => a - b);
   t.false(times.some((at) => at >= 2 * MINUTE && at < 6 * MINUTE));
-  t.true(times.slice(1).every((at, n) => at - times[n]! >= 25_000), times.join());
+  t.true(
+    times.slice(1).every((at, n) => at - times[n]! >= 25_000),
+    times.join(),
+  );
   t.true(times.at(-1)! < 12 * MINUTE, 'who finds no room before the window closes waits for the next day');
   t.true(times.filter((at) => at >= 6 * MINUTE).length >= 8);
 });

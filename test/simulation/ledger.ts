@@ -256,7 +256,9 @@ export class Ledger {
     if (of.filter((other) => Math.floor(other / DAY) === utcDay).length >= cap) broken('mailbox cap');
     const last = of.at(-1);
     // A slot that was reserved before an absence, or with a shorter gap, may be early by the tolerance.
-    const tolerance = this.spec.happenings.some(({ kind }) => kind === 'absence' || kind === 'gap') ? GAP_TOLERANCE_MS : 0;
+    const tolerance = this.spec.happenings.some(({ kind }) => kind === 'absence' || kind === 'gap')
+      ? GAP_TOLERANCE_MS
+      : 0;
     const gap = this.mailboxAt(mailbox, at).gapSeconds * 1000 - tolerance;
     if (last !== undefined && at - last < gap) broken('gap', `${at - last} ms`);
     if (at < (sender.restsUntil ?? 0)) broken('a mailbox that rests');

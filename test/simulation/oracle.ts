@@ -141,7 +141,9 @@ class Course {
     ].sort((a, b) => a - b);
     this.#rests = spec.mailboxes.map((_, index) =>
       spec.happenings.flatMap((one) =>
-        'until' in one && (one.kind === 'absence' || one.mailbox === index) ? [{ from: one.at, until: restsUntil(one.kind, one.until) }] : [],
+        'until' in one && (one.kind === 'absence' || one.mailbox === index)
+          ? [{ from: one.at, until: restsUntil(one.kind, one.until) }]
+          : [],
       ),
     );
     for (const one of spec.happenings)
