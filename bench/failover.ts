@@ -4,7 +4,7 @@ import type { BenchResult } from './context.ts';
 
 /** Emails in flight when the database vanishes. */
 const EMAILS = 20;
-const AWAY_MS = 30_000;
+const AWAY_MS = 40_000;
 const TARGET_S = 60;
 
 /**

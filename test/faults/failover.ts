@@ -8,6 +8,7 @@ import { createMailbox, createTenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { compareDirectSends } from './direct-sends.ts';
 import { onInstallation, type Kept } from './installation.ts';
+import type { Part } from './parts.ts';
 import type { Check } from './reconcile.ts';
 
 interface Failover {
@@ -26,9 +27,15 @@ interface FailoverReport {
   settledMs: number;
 }
 
-const SETTINGS: Record<string, string> = { NODE_ENV: 'test', LOG_LEVEL: 'info', ALLOW_PRIVATE_MAIL_HOSTS: 'true' };
-/** Duration (ms) of an SMTP session, so that all emails are in flight together. */
-const SESSION_MS = 8_000;
+const SETTINGS: Record<string, string> = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'info',
+  ALLOW_PRIVATE_MAIL_HOSTS: 'true',
+  // One organization gets a part of the sessions only.
+  SMTP_HOST_SESSIONS: '100',
+};
+/** Time (ms) that the mail server takes to answer, so that all emails are in flight together. */
+const ANSWER_MS = 30_000;
 
 /**
  * Takes the database away from a worker without a word while it sends emails: its connections stay open and silent at
@@ -47,7 +54,7 @@ export async function runFailover(options: Failover): Promise<FailoverReport & K
       { workers: 2, env: SETTINGS, furtherEnv, log: options.log },
       async ({ workers: [other, worker], deaths }, { deps }) => {
         await other!.kill();
-        const play = { door: door!, url: worker!.url!, mail, deps };
+        const play = { door: door!, worker: worker!, mail, deps };
         const { settledMs, health } = await loseDatabase(options, play);
         const silence: Check = {
           name: 'the process lives, and says so',
@@ -65,20 +72,29 @@ export async function runFailover(options: Failover): Promise<FailoverReport & K
 
 async function loseDatabase(
   { emails, awayMs, settleMs, log }: Failover,
-  { door, url, mail, deps }: { door: Door; url: string; mail: MailWorld; deps: TestDeps },
+  { door, worker, mail, deps }: { door: Door; worker: Part; mail: MailWorld; deps: TestDeps },
 ): Promise<{ settledMs: number; health: number[] }> {
   const { organizationId } = await createTenant(deps, 'Failover');
   const ctx = systemCtx(deps, organizationId, 'faults');
+  const mailboxes: string[] = [];
   for (let index = 0; index < emails; index += 1) {
     const box = await mail.addMailbox({ email: `writer${index}@faults.example.com`, password: 'secret' });
-    const mailbox = await createMailbox(deps, organizationId, box.email, { smtp: box.smtp, imap: box.imap });
-    const to = `p${index}@people.example.org`;
-    mail.script(to, { kind: 'delay', ms: SESSION_MS });
-    const email = { email_account_id: mailbox, to: [to], subject: `Mail ${index}`, body_plain: 'Hello' };
-    await acceptDirectSend(ctx, 'compose', email);
+    mailboxes.push(await createMailbox(deps, organizationId, box.email, { smtp: box.smtp, imap: box.imap }));
   }
-  const inState = async (...states: string[]) => (await deps.db('sends').whereIn('state', states).select('id')).length;
-  await eventually(async () => (await inState('sending')) === emails, 60_000, 100);
+  const write = async (to: string, index: number): Promise<void> => {
+    const email = { email_account_id: mailboxes[index % emails]!, to: [to], subject: to, body_plain: 'Hello' };
+    await acceptDirectSend(ctx, 'compose', email);
+  };
+  const open = () => deps.db('direct_sends').whereIn('state', ['awaiting_approval', 'queued']).first('id');
+  // A mail server gets few sessions at once until it has answered often.
+  for (let index = 0; index < 2 * emails; index += 1) await write(`first${index}@people.example.org`, index);
+  await eventually(async () => !(await open()), 90_000, 250);
+  for (let index = 0; index < emails; index += 1) {
+    mail.script(`p${index}@people.example.org`, { kind: 'delay', ms: ANSWER_MS });
+    await write(`p${index}@people.example.org`, index);
+  }
+  const underWay = async () => (await deps.db('sends').where({ state: 'sending' }).select('id')).length;
+  await eventually(async () => (await underWay()) === emails, 90_000, 100);
   door.setSilent(true);
   door.forget();
   log(`the database is away with ${emails} emails in flight`);
@@ -86,17 +102,16 @@ async function loseDatabase(
   const until = performance.now() + awayMs;
   while (performance.now() < until) {
     await sleep(1_000);
-    health.push((await fetch(`${url}/health`)).status);
+    health.push((await fetch(`${worker.url}/health`)).status);
   }
   const taken = door.taken();
   door.setSilent(false);
   await eventually(async () => door.taken() > taken, 60_000, 20);
   const acceptedAt = performance.now();
   log('the new database has accepted the first connection');
-  const open = () => deps.db('direct_sends').whereIn('state', ['awaiting_approval', 'queued']).first('id');
   await eventually(async () => !(await open()), settleMs, 100).catch(() => {});
   const settledMs = performance.now() - acceptedAt;
   log(`all is settled ${Math.round(settledMs)} ms later`);
-  health.push((await fetch(`${url}/health`)).status);
+  health.push((await fetch(`${worker.url}/health`)).status);
   return { settledMs, health };
 }

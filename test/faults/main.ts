@@ -168,7 +168,7 @@ if (values.rolling) {
 
 if (values.failover || values.clock) {
   const { checks, folder } = values.failover
-    ? await runFailover({ emails: 20, awayMs: 30_000, settleMs: 60_000, log })
+    ? await runFailover({ emails: 20, awayMs: 40_000, settleMs: 60_000, log })
     : await runWrongClock({ seed, contacts: 50, aheadMs: 10_000, settleMs: 150_000, log });
   printChecks(checks);
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);

@@ -22,6 +22,7 @@ export interface Door {
 export async function openDoor(databaseUrl: string): Promise<Door> {
   const target = new URL(databaseUrl);
   const open = new Set<Socket>();
+  const inside = new Set<Socket>();
   const forgotten = new WeakSet<Socket>();
   let silent = false;
   let taken = 0;
@@ -37,7 +38,7 @@ export async function openDoor(databaseUrl: string): Promise<Door> {
     inner.on('data', (bytes) => forgotten.has(socket) || socket.write(bytes));
     inner.on('close', () => forgotten.has(socket) || socket.destroy());
     socket.on('close', () => forgotten.has(socket) || inner.destroy());
-    server.once('close', () => inner.destroy());
+    inside.add(inner);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -53,7 +54,7 @@ export async function openDoor(databaseUrl: string): Promise<Door> {
     forget: () => open.forEach((socket) => forgotten.add(socket)),
     close() {
       server.close();
-      open.forEach((socket) => socket.destroy());
+      for (const socket of [...open, ...inside]) socket.destroy();
     },
   };
 }
