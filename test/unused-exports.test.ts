@@ -20,7 +20,7 @@ const USED_OTHERWISE: Record<string, string> = {
   'test/groups/declare.ts: declareFiles': 'The files that the groups are written to import it.',
   'test/harness/probe/workflow.ts: probe': 'Temporal finds a workflow by its name.',
   'test/suites/planted-family.test.ts:': 'They stand in the text of the family that is planted.',
-  'web/src/parts/icon.ts: outlineIcon': 'The modules that web/icons.ts makes import it.',
+  'web/src/components/icon.ts: outlineIcon': 'The modules that web/icons.ts makes import it.',
   'workflows/index.ts:': 'Temporal finds workflows by their names.',
   'workflows/trace-context.ts: interceptors': 'Temporal imports it.',
 };

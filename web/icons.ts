@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Plugin } from 'vite';
 
 const PREFIX = 'tabler:';
-const ICON = join(import.meta.dirname, 'src/parts/icon.ts');
+const ICON = join(import.meta.dirname, 'src/components/icon.ts');
 
 interface IconSet {
   icons: Record<string, { body: string }>;

@@ -7,9 +7,9 @@ import { sentences } from './sentences.ts';
 const API = process.env.HERON_URL ?? 'http://127.0.0.1:8080';
 const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '/oauth', '/docs', '/openapi.json'];
 
-/** Modules that every room uses, and small ones that two rooms share. */
-const PARTS =
-  /src\/parts\/(act|figure|focus|page|section|sub-pages|time|to)\.|messages\/hours\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
+/** Modules that every area uses, and small ones that two areas share. */
+const COMMON =
+  /src\/components\/(action|figure|focus|page|page-link|section|sub-pages|time)\.|messages\/hours\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
 
 export default defineConfig({
   plugins: [react(), tablerIcons(), sentences()],
@@ -33,13 +33,13 @@ export default defineConfig({
       output: {
         codeSplitting: {
           // Builds the first page as one file and shared modules as a few. By default the bundler creates one file for
-          // each set of rooms that share something.
+          // each set of areas that share something.
           groups: [
             { name: 'first', tags: ['$initial'], priority: 2 },
-            { name: 'parts', test: PARTS, priority: 1 },
+            { name: 'parts', test: COMMON, priority: 1 },
             { name: 'icons', test: /^\0tabler:/, minShareCount: 2, priority: 1 },
-            { name: 'controls', test: /@mantine|@floating-ui|src\/parts\//, minShareCount: 3 },
-            { name: 'report', test: /rooms\/reports\/(behind|nothing|period)\./, minShareCount: 2 },
+            { name: 'controls', test: /@mantine|@floating-ui|src\/components\//, minShareCount: 3 },
+            { name: 'report', test: /pages\/reports\/(figure-link|nothing|period)\./, minShareCount: 2 },
           ],
         },
       },

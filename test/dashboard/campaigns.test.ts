@@ -61,9 +61,16 @@ browserTest(
     await write(page, 'Subject', 'A question, {{.FirstName | default "you"}}');
     await write(page, 'Text', 'Hello {{.FirstName}}, {{.Nothing}}');
     await page.getByRole('region', { name: 'Preview' }).getByText('No value for: {{.Nothing}}').waitFor();
+    await write(page, 'Text', 'Hello\n{{.FirstName | shout}}');
+    await page
+      .getByRole('note')
+      .getByText(/^Line 2: .*shout/)
+      .waitFor();
     await write(page, 'Text', 'Hello {{.Fir');
     await page.keyboard.press('Control+Space');
     await page.getByRole('option', { name: 'FirstName' }).click();
+    // Braces that a person types behind a completed variable are there already.
+    await page.keyboard.type('}}');
     await page.keyboard.insertText(', who looks after the lights?');
     await page.getByRole('region', { name: 'Preview' }).getByText('Hello Alex, who looks after the lights?').waitFor();
     await save(page);
@@ -107,6 +114,11 @@ browserTest(
     await run.getByText('Completed', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('One lead gets emails').waitFor();
+    await dialog.getByText(`From ${OURS}`).waitFor();
+    await dialog.getByRole('button', { name: /To ada@lead\.test/ }).click();
+    await dialog.locator('iframe').contentFrame().getByText('Hello Ada, who looks after the lights?').waitFor();
     await page.getByRole('button', { name: 'Start sending' }).click();
     // The button that opened the dialog has another label now, and has the focus again.
     await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();

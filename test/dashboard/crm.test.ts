@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { TRIGGER_NAMES } from '../../domain/connect/triggers/vocabulary.ts';
-import { TRIGGERS } from '../../web/src/parts/triggers.ts';
+import { TRIGGERS } from '../../web/src/components/triggers.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createPipeline } from '../harness/crm.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';

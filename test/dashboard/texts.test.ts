@@ -6,7 +6,7 @@ import { message } from '../../messages/index.ts';
 import { textsFor, type PageTexts } from '../../api/pages/texts.ts';
 import { Html } from '../../api/http/html.ts';
 import { DASHBOARD } from '../../messages/dashboard.ts';
-import { ACTIONS, RECORD_TYPES } from '../../web/src/rooms/operator/audit-names.ts';
+import { ACTIONS, RECORD_TYPES } from '../../web/src/pages/operator/audit-names.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
 const DOMAIN = fileURLToPath(new URL('../../domain', import.meta.url));
@@ -17,7 +17,7 @@ async function sources(): Promise<{ name: string; area: string; source: string }
   return Promise.all(
     names.map(async (name) => ({
       name,
-      area: /^rooms\/(\w+)\//.exec(name)?.[1] ?? 'common',
+      area: /^pages\/(\w+)\//.exec(name)?.[1] ?? 'common',
       source: await readFile(join(SOURCES, name), 'utf8'),
     })),
   );

@@ -68,7 +68,7 @@ export const common = {
   'palette.open': 'Gehe zu',
   'palette.placeholder': 'Seite oder Kampagne',
   'palette.nothing': 'Keine Ergebnisse.',
-  'palette.rooms': 'Seiten',
+  'palette.pages': 'Seiten',
   'nav.start': 'Start',
   'nav.campaigns': 'Kampagnen',
   'nav.leads': 'Leads',

@@ -68,7 +68,7 @@ export const common = {
   'palette.open': 'Go to',
   'palette.placeholder': 'Page or campaign',
   'palette.nothing': 'No results.',
-  'palette.rooms': 'Pages',
+  'palette.pages': 'Pages',
   'nav.start': 'Start',
   'nav.campaigns': 'Campaigns',
   'nav.leads': 'Leads',

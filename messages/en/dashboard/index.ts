@@ -5,6 +5,7 @@ import { common } from './common.ts';
 import { crm } from './crm.ts';
 import { inbox } from './inbox.ts';
 import { integrations } from './integrations.ts';
+import { lead } from './lead.ts';
 import { leads } from './leads.ts';
 import { mailboxes } from './mailboxes.ts';
 import { meetings } from './meetings.ts';
@@ -12,7 +13,6 @@ import { operator } from './operator.ts';
 import { reports } from './reports.ts';
 import { review } from './review.ts';
 import { start } from './start.ts';
-import { way } from './way.ts';
 
 /** The dashboard's messages in English, by area. The browser loads an area with the first page that uses it. */
 export const dashboard = {
@@ -23,6 +23,7 @@ export const dashboard = {
   crm,
   inbox,
   integrations,
+  lead,
   leads,
   mailboxes,
   meetings,
@@ -30,5 +31,4 @@ export const dashboard = {
   reports,
   review,
   start,
-  way,
 };

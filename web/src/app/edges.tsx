@@ -1,7 +1,7 @@
 import { Anchor, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { Link, type ErrorComponentProps } from '@tanstack/react-router';
-import { ErrorNote } from '../parts/states.tsx';
+import { ErrorNote } from '../components/states.tsx';
 import { useText } from '../text/index.ts';
 
 /** Shown in place of a page that failed. */

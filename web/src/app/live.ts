@@ -1,25 +1,9 @@
 import { useSyncExternalStore } from 'react';
 import { isShort, queryClient } from './api.ts';
 import { REALTIME_URL } from './meta.ts';
+import { STALE, type Key } from './query-keys.ts';
 import { accessToken } from './session.ts';
 
-/** First parts of the query keys that an event makes stale, by the prefix of its type. */
-const STALE: [prefix: string, keys: string[]][] = [
-  ['campaign.', ['campaigns', 'checklist']],
-  ['inbox.', ['inbox', 'checklist']],
-  ['email_account.', ['mailboxes', 'checklist']],
-  ['warmup.', ['mailboxes']],
-  ['contact.', ['campaigns', 'contacts', 'checklist']],
-  ['bulk_operation.', ['imports', 'contacts', 'checklist']],
-  ['crm.', ['deals', 'tasks', 'contacts']],
-  ['meeting.', ['meetings', 'contacts']],
-  ['automation.', ['automations']],
-  ['team.', ['team']],
-  ['approval.', ['approvals', 'runs']],
-  ['run.', ['runs']],
-  ['agent_policy.', ['policies']],
-  ['mailbox_order.', ['orders']],
-];
 /**
  * High-volume events that must be subscribed to by name, each with an ordinary event that needs the same right. The
  * right to the ordinary event shows if the person may subscribe.
@@ -46,8 +30,8 @@ let attempts = 0;
 let gathering: ReturnType<typeof setTimeout> | undefined;
 let stopped = true;
 let settling: ReturnType<typeof setTimeout> | undefined;
-const stale = new Set<string>();
-const unsettled = new Set<string>();
+const stale = new Set<Key[0]>();
+const unsettled = new Set<Key[0]>();
 const listeners = new Set<() => void>();
 
 /** Returns true while the event stream is connected. Otherwise visible data is refetched every 20 seconds. */
@@ -126,8 +110,8 @@ function take(message: Message): void {
     lastEventId = message.last_event_id ?? lastEventId;
   } else if (message.type === 'event') {
     lastEventId = message.id;
-    for (const [prefix, keys] of STALE)
-      if (message.event_type?.startsWith(prefix)) for (const key of keys) stale.add(key);
+    const [subject = ''] = message.event_type?.split('.') ?? [];
+    for (const data of Object.hasOwn(STALE, subject) ? STALE[subject as keyof typeof STALE] : []) stale.add(data);
     gathering ??= setTimeout(refresh, GATHER_MS);
   } else if (message.code === 'resume_expired') {
     lastEventId = undefined;
@@ -150,7 +134,7 @@ function refresh(): void {
   settling = setTimeout(() => refetch(unsettled), SETTLED_MS);
 }
 
-function refetch(keys: Set<string>): void {
+function refetch(keys: Set<Key[0]>): void {
   for (const key of keys) {
     void queryClient.invalidateQueries({ queryKey: [key], predicate: isShort });
     // Removes long lists that are not shown; they are loaded from the start when shown again.

@@ -2,12 +2,12 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { useState } from 'react';
-import { Dialog } from '../parts/dialog.tsx';
-import { useGoTo } from '../parts/page-link.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { useGoTo, type Address } from '../components/page-link.tsx';
 import { useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { usePerson } from './person.ts';
-import { ROOMS } from './rooms.ts';
+import { NAVIGATION } from './navigation.ts';
 
 /** Command palette: finds pages and campaigns by a few letters. */
 export default function Palette({ onClose }: { onClose: () => void }) {
@@ -22,11 +22,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     enabled: q.length > 1 && may('view_campaigns'),
   });
   const goTo = useGoTo();
-  const go = (to: string) => {
+  const go = (to: Address) => {
     onClose();
     goTo(to);
   };
-  const rooms = ROOMS.filter(({ needs }) => !needs || may(needs)).filter(({ key }) =>
+  const items = NAVIGATION.filter(({ needs }) => !needs || may(needs)).filter(({ key }) =>
     t(`nav.${key}`).toLowerCase().includes(typed.trim().toLowerCase()),
   );
   return (
@@ -44,10 +44,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         <Command.Input autoFocus value={typed} onValueChange={setTyped} placeholder={t('palette.placeholder')} />
         <Command.List>
           <Command.Empty>{t('palette.nothing')}</Command.Empty>
-          {rooms.length > 0 ? (
-            <Command.Group heading={t('palette.rooms')}>
-              {rooms.map(({ key, path, icon: Picture }) => (
-                <Command.Item key={key} value={`room-${key}`} onSelect={() => go(path)}>
+          {items.length > 0 ? (
+            <Command.Group heading={t('palette.pages')}>
+              {items.map(({ key, path, icon: Picture }) => (
+                <Command.Item key={key} value={`page-${key}`} onSelect={() => go(path)}>
                   <Picture size={17} stroke={1.6} />
                   {t(`nav.${key}`)}
                 </Command.Item>

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { queryClient } from './api.ts';
 import { PageError, NotFound } from './edges.tsx';
+import type { PageRoute } from './page-route.ts';
 import { PAGES } from './pages.ts';
 import { personQuery } from './person.ts';
 import { Shell } from './shell.tsx';
@@ -22,10 +23,15 @@ const root = createRootRoute({
   notFoundComponent: NotFound,
 });
 
-const page = <Path extends string>(path: Path, load: (typeof PAGES)[number]['load']) =>
+const routeOf = <Path extends string>({ path, load }: PageRoute<Path>) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
 
-const tree = root.addChildren(PAGES.map(({ path, load }) => page(path, load)));
+type RouteOf<Page> = Page extends PageRoute<infer Path> ? ReturnType<typeof routeOf<Path>> : never;
+type Pages = typeof PAGES;
+/** One route for each page, so that the compiler knows the parameters of every address. */
+type Routes = { -readonly [Index in keyof Pages]: RouteOf<Pages[Index]> };
+
+const tree = root.addChildren(PAGES.map((page: PageRoute) => routeOf(page)) as unknown as Routes);
 
 export const router = createRouter({
   routeTree: tree,

@@ -28,13 +28,14 @@ import {
   type ReactElement,
   type RefObject,
 } from 'react';
-import { ListSkeleton } from '../parts/states.tsx';
-import { nameOf } from '../parts/name.ts';
+import { ListSkeleton } from '../components/states.tsx';
+import { nameOf } from '../components/name.ts';
 import { textOf, toNumber, useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { subscribeToEvents, useIsLive } from './live.ts';
 import { usePerson } from './person.ts';
-import { ROOMS } from './rooms.ts';
+import { routed } from '../components/page-link.tsx';
+import { NAVIGATION } from './navigation.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const WorkspaceMenu = lazy(async () => ({ default: (await import('./menus.tsx')).WorkspaceMenu }));
@@ -124,7 +125,7 @@ function Header({
         aria-expanded={isMenuOpen}
         aria-controls="menu"
       />
-      <Link to={'/' as never} className="brand" aria-label={t('shell.home')}>
+      <Link to="/" className="brand" aria-label={t('shell.home')}>
         <img src="/heron.svg" alt="" width={24} height={24} />
         <Text fw={650} visibleFrom="xs">
           Heron
@@ -156,11 +157,11 @@ function Header({
 function Navigation() {
   const t = useText();
   const { workspace } = usePerson();
-  const rooms = ROOMS.filter(({ needs }) => !needs || workspace?.permissions.includes(needs));
+  const items = NAVIGATION.filter(({ needs }) => !needs || workspace?.permissions.includes(needs));
   return (
     <Stack component="nav" gap={2} aria-label={t('shell.navigation')}>
-      {rooms.map(({ key, path, icon: Picture }) => (
-        <Link key={key} to={path as never} className="nav-link" activeOptions={{ exact: path === '/' }}>
+      {items.map(({ key, path, icon: Picture }) => (
+        <Link key={key} to={routed(path)} className="nav-link" activeOptions={{ exact: path === '/' }}>
           <Picture size={18} stroke={1.6} />
           {t(`nav.${key}`)}
           {key === 'inbox' ? <Unread /> : null}

@@ -1,5 +1,5 @@
 import { alpha, createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
-import { restoreFocus } from '../parts/focus.ts';
+import { restoreFocus } from '../components/focus.ts';
 import { text } from '../text/index.ts';
 import type { Preferences } from './preferences.ts';
 

@@ -9,7 +9,7 @@ import { loadServerTexts } from './server.ts';
 
 type Areas = typeof dashboard;
 /** Area of the dashboard, whose messages are loaded with its pages. */
-export type Room = Exclude<keyof Areas, 'common'>;
+export type Area = Exclude<keyof Areas, 'common'>;
 
 type AllOf<Union> = (Union extends Union ? (one: Union) => void : never) extends (one: infer All) => void ? All : never;
 type Sentences = AllOf<Areas[keyof Areas]>;
@@ -35,12 +35,12 @@ const files = import.meta.glob<Record<string, Record<string, ParsedSentence>>>([
 const wanted = new Set<string>(['common']);
 
 /** Areas that show messages of the server by code, so the server's messages are loaded with them. */
-const SAYING: ReadonlySet<string> = new Set<Room>(['way']);
+const SAYING: ReadonlySet<string> = new Set<Area>(['lead']);
 
 /** Loads the messages of an area in the current language, and remembers the area for {@link loadTexts}. */
-export async function loadRoom(room: Room): Promise<void> {
-  wanted.add(room);
-  await load(language(), room);
+export async function loadArea(area: Area): Promise<void> {
+  wanted.add(area);
+  await load(language(), area);
 }
 
 /** Loads the messages of all areas opened so far in a language. Until then their keys have no messages. */

@@ -1,0 +1,17 @@
+import type { ReactNode } from 'react';
+import { loadArea, type Area } from '../text/index.ts';
+
+/** Page with the pattern of its address. */
+export interface PageRoute<Path extends string = string> {
+  path: Path;
+  /** Loads the page's code and the texts of its area; immediate if loaded before. */
+  load: () => Promise<{ default: () => ReactNode }>;
+}
+
+/** Returns a function that declares a page of an area. */
+export const pagesOf =
+  (area: Area) =>
+  <Path extends string>(path: Path, load: PageRoute['load']): PageRoute<Path> => ({
+    path,
+    load: async () => (await Promise.all([load(), loadArea(area)]))[0],
+  });

@@ -1,0 +1,74 @@
+import type { BodyOf } from '../../../client/src/index.ts';
+
+/** Data that the dashboard reads from the API. The key of every query begins with one of these. */
+type Data =
+  | 'applications'
+  | 'approvals'
+  | 'automations'
+  | 'campaigns'
+  | 'catalogue'
+  | 'checklist'
+  | 'choices'
+  | 'contacts'
+  | 'deals'
+  | 'flow'
+  | 'goals'
+  | 'import-preview'
+  | 'imports'
+  | 'inbox'
+  | 'integrations'
+  | 'keys'
+  | 'letter'
+  | 'mailboxes'
+  | 'meetings'
+  | 'operator'
+  | 'orders'
+  | 'person'
+  | 'policies'
+  | 'preview'
+  | 'reports'
+  | 'runs'
+  | 'segments'
+  | 'settings'
+  | 'suppressions'
+  | 'tags'
+  | 'tasks'
+  | 'team'
+  | 'templates';
+
+/** Key of a query. */
+export type Key = readonly [Data, ...unknown[]];
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    queryKey: Key;
+  }
+}
+
+type EventType = NonNullable<BodyOf<'/v1/webhooks', 'post'>['event_types']>[number];
+type Subject = EventType extends `${infer Subject}.${string}` ? Subject : never;
+
+/** Data that an event makes stale, by the subject of its type. */
+export const STALE: Readonly<Record<Subject, readonly Data[]>> = {
+  agent_policy: ['policies'],
+  approval: ['approvals', 'runs'],
+  automation: ['automations'],
+  bulk_operation: ['imports', 'contacts', 'checklist'],
+  campaign: ['campaigns', 'checklist'],
+  contact: ['campaigns', 'contacts', 'checklist'],
+  crm: ['deals', 'tasks', 'contacts'],
+  custom: [],
+  deliverability: ['campaigns', 'suppressions'],
+  domain_renewal: ['orders'],
+  email_account: ['mailboxes', 'checklist'],
+  form: [],
+  inbox: ['inbox', 'checklist'],
+  mailbox_order: ['orders'],
+  meeting: ['meetings', 'contacts'],
+  payment: ['orders'],
+  role: ['team'],
+  run: ['runs'],
+  settings: ['settings'],
+  team: ['team'],
+  warmup: ['mailboxes'],
+};

@@ -1,0 +1,76 @@
+import type { Key } from '../app/query-keys.ts';
+import { Button, Group } from '@mantine/core';
+import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useText } from '../text/index.ts';
+import type { ColumnHead } from './columns.ts';
+import { useFocusReturn } from './focus.ts';
+import { TableFrame } from './table-frame.tsx';
+
+interface PageOfRows {
+  data: readonly unknown[];
+  pagination: { next_cursor: string | null };
+}
+
+/** Loads a list of the API page by page. After a filter change the old rows stay until the new ones arrive. */
+export function usePaged<Page extends PageOfRows>(
+  queryKey: Key,
+  ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page>,
+) {
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => ask(pageParam ? { cursor: pageParam } : {}, signal),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.pagination.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Returns true if the list is empty under the current filter; false while rows of an earlier filter are shown. */
+export function isEmptyList(
+  list: Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data' | 'isPlaceholderData'>,
+): boolean {
+  return !list.isPlaceholderData && list.data?.pages[0]?.data.length === 0;
+}
+
+type PagedList = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'>;
+
+/** Button that loads the next page of a list. */
+export function More({ list }: { list: PagedList }) {
+  const t = useText();
+  useFocusReturn(list.isFetchingNextPage);
+  return list.hasNextPage ? (
+    <Group justify="center">
+      <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
+        {t('more')}
+      </Button>
+    </Group>
+  ) : null;
+}
+
+/** Shows a paged list as a table with a text for no results and a button for more. */
+export function PagedTable({
+  list,
+  columns,
+  minWidth,
+  empty,
+  children,
+}: {
+  /** Omit if all rows are loaded. */
+  list?: PagedList & Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data'>;
+  columns: readonly ColumnHead[];
+  /** Width (px) below which the table scrolls sideways. */
+  minWidth: number;
+  /** Text for an empty list. Default: no match. */
+  empty?: string | undefined;
+  children: ReactNode;
+}) {
+  return (
+    <>
+      <TableFrame columns={columns} minWidth={minWidth} isEmpty={list?.data?.pages[0]?.data.length === 0} empty={empty}>
+        {children}
+      </TableFrame>
+      {list ? <More list={list} /> : null}
+    </>
+  );
+}

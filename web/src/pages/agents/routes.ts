@@ -1,0 +1,12 @@
+import { pagesOf } from '../../app/page-route.ts';
+
+const page = pagesOf('agents');
+
+export const agentsPages = [
+  page('/agents', () => import('./runs.tsx')),
+  page('/agents/runs/$id', () => import('./run.tsx')),
+  page('/agents/policies', () => import('./policies.tsx')),
+  page('/agents/keys', () => import('./keys.tsx')),
+  page('/agents/applications', () => import('./applications.tsx')),
+  page('/agents/connect', () => import('./connect.tsx')),
+] as const;

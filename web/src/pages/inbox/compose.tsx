@@ -1,0 +1,59 @@
+import { Select, Stack, TagsInput, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Dialog } from '../../components/dialog.tsx';
+import { dataOf, heron } from '../../app/api.ts';
+import { useText } from '../../text/index.ts';
+import { useDraft, type Draft } from './draft.ts';
+import { Writing } from './writing.tsx';
+
+/** Editor of a new email or of a draft. */
+export default function Compose({ draft: kept, onClose }: { draft: Draft | undefined; onClose: () => void }) {
+  const t = useText();
+  const mailboxes = useQuery({
+    queryKey: ['mailboxes', 'senders'],
+    queryFn: () => dataOf(heron.GET('/v1/emails', { params: { query: { limit: 100 } } })),
+  });
+  const draft = useDraft(
+    {
+      email_account_id: kept?.email_account_id ?? undefined,
+      to: kept?.to ?? [],
+      subject: kept?.subject ?? '',
+      body_plain: kept?.body_plain ?? '',
+    },
+    kept,
+  );
+  const { written, write } = draft;
+  const rows = mailboxes.data?.data ?? [];
+  return (
+    <Dialog onClose={onClose} title={t('inbox.compose')} size="lg" closeOnClickOutside={false}>
+      <Writing draft={draft} variables={{}} label={t('inbox.words')} onDone={onClose}>
+        <Stack gap="xs">
+          <Select
+            label={t('inbox.compose.from')}
+            required
+            searchable
+            data={rows.map(({ id, email }) => ({ value: id, label: email }))}
+            value={written.email_account_id ?? null}
+            onChange={(value) => write({ email_account_id: value ?? undefined })}
+            nothingFoundMessage={t('mailboxes.empty')}
+          />
+          <TagsInput
+            label={t('inbox.compose.to')}
+            required
+            data-autofocus
+            value={written.to ?? []}
+            onChange={(to) => write({ to })}
+            acceptValueOnBlur
+            splitChars={[',', ';', ' ']}
+          />
+          <TextInput
+            label={t('inbox.compose.subject')}
+            required
+            value={written.subject ?? ''}
+            onChange={(event) => write({ subject: event.currentTarget.value })}
+          />
+        </Stack>
+      </Writing>
+    </Dialog>
+  );
+}

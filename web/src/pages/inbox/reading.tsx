@@ -1,0 +1,139 @@
+import { Alert, Button, Group, Kbd, Menu } from '@mantine/core';
+import { useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAction } from '../../components/action.ts';
+import { textOf, useText } from '../../text/index.ts';
+import { correctReading, declineOptOut } from './actions.ts';
+import { isCorrectable, KINDS } from './kinds.ts';
+import type { Message } from './address.ts';
+
+/** The reading of a received message, with what follows from it: the decision about a doubtful opt-out, a pause, a new contact. */
+export function Reading({ message }: { message: Message }) {
+  const mayWrite = useCan('send_campaigns');
+  if (!isCorrectable(message)) return null;
+  return (
+    <>
+      {message.asks_to_stop ? <AsksToStop message={message} mayWrite={mayWrite} /> : null}
+      <Group gap="xs">
+        {mayWrite ? <KindMenu message={message} /> : null}
+        <PauseOffer message={message} />
+        <ReferralOffer message={message} />
+      </Group>
+    </>
+  );
+}
+
+/** A message that may ask for no more emails. Nothing is sent to its address until a person decides. */
+function AsksToStop({ message, mayWrite }: { message: Message; mayWrite: boolean }) {
+  const t = useText();
+  return (
+    <Alert color="yellow" variant="light" role="note" title={t('inbox.asks')}>
+      {t('inbox.asks.why')}
+      {mayWrite ? (
+        <Group gap="xs" mt="xs">
+          <Button
+            size="compact-sm"
+            color="red"
+            variant="light"
+            rightSection={<Kbd size="xs">6</Kbd>}
+            onClick={() => void correctReading(message.id, 'opt_out')}
+          >
+            {t('inbox.asks.yes')}
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            rightSection={<Kbd size="xs">0</Kbd>}
+            onClick={() => void declineOptOut(message.id)}
+          >
+            {t('inbox.asks.no')}
+          </Button>
+        </Group>
+      ) : null}
+    </Alert>
+  );
+}
+
+/** The kind of the message, and the other kinds that a person can give instead. */
+function KindMenu({ message }: { message: Message }) {
+  const t = useText();
+  const [isOpen, setOpen] = useState(false);
+  const { answer } = message;
+  return (
+    <Menu opened={isOpen} onChange={setOpen} position="bottom-start" width={230} withinPortal>
+      <Menu.Target>
+        <Button size="compact-xs" variant="default" title={t('inbox.reading.why')}>
+          {answer ? textOf('inbox.kind', answer.kind) : t('inbox.reading.none')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t('inbox.reading.correct')}</Menu.Label>
+        {KINDS.map((kind, at) => (
+          <Menu.Item
+            key={kind}
+            role="menuitemradio"
+            aria-checked={answer?.kind === kind}
+            rightSection={<Kbd size="xs">{at + 1}</Kbd>}
+            onClick={() => void correctReading(message.id, kind)}
+          >
+            {textOf('inbox.kind', kind)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Pauses the lead until the day that a "not now" names. */
+function PauseOffer({ message: { answer, campaign_id: id, contact_id: contactId } }: { message: Message }) {
+  const t = useText();
+  const mayWrite = useCan('send_campaigns');
+  const pause = useAction(
+    (until: string) =>
+      dataOf(
+        heron.POST('/v1/campaigns/{id}/leads/{contactId}/pause', {
+          params: { path: { id: id!, contactId: contactId! } },
+          body: { until, reason: t('inbox.pause.reason') },
+        }),
+      ),
+    { done: t('inbox.pause.done'), stale: [['campaigns'], ['contacts']] },
+  );
+  const until = answer?.kind === 'not_now' ? answer.until : null;
+  if (!mayWrite || !until || !id || !contactId || Date.parse(until) <= Date.now()) return null;
+  return (
+    <Button
+      size="compact-xs"
+      variant="light"
+      loading={pause.isPending}
+      disabled={pause.isSuccess}
+      onClick={() => pause.mutate(until)}
+    >
+      {t('inbox.pause', { at: until })}
+    </Button>
+  );
+}
+
+/** Adds the person whom a referral or an away note names. */
+function ReferralOffer({ message: { id, answer } }: { message: Message }) {
+  const t = useText();
+  const mayAdd = useCan('manage_contacts');
+  const add = useAction(() => dataOf(heron.POST('/v1/unibox/{id}/contact', { params: { path: { id } } })), {
+    done: t('inbox.referral.done'),
+    stale: [['contacts']],
+  });
+  const person = answer?.kind === 'referral' || answer?.kind === 'out_of_office' ? answer.person : null;
+  if (!mayAdd || !person?.email) return null;
+  return (
+    <Button
+      size="compact-xs"
+      variant="light"
+      loading={add.isPending}
+      disabled={add.isSuccess}
+      title={person.email}
+      onClick={() => add.mutate()}
+    >
+      {t('inbox.referral', { name: person.name ?? person.email })}
+    </Button>
+  );
+}

@@ -1,0 +1,183 @@
+import { Badge, Group, Select } from '@mantine/core';
+import IconUpload from 'tabler:upload';
+import IconUsers from 'tabler:users';
+import { memo } from 'react';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { shownAddress } from '../../components/address.ts';
+import { useFilter } from '../../components/filter.ts';
+import { isEmptyList, usePaged } from '../../components/paged.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
+import { Moment } from '../../components/time.tsx';
+import { PageLinkButton } from '../../components/page-link.tsx';
+import { VirtualTable } from '../../components/virtual-table.tsx';
+import { useText } from '../../text/index.ts';
+import { NewContact } from './new-contact.tsx';
+import { LeadsPage } from './pages.tsx';
+import { Tags, useTags } from './tags.tsx';
+
+type Contact = RowOf<'/v1/contacts'>;
+const SORTS = ['created_at', 'updated_at', 'email', 'last_name', 'campaign_count'] as const;
+
+/** Page of all contacts of the workspace, newest first. */
+export default function ContactsPage() {
+  const t = useText();
+  const mayWrite = useCan('manage_contacts');
+  const actions = mayWrite ? (
+    <>
+      <NewContact />
+      <PageLinkButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
+        {t('leads.import')}
+      </PageLinkButton>
+    </>
+  ) : null;
+  return (
+    <LeadsPage lead={t('leads.lead')} actions={actions}>
+      <Contacts mayWrite={mayWrite} />
+    </LeadsPage>
+  );
+}
+
+/** List with its filters. State that changes while scrolling is kept here, not in the surrounding page. */
+function Contacts({ mayWrite }: { mayWrite: boolean }) {
+  const t = useText();
+  const [q] = useFilter('q');
+  const [tag] = useFilter('tag');
+  const [subscribed] = useFilter('subscribed');
+  const [sort] = useFilter('sort');
+  const isNarrow = Boolean(q || tag || subscribed);
+  const list = usePaged(['contacts', 'list', q, tag, subscribed, sort], (cursor, signal) =>
+    dataOf(
+      heron.POST('/v1/contacts/search', {
+        params: { query: { limit: 100, ...cursor } },
+        body: {
+          ...(q ? { query: q } : {}),
+          ...(tag ? { category_ids: [tag] } : {}),
+          ...(subscribed ? { subscribed: subscribed === 'yes' } : {}),
+          ...(sort
+            ? { sort_by: sort as (typeof SORTS)[number], reverse: sort === 'email' || sort === 'last_name' }
+            : {}),
+        },
+        signal,
+      }),
+    ),
+  );
+  return (
+    <Answered query={list} skeleton={<ListSkeleton rows={10} />}>
+      {() =>
+        isEmptyList(list) && !isNarrow ? (
+          <Empty
+            icon={IconUsers}
+            title={t('leads.empty')}
+            action={
+              mayWrite ? (
+                <PageLinkButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
+                  {t('leads.import')}
+                </PageLinkButton>
+              ) : null
+            }
+          >
+            {t('leads.empty.why')}
+          </Empty>
+        ) : (
+          <>
+            <Filters />
+            <VirtualTable<Contact>
+              list={list}
+              minWidth={760}
+              keyOf={({ id }) => id}
+              columns={[
+                { label: t('leads.who'), width: '38%' },
+                { label: t('leads.company'), width: '20%' },
+                { label: t('leads.tags'), width: '18%', isExtra: true },
+                { label: t('nav.campaigns'), isNumber: true, width: 110, isExtra: true },
+                { label: t('leads.added'), width: 150, isExtra: true },
+              ]}
+            >
+              {cellsOf}
+            </VirtualTable>
+          </>
+        )
+      }
+    </Answered>
+  );
+}
+
+const Filters = memo(function Filters() {
+  const t = useText();
+  const [q, setQ] = useFilter('q');
+  const [tag, setTag] = useFilter('tag');
+  const [subscribed, setSubscribed] = useFilter('subscribed');
+  const [sort, setSort] = useFilter('sort');
+  const tags = useTags();
+  return (
+    <Group gap="xs">
+      <SearchField label={t('leads.search')} value={q} onChange={setQ} />
+      <Select
+        value={tag || null}
+        onChange={(value) => setTag(value ?? '')}
+        data={(tags.data?.data ?? []).map(({ id, title }) => ({ value: id, label: title }))}
+        placeholder={t('leads.anyTag')}
+        aria-label={t('leads.anyTag')}
+        clearable
+        searchable
+        w={170}
+      />
+      <Select
+        value={subscribed || null}
+        onChange={(value) => setSubscribed(value ?? '')}
+        data={(['yes', 'no'] as const).map((value) => ({ value, label: t(`leads.subscribed.${value}`) }))}
+        placeholder={t('leads.subscribed.any')}
+        aria-label={t('leads.subscribed.any')}
+        clearable
+        w={200}
+      />
+      <Select
+        value={sort || 'created_at'}
+        onChange={(value) => setSort(value === 'created_at' ? '' : (value ?? ''))}
+        data={SORTS.map((value) => ({ value, label: t(`leads.sort.${value}`) }))}
+        aria-label={t('leads.sort')}
+        allowDeselect={false}
+        w={190}
+      />
+    </Group>
+  );
+});
+
+const cellsOf = (contact: Contact) => <Cells contact={contact} />;
+
+function Cells({ contact }: { contact: Contact }) {
+  const t = useText();
+  const name = nameOf(contact);
+  return (
+    <>
+      <td>
+        <div className="line">
+          <div className="clip">
+            <a href={`/leads/${contact.id}`} title={`${name} ${contact.email}`}>
+              {name || shownAddress(contact.email)}
+            </a>
+            {name ? <span className="dimmed">{` ${shownAddress(contact.email)}`}</span> : null}
+          </div>
+          {contact.subscribed ? null : (
+            <Badge variant="light" color="yellow" tt="none" flex="none">
+              {t('leads.subscribed.no')}
+            </Badge>
+          )}
+        </div>
+      </td>
+      <td className="clip">{contact.company}</td>
+      <td className="clip">{contact.categories.length > 0 ? <Tags tags={contact.categories} most={1} /> : null}</td>
+      <td className="number">{contact.campaigns.length || null}</td>
+      <td className="clip dimmed">
+        <Moment at={contact.created_at} />
+      </td>
+    </>
+  );
+}
+
+/** Returns first and last name; empty if both are unknown. */
+export function nameOf({ first_name, last_name }: { first_name: string; last_name: string }): string {
+  return [first_name, last_name].filter(Boolean).join(' ');
+}

@@ -1,0 +1,147 @@
+import { Anchor, Group, Modal, Select, Table, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useMembers } from '../../components/choices.ts';
+import { useFilter } from '../../components/filter.ts';
+import { PagedTable, usePaged } from '../../components/paged.tsx';
+import { Answered, ListSkeleton } from '../../components/states.tsx';
+import { Ago } from '../../components/time.tsx';
+import { useText } from '../../text/index.ts';
+import { Actor, EntryDetail, type Entry } from './audit-entry.tsx';
+import { ACTIONS, RECORD_TYPES } from './audit-names.ts';
+import { actionName, entryName, recordTypeName } from './audit-labels.ts';
+import { OperatorPage } from './frame.tsx';
+
+/** Page of the audit log, filtered by actor, action, record type and day. */
+export default function AuditPage() {
+  const t = useText();
+  const mayTeam = useCan('manage_team');
+  const [actor, setActor] = useFilter('actor');
+  const [action, setAction] = useFilter('action');
+  const [kind, setKind] = useFilter('kind');
+  const [from, setFrom] = useFilter('from');
+  const [to, setTo] = useFilter('to');
+  const [open, setOpen] = useState<Entry>();
+  const members = useMembers(mayTeam);
+  const list = usePaged(['operator', 'audit', actor, action, kind, from, to], (cursor, signal) => {
+    const query = {
+      limit: 50,
+      ...(actor ? { actor_id: actor } : {}),
+      ...(action ? { action } : {}),
+      ...(kind ? { entity_type: kind } : {}),
+      ...(from ? { start_date: from } : {}),
+      ...(to ? { end_date: to } : {}),
+      ...cursor,
+    };
+    return dataOf(heron.GET('/v1/audit-logs', { params: { query }, signal }));
+  });
+  return (
+    <OperatorPage>
+      <Group gap="xs" align="flex-end">
+        {mayTeam ? (
+          <Select
+            label={t('operator.audit.who')}
+            value={actor || null}
+            onChange={(value) => setActor(value ?? '')}
+            data={members.data ?? []}
+            placeholder={t('operator.audit.anybody')}
+            searchable
+            clearable
+            w={190}
+          />
+        ) : null}
+        <Select
+          label={t('operator.audit.action')}
+          value={action || null}
+          onChange={(value) => setAction(value ?? '')}
+          data={choicesOf(ACTIONS, action, actionName)}
+          placeholder={t('operator.audit.any')}
+          searchable
+          clearable
+          w={200}
+        />
+        <Select
+          label={t('operator.audit.kind')}
+          value={kind || null}
+          onChange={(value) => setKind(value ?? '')}
+          data={choicesOf(RECORD_TYPES, kind, recordTypeName)}
+          placeholder={t('operator.audit.any')}
+          searchable
+          clearable
+          w={200}
+        />
+        <TextInput
+          type="date"
+          label={t('operator.audit.from')}
+          value={from}
+          onChange={(event) => setFrom(event.currentTarget.value)}
+        />
+        <TextInput
+          type="date"
+          label={t('operator.audit.to')}
+          value={to}
+          onChange={(event) => setTo(event.currentTarget.value)}
+        />
+      </Group>
+      <Answered query={list} skeleton={<ListSkeleton rows={8} />}>
+        {({ pages }) => (
+          <PagedTable
+            list={list}
+            minWidth={680}
+            columns={[
+              { label: t('operator.audit.what') },
+              { label: t('operator.audit.who') },
+              { label: t('operator.when'), isExtra: true },
+            ]}
+          >
+            {pages
+              .flatMap(({ data }) => data)
+              .map((one) => (
+                <Table.Tr key={one.id}>
+                  <Table.Td>
+                    <Anchor
+                      component="button"
+                      type="button"
+                      size="sm"
+                      fw={600}
+                      ta="left"
+                      aria-haspopup="dialog"
+                      onClick={() => setOpen(one)}
+                    >
+                      {entryName(one)}
+                    </Anchor>
+                    <Text size="xs" c="dimmed" ff="monospace" className="wrap-anywhere">
+                      {one.entity_type} {one.action}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td maw={280} className="wrap-anywhere">
+                    <Actor entry={one} />
+                  </Table.Td>
+                  <Table.Td c="dimmed">
+                    <Ago at={one.timestamp} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+          </PagedTable>
+        )}
+      </Answered>
+      <Modal
+        opened={open !== undefined}
+        onClose={() => setOpen(undefined)}
+        title={open ? entryName(open) : null}
+        size="lg"
+      >
+        {open ? <EntryDetail entry={open} /> : null}
+      </Modal>
+    </OperatorPage>
+  );
+}
+
+/** Returns options for API names, which can be searched by name and label. Includes a chosen name that is unknown. */
+function choicesOf(names: readonly string[], chosen: string, wordOf: (name: string) => string) {
+  const known = names.includes(chosen) || chosen === '' ? names : [...names, chosen];
+  return known
+    .map((value) => ({ value, label: `${wordOf(value)} (${value})` }))
+    .toSorted((one, other) => one.label.localeCompare(other.label));
+}

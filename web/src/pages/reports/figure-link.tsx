@@ -1,0 +1,53 @@
+import type { AnchorProps } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useCan } from '../../app/person.ts';
+import { PageLink } from '../../components/page-link.tsx';
+import { toNumber, useText } from '../../text/index.ts';
+
+/** Identifies a number: its report, its figure and its filters. */
+export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel'; figure: string } & Partial<
+  Record<
+    | 'from'
+    | 'to'
+    | 'campaign_id'
+    | 'email_account_id'
+    | 'provider'
+    | 'window_days'
+    | 'dimension'
+    | 'key'
+    | 'currency'
+    | 'status'
+    | 'match_method'
+    | 'corrected'
+    // For a funnel: its steps as in the address, the step's number from 1, and a flag for the people lost there.
+    | 'steps'
+    | 'step'
+    | 'lost',
+    string
+  >
+>;
+
+/**
+ * Number that links to the people behind it. Plain text if it is zero or unknown, or the person may not see contacts.
+ */
+export function FigureLink({
+  value,
+  number,
+  children,
+  ...props
+}: { value: number; number: FigureOf; children?: ReactNode } & AnchorProps) {
+  const t = useText();
+  const may = useCan('view_contacts');
+  const shown = children ?? toNumber(value);
+  if (value === 0 || !may) return <>{shown}</>;
+  return (
+    <PageLink
+      to={`/reports/people?${new URLSearchParams(number as Record<string, string>)}`}
+      inherit
+      title={t('reports.behind')}
+      {...props}
+    >
+      {shown}
+    </PageLink>
+  );
+}

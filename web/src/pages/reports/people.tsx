@@ -1,0 +1,196 @@
+import { Button, Table, Text } from '@mantine/core';
+import { useSearch } from '@tanstack/react-router';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCampaigns } from '../../components/choices.ts';
+import { saveCsv } from '../../components/csv.ts';
+import { Page } from '../../components/page.tsx';
+import { PagedTable, usePaged } from '../../components/paged.tsx';
+import { Answered, ListSkeleton } from '../../components/states.tsx';
+import { Ago, toSpan } from '../../components/time.tsx';
+import { PageLink } from '../../components/page-link.tsx';
+import { textOf, toNumber, useText } from '../../text/index.ts';
+import type { FigureOf } from './figure-link.tsx';
+import { readMarks, toStep, useMarkNames } from './marks.ts';
+
+/** One email, reply, contact or conversion that a number counts. */
+interface Counted {
+  id: string;
+  kind?: string;
+  contact_id: string | null;
+  contact_email: string | null;
+  campaign_id?: string | null;
+  at: string;
+  amount_minor?: number | null;
+  currency?: string | null;
+}
+
+/** Address of the report that contains the number. */
+const BACK = {
+  analytics: '/reports',
+  acquisition: '/reports/attribution',
+  customers: '/reports/attribution',
+  funnel: '/reports/funnels',
+} as const;
+
+/** Page of the people and emails behind a number of a report. */
+export default function PeoplePage() {
+  const t = useText();
+  const asked = useSearch({ strict: false }) as FigureOf;
+  const list = usePaged(['reports', 'behind', asked], (cursor, signal) => readCounted(asked, cursor, signal));
+  const name = useFigureName(asked);
+  const total = list.data?.pages[0]?.pagination.total;
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const range = asked.from && asked.to ? t('reports.utc', { period: toSpan(asked.from, asked.to) }) : '';
+  const save = () =>
+    saveCsv(
+      `heron-${asked.figure}`,
+      [t('reports.person'), t('reports.what'), t('reports.at')],
+      rows.map((one) => [one.contact_email, kindOf(one), one.at]),
+    );
+  return (
+    <Page
+      title={total === undefined || total === null ? name : `${name}: ${toNumber(total)}`}
+      lead={range || t('reports.everSince')}
+      back={{ to: BACK[asked.of ?? 'analytics'], label: t('nav.reports') }}
+      actions={
+        rows.length > 0 ? (
+          <Button variant="default" onClick={save}>
+            {t('csv')}
+          </Button>
+        ) : null
+      }
+    >
+      <Answered query={list} skeleton={<ListSkeleton rows={8} />}>
+        {() => <CountedTable list={list} rows={rows} isOfFunnel={asked.of === 'funnel'} />}
+      </Answered>
+    </Page>
+  );
+}
+
+/** Returns the name of the number. */
+function useFigureName({ of, steps, step, lost, figure }: FigureOf): string {
+  const t = useText();
+  const nameOfMark = useMarkNames();
+  const mark = of === 'funnel' ? readMarks(steps)[Number(step) - 1] : undefined;
+  if (mark === undefined) return textOf('reports.figure', figure);
+  return lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
+}
+
+/** @param isOfFunnel true if all rows are people of no particular campaign */
+function CountedTable({
+  list,
+  rows,
+  isOfFunnel,
+}: {
+  list: Parameters<typeof PagedTable>[0]['list'];
+  rows: readonly Counted[];
+  isOfFunnel: boolean;
+}) {
+  const t = useText();
+  const campaigns = useCampaigns();
+  const campaignName = (id: string) => campaigns.data?.data.find((one) => one.id === id)?.name ?? t('reports.open');
+  return (
+    <PagedTable
+      list={list}
+      minWidth={isOfFunnel ? 0 : 560}
+      empty={t('reports.nobody')}
+      columns={[
+        { label: t('reports.person') },
+        ...(isOfFunnel
+          ? []
+          : [
+              { label: t('reports.what'), isExtra: true },
+              { label: t('reports.campaign'), isExtra: true },
+            ]),
+        { label: t('reports.at') },
+      ]}
+    >
+      {rows.map((one) => (
+        <Table.Tr key={one.id}>
+          <Table.Td maw={{ base: 190, sm: 320 }} className="clip" title={one.contact_email ?? undefined}>
+            <Person one={one} />
+          </Table.Td>
+          {isOfFunnel ? null : (
+            <>
+              <Table.Td>{kindOf(one)}</Table.Td>
+              <Table.Td maw={260} className="clip">
+                {one.campaign_id ? (
+                  <PageLink to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
+                    {campaignName(one.campaign_id)}
+                  </PageLink>
+                ) : null}
+              </Table.Td>
+            </>
+          )}
+          <Table.Td c="dimmed">
+            <Ago at={one.at} />
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </PagedTable>
+  );
+}
+
+/** Shows a person's address. A person whose data was erased is counted and has none. */
+function Person({ one: { contact_id: id, contact_email: email } }: { one: Counted }) {
+  const t = useText();
+  if (id)
+    return (
+      <PageLink to={`/leads/${id}`} size="sm" fw={600}>
+        {email ?? t('reports.erased')}
+      </PageLink>
+    );
+  return (
+    email ?? (
+      <Text span c="dimmed" inherit>
+        {t('reports.erased')}
+      </Text>
+    )
+  );
+}
+
+function kindOf({ kind, amount_minor: amount, currency }: Counted): string {
+  if (amount !== undefined && amount !== null && currency)
+    return toNumber(amount / 100, { style: 'currency', currency });
+  return textOf('reports.kind', kind ?? 'person');
+}
+
+interface Page {
+  data: readonly Counted[];
+  pagination: { next_cursor: string | null; total: number | null };
+}
+
+/** Loads a page of the records that a number counts. */
+async function readCounted(
+  { of, ...number }: FigureOf,
+  cursor: { cursor?: string },
+  signal: AbortSignal,
+): Promise<Page> {
+  const page = { limit: 100, ...cursor };
+  const { figure: _, steps, step, lost, window_days: days, ...range } = number;
+  if (of === 'funnel')
+    return dataOf(
+      heron.POST('/v1/acquisition/funnels/people', {
+        params: { query: page },
+        body: {
+          steps: readMarks(steps).map(toStep),
+          step: Number(step),
+          ...(lost ? { lost: true } : {}),
+          ...(days ? { window_days: Number(days) } : {}),
+          ...range,
+        } as never,
+        signal,
+      }),
+    );
+  if (of === 'customers') {
+    const customers = await dataOf(
+      heron.GET('/v1/acquisition/attributions', { params: { query: { ...range, ...page } as never }, signal }),
+    );
+    const data = customers.data.map((one) => ({ ...one, id: one.person_id, kind: 'customer', at: one.acquired_at }));
+    return { ...customers, data };
+  }
+  const query = { ...number, ...page } as never;
+  return of === 'acquisition'
+    ? dataOf(heron.GET('/v1/acquisition/explain', { params: { query }, signal }))
+    : dataOf(heron.GET('/v1/analytics/explain', { params: { query }, signal }));
+}

@@ -1,0 +1,5 @@
+import { pagesOf } from '../../app/page-route.ts';
+
+const page = pagesOf('review');
+
+export const reviewPages = [page('/review', () => import('./list.tsx'))] as const;
