@@ -8,8 +8,8 @@ const AWAY_MS = 40_000;
 const TARGET_S = 60;
 
 /**
- * Measures how long a worker needs after the database vanished without a word: from the first connection that the new
- * one accepts until the last email in flight is settled.
+ * Measures the recovery of a worker whose database vanished without a word. The time runs from the first connection
+ * that the new database accepts until the last email in flight is settled.
  */
 export async function run(quick: boolean, log: (line: string) => void): Promise<BenchResult> {
   const rounds: number[] = [];

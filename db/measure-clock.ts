@@ -6,8 +6,8 @@ import { SERVER_MS, type Db } from './connection.ts';
 
 /** Milliseconds between two measurements of a process's clock, besides the one with each new connection. */
 const MEASURE_MS = 30_000;
-/** Milliseconds between two looks at the machine's clock, and between two measurements while it is wrong. */
-const LOOK_MS = 1_000;
+/** Milliseconds between two checks of the machine's clock, and between two measurements while it is wrong. */
+const CHECK_MS = 1_000;
 
 /**
  * Measures a clock against the database at intervals, until it is stopped. Pools keep connections for long, and clocks
@@ -22,7 +22,7 @@ export function measureRegularly(
 ): Repeated {
   let measureAt = performance.now() + everyMs;
   let logged: Drift = 'none';
-  const look = async () => {
+  const check = async () => {
     if (performance.now() >= measureAt || isAdrift(clock)) {
       measureAt = performance.now() + everyMs;
       await clock.measure(async () => {
@@ -35,7 +35,7 @@ export function measureRegularly(
     if (drift !== logged) log[LEVELS[drift]]({ aheadMs }, SAID[drift]);
     logged = drift;
   };
-  return every('clock', Math.min(LOOK_MS, everyMs), look, () => {});
+  return every('clock', Math.min(CHECK_MS, everyMs), check, () => {});
 }
 
 type Drift = 'none' | 'warning' | 'limit';

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { every, type Repeated } from '../lib/every.ts';
 import { openClient } from './connection-options.ts';
 
-/** Interval (ms) at which open statements are looked at. One that is open at two looks in a row is asked about. */
-const LOOK_MS = 5_000;
+/** Interval (ms) of checking open statements. The server is asked about one that is open at two checks in a row. */
+const CHECK_MS = 5_000;
 /** Time (ms) for the server's answer about open statements. */
 const ASK_MS = 5_000;
 /** Time (ms) by which an answer may exceed the server's own limit for statements. */
@@ -32,8 +32,8 @@ interface Watched {
 
 interface Seen {
   statement: object | null;
-  /** Number of consecutive looks at which the statement was open, besides the first. */
-  looks: number;
+  /** Number of consecutive checks at which the statement was open, besides the first. */
+  checks: number;
 }
 
 /**
@@ -49,23 +49,23 @@ export function dropUnanswered(options: UnansweredOptions): (connection: pg.Clie
   const watched = new Map<Watched, Seen>();
   /** Sessions of dropped connections that may still be open at the server. */
   const left = new Set<number>();
-  let looking: Repeated | undefined;
-  const look = async () => {
+  let checking: Repeated | undefined;
+  const check = async () => {
     for (const [connection, seen] of watched) {
       const statement = connection._getActiveQuery() ?? null;
-      watched.set(connection, { statement, looks: statement && statement === seen.statement ? seen.looks + 1 : 0 });
+      watched.set(connection, { statement, checks: statement && statement === seen.statement ? seen.checks + 1 : 0 });
     }
-    const silent = [...watched].filter(([, { looks }]) => looks > 0);
+    const silent = [...watched].filter(([, { checks }]) => checks > 0);
     if (silent.length === 0 && left.size === 0) return;
     const server = await reach(options);
     try {
       const running = await server.runningAmong(silent.map(([{ processID }]) => processID));
       const lost = silent.filter(
-        ([connection, { statement, looks }]) =>
+        ([connection, { statement, checks }]) =>
           // Its answer may have come meanwhile.
           connection._getActiveQuery() === statement &&
           (running?.has(connection.processID) === false ||
-            (options.statementMs > 0 && looks * LOOK_MS > options.statementMs + LATE_MS)),
+            (options.statementMs > 0 && checks * CHECK_MS > options.statementMs + LATE_MS)),
       );
       if (lost.length > 0) dropWithIdle(lost.map(([connection]) => connection));
       if (running && (await server.endSessions([...left]))) left.clear();
@@ -85,13 +85,13 @@ export function dropUnanswered(options: UnansweredOptions): (connection: pg.Clie
   };
   return (client) => {
     const connection = client as unknown as Watched;
-    watched.set(connection, { statement: null, looks: 0 });
-    looking ??= every('unanswered statements', LOOK_MS, look, () => {});
+    watched.set(connection, { statement: null, checks: 0 });
+    checking ??= every('unanswered statements', CHECK_MS, check, () => {});
     client.once('end', () => {
       watched.delete(connection);
       if (watched.size > 0) return;
-      void looking?.stop();
-      looking = undefined;
+      void checking?.stop();
+      checking = undefined;
     });
   };
 }
@@ -142,7 +142,7 @@ async function reach({ url, name }: UnansweredOptions): Promise<Server> {
         `select pg_terminate_backend(pid) from pg_stat_activity
          where pid = any($1) and application_name = $2 and state like 'idle%'
            and state_change < now() - $3 * interval '1 millisecond'`,
-        [processIds, name, LOOK_MS],
+        [processIds, name, CHECK_MS],
       );
       return true;
     },

@@ -1,4 +1,4 @@
-import { inTurn } from './turns.ts';
+import { inIteration } from './iterations.ts';
 
 export interface Repeated {
   /** Starts no further run, and waits for the running one. */
@@ -20,7 +20,7 @@ export function every(
 ): Repeated {
   let underWay: Promise<void> | undefined;
   const timer = setInterval(() => {
-    underWay ??= inTurn(loop, work)
+    underWay ??= inIteration(loop, work)
       .catch(onError)
       .finally(() => {
         underWay = undefined;

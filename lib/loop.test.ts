@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { startLoop, type Pause } from './loop.ts';
-import { liveness, stalledLoops } from './turns.ts';
+import { liveness, stalledLoops } from './iterations.ts';
 
 test('a loop goes on at once, after its pause, when it is woken, and after a failure', async (t) => {
   const answers: (Pause | Error)[] = [{}, { leastMs: 1 }, new Error('once'), { mostMs: 3_600_000, gatherMs: 1 }];
@@ -9,7 +9,7 @@ test('a loop goes on at once, after its pause, when it is woken, and after a fai
   let turns = 0;
   const loop = startLoop({
     name: 'test',
-    async turn() {
+    async iterate() {
       const answer = answers[turns++] ?? { mostMs: 3_600_000 };
       if (answer instanceof Error) throw answer;
       return answer;
@@ -28,28 +28,28 @@ test('a held loop does nothing until it may, and a stop does not wait for that',
   let held = true;
   let turns = 0;
   const options = { name: 'test', isHeld: () => held, failedMs: 1, onError: () => {} };
-  const turn = async () => {
+  const iterate = async () => {
     turns += 1;
     return { mostMs: 3_600_000 };
   };
-  const stopped = startLoop({ ...options, turn });
+  const stopped = startLoop({ ...options, iterate });
   await stopped.stop();
   t.is(turns, 0);
-  const loop = startLoop({ ...options, turn });
+  const loop = startLoop({ ...options, iterate });
   held = false;
   while (turns < 1) await sleep(1);
   await loop.stop();
   t.is(turns, 1);
 });
 
-test.serial('a turn that makes no progress for a minute ends liveness, a failing or a slow one does not', async (t) => {
+test.serial('an iteration that makes no progress for a minute ends liveness, a slow one does not', async (t) => {
   const { now } = performance;
   t.teardown(() => void (performance.now = now));
   let settle: (() => void) | undefined;
   let report: (() => void) | undefined;
   const loop = startLoop({
     name: 'hanging',
-    turn: (progress) =>
+    iterate: (progress) =>
       new Promise((resolve) => {
         report = progress;
         settle = () => resolve({ mostMs: 3_600_000 });

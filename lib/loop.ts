@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTurn } from './turns.ts';
+import { inIteration } from './iterations.ts';
 import { createWakeable } from './wakeable.ts';
 
-/** Pause after a turn, in three parts. Absent parts are 0; without any the next turn follows at once. */
+/** Pause after an iteration, in three parts. Absent parts are 0; without any, the next iteration follows at once. */
 export interface Pause {
   /** First part (ms), which no wake-up shortens. */
   leastMs?: number;
   /** Second part (ms), which a wake-up ends. */
   mostMs?: number;
-  /** Last part (ms), in which work is collected for the next turn. */
+  /** Last part (ms), in which work is collected for the next iteration. */
   gatherMs?: number;
 }
 
-/** Pause (ms) before a held loop looks again. */
+/** Pause (ms) before a held loop checks again. */
 const HELD_MS = 1_000;
 
 interface LoopOptions {
   /** Name for `/health` and logs. */
   name: string;
-  /** Does the work that it finds, and returns the pause until the next turn. See {@link inTurn} for `progress`. */
-  turn: (progress: () => void) => Promise<Pause>;
-  /** Returns true while the loop must not work. It then looks again every second. */
+  /** Does the work that it finds, and returns the pause after it. See {@link inIteration} for `progress`. */
+  iterate: (progress: () => void) => Promise<Pause>;
+  /** Returns true while the loop must not work. It then checks again every second. */
   isHeld?: () => boolean;
-  /** Pause (ms) after a turn that failed. */
+  /** Pause (ms) after an iteration that failed. */
   failedMs: number;
-  /** Called with the error of a failed turn. */
+  /** Called with the error of a failed iteration. */
   onError: (error: unknown) => void;
 }
 
@@ -32,12 +32,12 @@ interface LoopOptions {
 export interface Loop {
   /** Ends the pause, because there is work. */
   wake(): void;
-  /** Stops after the current turn. */
+  /** Stops after the current iteration. */
   stop(): Promise<void>;
 }
 
-/** Starts a loop, which repeats its turn until it is stopped. */
-export function startLoop({ name, turn, isHeld = () => false, failedMs, onError }: LoopOptions): Loop {
+/** Starts a loop, which repeats until it is stopped. */
+export function startLoop({ name, iterate, isHeld = () => false, failedMs, onError }: LoopOptions): Loop {
   const wakeable = createWakeable();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -50,7 +50,7 @@ export function startLoop({ name, turn, isHeld = () => false, failedMs, onError 
         continue;
       }
       wakeable.clear();
-      const { leastMs, mostMs, gatherMs } = await inTurn(name, turn).catch((error: unknown): Pause => {
+      const { leastMs, mostMs, gatherMs } = await inIteration(name, iterate).catch((error: unknown): Pause => {
         onError(error);
         return { leastMs: failedMs };
       });

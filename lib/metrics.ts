@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { openTurnSeconds } from './turns.ts';
+import { openIterationSeconds } from './iterations.ts';
 
 /** Prometheus metrics of one process. Labels are kinds, never ids or addresses. */
 export interface Metrics {
@@ -56,13 +56,13 @@ export function createMetrics(): Metrics {
 /** Registers the metric of background loops, which is read when it is asked for. */
 function addLoopMetric(registers: Registry[]): void {
   new Gauge({
-    name: 'heron_loop_open_turn_seconds',
-    help: 'Seconds without progress in the open turn of a background loop, by loop; at 60 /health fails',
+    name: 'heron_loop_iteration_seconds',
+    help: 'Seconds without progress in the open iteration of a background loop, by loop; at 60 /health fails',
     labelNames: ['loop'],
     registers,
     collect() {
       this.reset();
-      for (const [loop, seconds] of openTurnSeconds()) this.set({ loop }, seconds);
+      for (const [loop, seconds] of openIterationSeconds()) this.set({ loop }, seconds);
     },
   });
 }

@@ -104,7 +104,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   let parkedLately = 0;
   const loop = startLoop({
     name: 'relay',
-    async turn(progress) {
+    async iterate(progress) {
       const carry = (intent: Intent) => options.carry(intent).finally(progress);
       const batch = await withCostPath('relay', () => relayBatch({ ...options, carry }));
       parkedLately += batch.parked;

@@ -16,7 +16,7 @@ const AT_ONCE = 10;
 export function startAccess(deps: Deps, everyMs = 30_000): Loop {
   const { db, log, clock } = deps;
   const limit = pLimit(AT_ONCE);
-  const turn = async (progress: () => void) => {
+  const iterate = async (progress: () => void) => {
     const due = await findExpiringAccess(db, clock.now(), BATCH);
     await Promise.all(
       due.map(({ mailbox_id: mailboxId, organization_id: organizationId }) =>
@@ -28,5 +28,5 @@ export function startAccess(deps: Deps, everyMs = 30_000): Loop {
     return due.length === BATCH ? {} : { mostMs: everyMs };
   };
   const onError = (error: unknown) => log.warn({ err: error }, 'access tokens could not be looked at, will try again');
-  return startLoop({ name: 'access tokens', turn, isHeld: () => isAdrift(clock), failedMs: everyMs, onError });
+  return startLoop({ name: 'access tokens', iterate, isHeld: () => isAdrift(clock), failedMs: everyMs, onError });
 }

@@ -9,8 +9,8 @@ import { startLoop, type Loop } from '../lib/loop.ts';
  * @param everyMs interval of the search for files
  */
 export function startBlobs(deps: Deps, everyMs = 15_000): Loop {
-  const turn = async () => ((await removeBlobs(deps)) + (await moveBlobs(deps)) > 0 ? {} : { mostMs: everyMs });
+  const iterate = async () => ((await removeBlobs(deps)) + (await moveBlobs(deps)) > 0 ? {} : { mostMs: everyMs });
   const onError = (error: unknown) =>
     deps.log.warn({ err: error }, 'files could not be moved or deleted, will try again');
-  return startLoop({ name: 'files', turn, isHeld: () => isAdrift(deps.clock), failedMs: everyMs, onError });
+  return startLoop({ name: 'files', iterate, isHeld: () => isAdrift(deps.clock), failedMs: everyMs, onError });
 }

@@ -34,7 +34,7 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
   const memory: FanOutMemory = { open: undefined };
   const loop = startLoop({
     name: 'fan-out',
-    async turn() {
+    async iterate() {
       const turn = await withCostPath('fan-out', () => assignPositions(deps, memory));
       metrics.eventsPositioned.inc(turn.positioned);
       for (const { reason, dropped } of turn.drops) metrics.webhookDrops.inc({ reason }, dropped);

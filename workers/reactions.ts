@@ -11,7 +11,7 @@ import { withCostPath } from '../lib/cost-paths.ts';
 import { every } from '../lib/every.ts';
 import { startLoop, type Loop } from '../lib/loop.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { inTurn } from '../lib/turns.ts';
+import { inIteration } from '../lib/iterations.ts';
 
 /** Time (ms) in which positioned events are collected for one iteration. */
 const GATHER_MS = 20;
@@ -54,7 +54,7 @@ export async function startReactions(
   const work = (streams: readonly DueStream[]): void => {
     for (const stream of streams) lanes.get(stream.subscriber)?.add(stream.organization_id);
   };
-  const turn = async () => {
+  const iterate = async () => {
     const entered = await withCostPath('reactions', () => enterEvents(deps, subscribers));
     work(entered.streams);
     if (performance.now() >= sweepAt) {
@@ -69,7 +69,7 @@ export async function startReactions(
   };
   loop = startLoop({
     name: 'reactions',
-    turn,
+    iterate,
     isHeld: () => isAdrift(deps.clock),
     failedMs: FAILED_MS,
     onError: (error) => deps.log.warn({ err: error }, 'reactions: turn failed, will try again'),
@@ -139,7 +139,7 @@ class Lanes {
     const { name } = this.#subscriber;
     try {
       const { outcome, applied, more } = await withCostPath('reactions', () =>
-        inTurn(`reactions of ${name}`, () => applyNextEvents(this.#deps, this.#subscriber, organizationId)),
+        inIteration(`reactions of ${name}`, () => applyNextEvents(this.#deps, this.#subscriber, organizationId)),
       );
       if (applied > 0) this.#metrics.reactionsApplied.inc({ subscriber: name }, applied);
       if (outcome === 'failed' || outcome === 'parked')

@@ -69,7 +69,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
   };
 
   const pause = { mostMs: Math.min(sweepMs, leaseMs / 3) };
-  const turn = async () => {
+  const iterate = async () => {
     const now = performance.now();
     if (now >= renewAt) {
       renewAt = now + leaseMs / 3;
@@ -82,7 +82,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
 
   const sweeps = startLoop({
     name: 'sync',
-    turn,
+    iterate,
     isHeld: () => isAdrift(deps.clock),
     failedMs: pause.mostMs,
     onError: (error) => log.warn({ err: error }, 'sync: sweep failed, will try again'),

@@ -4,7 +4,7 @@ import { SUBSCRIBERS } from '../domain/operations/subscribers/index.ts';
 import { isAdrift } from '../lib/clock.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { liveness } from '../lib/turns.ts';
+import { liveness } from '../lib/iterations.ts';
 import { createIntentSender, startRelay } from '../temporal/relay.ts';
 import { startAccess } from './access.ts';
 import { startBlobs } from './blobs.ts';

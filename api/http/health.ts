@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { liveness } from '../../lib/turns.ts';
+import { liveness } from '../../lib/iterations.ts';
 
 /** Answers GET /health of a server without the API's envelope. */
 export function showHealth(koa: Pick<Context, 'status' | 'body'>): void {

@@ -38,7 +38,7 @@ export async function startTracking(deps: Deps, metrics: Metrics, options: { por
 function startAnnouncing(deps: Deps): Loop {
   return startLoop({
     name: 'clicks',
-    async turn() {
+    async iterate() {
       await announceClicks(deps, `announce/${newId()}`);
       const nextMs = Math.min((await untilNextAnnouncement(deps)) ?? SWEEP_MS, SWEEP_MS);
       return { leastMs: GATHER_MS, mostMs: Math.max(0, nextMs - GATHER_MS) };

@@ -38,8 +38,8 @@ const SETTINGS: Record<string, string> = {
 const ANSWER_MS = 30_000;
 
 /**
- * Takes the database away from a worker without a word while it sends emails: its connections stay open and silent at
- * both ends, so that the server keeps their locks too, and new ones are accepted and not answered. After a time new
+ * Takes the database away from a worker without a word while it sends emails. Its connections stay open and silent at
+ * both ends, so that the server keeps their locks too. New ones are accepted and not answered. After a time new
  * connections reach the database. Lets the same process finish, and compares claims, handovers and received emails.
  */
 export async function runFailover(options: Failover): Promise<FailoverReport & Kept> {

@@ -3,7 +3,7 @@ import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { route } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
 import { AppError, renderMessage } from '../../../lib/errors.ts';
-import { liveness } from '../../../lib/turns.ts';
+import { liveness } from '../../../lib/iterations.ts';
 import { message } from '../../../messages/index.ts';
 
 /** Routes of liveness and readiness checks. */
