@@ -230,14 +230,14 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
        to_jsonb(d) as direct,
-       greatest(${lastSentAt('s.mailbox_id')},
-         (select max(o.claimed_at) from sends o where o.mailbox_id = s.mailbox_id and o.state = 'sending' and o.id <> s.id),
-         (select max(w.claimed_at) from warmup_mails w where w.mailbox_id = s.mailbox_id and w.state = 'sending')) as mailbox_sent_at,
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed,
        ap.id as approval_id, ap.binding -> 'senders' -> s.mailbox_id::text as approved_sender,
        ap.binding -> 'copies' -> coalesce(v.id::text, st.id::text, 'email') as approved_copy, ap.binding -> 'settings' as approved_settings,
        case when e.approved is not null then heron_lead_changes(ct, e.approved) end as lead_changes,
-       ${askedNow('s.organization_id', 'ct.email')} as asked
+       ${askedNow('s.organization_id', 'ct.email')} as asked,
+       greatest(${lastSentAt('s.mailbox_id')},
+         (select max(o.claimed_at) from sends o where o.mailbox_id = s.mailbox_id and o.state = 'sending' and o.id <> s.id),
+         (select max(w.claimed_at) from warmup_mails w where w.mailbox_id = s.mailbox_id and w.state = 'sending')) as mailbox_sent_at
      from sends s
      left join enrollments e on e.id = s.enrollment_id
      left join campaigns c on c.id = s.campaign_id
