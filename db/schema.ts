@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: b09a4770f4c76f49. Types: 0b5b94cd76dfe734. */
+/* Written by `npm run db:types`; do not edit. Sources: f730122075d8438e. Types: ea9fe922988ef6a8. */
 
 import type {
   ApprovalBinding,
