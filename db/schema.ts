@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: f730122075d8438e. Types: ea9fe922988ef6a8. */
+/* Written by `npm run db:types`; do not edit. Sources: aeb950dfe0e4b799. Types: ac92a28ed0405edd. */
 
 import type {
   ApprovalBinding,
@@ -502,7 +502,7 @@ interface ApprovalNoticesRow {
   approval_id: string;
   organization_id: string;
   state: 'due' | 'done';
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
 }
 
 interface ApprovalNoticesInsert {
@@ -538,8 +538,8 @@ interface ApprovalsRow {
   expires_at: Date;
   decided_by: string | null;
   decided_at: Date | null;
-  /** Note of the person who decided, or the reason why the approval ended without a decision. */
-  reason: string | null;
+  /** Message: the note of the person who decided, or why the approval ended without a decision. */
+  reason: Message | null;
   executed_at: Date | null;
   created_at: Date;
 }
@@ -752,7 +752,7 @@ interface AutomationRunsRow {
   graph: AutomationGraph | null;
   /** Nodes that the run waits for. Null once the run has ended. */
   waiting: AutomationWaiting | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   started_at: Date;
   finished_at: Date | null;
   /** Rights with which the run starts other automations. Null: none. */
@@ -1157,8 +1157,8 @@ interface CampaignsRow {
   had_leads: boolean;
   started_at: Date | null;
   last_status_change_at: Date | null;
-  /** Reason why the launcher run keeps failing. */
-  blocked_reason: string | null;
+  /** Message with the reason why the launcher run keeps failing. */
+  blocked_reason: Message | null;
   /** Time of the last comparison of the variants. */
   variants_compared_at: Date | null;
   /** Approval that started the campaign. Its emails are compared with the binding. Null: a person or a policy started it. */
@@ -1295,10 +1295,10 @@ interface ContactImportsRow {
   unclear: number;
   /** Rows of the file that were processed, including failed rows. A restarted job continues after them. */
   checkpoint: number;
-  error: string | null;
+  error: Message | null;
   started_at: Date | null;
   ended_at: Date | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1847,7 +1847,7 @@ interface DirectSendsRow {
   held_at: Date | null;
   waiting_for: Message | null;
   waiting_until: Date | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   error_code: string | null;
   error_detail: Message | null;
   finished_at: Date | null;
@@ -1948,7 +1948,7 @@ interface DomainRenewalsRow {
   renewed_at: Date | null;
   /** Reason why a person is needed. */
   error: StoredIssue | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -2456,8 +2456,8 @@ interface GoalReplaysRow {
   retained_without_event: number;
   started_at: Date | null;
   finished_at: Date | null;
-  /** Reason why its run keeps failing. */
-  blocked_reason: string | null;
+  /** Message with the reason why its run keeps failing. */
+  blocked_reason: Message | null;
   created_at: Date;
 }
 
@@ -2680,8 +2680,8 @@ interface InboundMessagesRow {
   /** Size (bytes) of the message. */
   size: number;
   seen: boolean;
-  /** Reason why the message could not be read. The row stays and the message is skipped. */
-  error: string | null;
+  /** Message with the reason why the message could not be read. The row stays and the message is skipped. */
+  error: Message | null;
   received_at: Date;
   /** Next attempt to read a message that could not be read. */
   retry_at: Date | null;
@@ -2855,8 +2855,8 @@ interface IntegrationConnectionsRow {
   inbound_hash: string | null;
   /** The provider's id of the webhook that Heron registered. */
   inbound_external_id: string | null;
-  /** Reason why its run keeps failing. */
-  blocked_reason: string | null;
+  /** Message with the reason why its run keeps failing. */
+  blocked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -3395,7 +3395,7 @@ interface MailboxOrdersRow {
   error: StoredIssue | null;
   /** True while its workflow still has something to do or undo. */
   under_way: boolean;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   actor_kind: 'session' | 'api_key' | 'oauth' | 'system';
   user_id: string | null;
   api_key_id: string | null;
@@ -3528,7 +3528,6 @@ interface MailboxSyncRow {
   last_synced_at: Date | null;
   failures: number;
   retry_at: Date | null;
-  last_error: string | null;
 }
 
 interface MailboxSyncInsert {
@@ -3542,7 +3541,6 @@ interface MailboxSyncInsert {
   last_synced_at?: Date | null;
   failures?: number;
   retry_at?: Date | null;
-  last_error?: string | null;
 }
 
 /** A tag of a mailbox. */
@@ -4167,7 +4165,7 @@ interface PaymentsRow {
   refunded_at: Date | null;
   /** Reason why the payment failed or needs a person. */
   error: StoredIssue | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   /** End of the paid service. Null: a month after the payment, or the end of the renewed registration. */
   period_end: Date | null;
   /** End of the subscription that began with this payment. */
@@ -4588,7 +4586,7 @@ interface RunsRow {
   user_id: string | null;
   api_key_id: string | null;
   oauth_grant_id: string | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   /** Number of its events. Equals the "seq" of the last event. */
   event_count: number;
   ended_at: Date | null;
@@ -4768,7 +4766,7 @@ interface SendsRow {
   sent_at: Date | null;
   smtp_response: string | null;
   error_code: string | null;
-  error_detail: string | null;
+  error_detail: Message | null;
   opened_at: Date | null;
   machine_opened_at: Date | null;
   clicked_at: Date | null;
@@ -4836,7 +4834,7 @@ interface SentContentsRow {
   organization_id: string;
   /** The row of sent_copies that it is packed against; null: none. */
   copy_name: string | null;
-  /** Raw deflate of its JSON (domain/sending/sent-content.ts). */
+  /** Raw deflate of its JSON (domain/sending/control/sent-content.ts). */
   packed: Buffer;
   created_at: Date;
 }
@@ -4854,12 +4852,15 @@ interface SentCopiesRow {
   organization_id: string;
   /** First half of the SHA-256 of the content, hex. */
   name: string;
+  /** Hash of the step version alone, as in send_facts. */
+  copy_hash: string;
   content: string;
 }
 
 interface SentCopiesInsert {
   organization_id: string;
   name: string;
+  copy_hash: string;
   content: string;
 }
 
@@ -5134,7 +5135,7 @@ interface TestRunsRow {
   ends_at: Date;
   waiting_for: string | null;
   waiting_until: Date | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   error: StoredIssue | null;
   completed_at: Date | null;
   created_at: Date;
@@ -5415,7 +5416,7 @@ interface WarmupStandingsRow {
   evaluated_at: Date | null;
   /** The last UTC day whose emails are planned. */
   planned_day: string | null;
-  run_blocked: string | null;
+  run_blocked: Message | null;
 }
 
 interface WarmupStandingsInsert {
@@ -5503,8 +5504,8 @@ interface WebhookDeliveriesRow {
   error_reason: Message | null;
   /** The secret that signed its first attempt. */
   secret_id: string | null;
-  /** Reason why its run keeps failing. */
-  blocked_reason: string | null;
+  /** Message with the reason why its run keeps failing. */
+  blocked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -5685,7 +5686,7 @@ interface WeeklyReportsRow {
   from_at: Date;
   to_at: Date;
   state: 'due' | 'done';
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   created_at: Date;
 }
 

@@ -74,7 +74,6 @@ export async function failLease(
   db: Db,
   workerId: string,
   mailboxId: string,
-  error: string,
   delayOf: (failures: number) => number,
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
@@ -92,7 +91,6 @@ export async function failLease(
         owner: null,
         lease_until: null,
         failures,
-        last_error: error.slice(0, 500),
         retry_at: across(trx, 'engine').raw(`now() + :delay * interval '1 millisecond'`, { delay: delayOf(failures) }),
       });
   });

@@ -2,7 +2,7 @@ import { across } from '../../db/across.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
-import { externalText } from '../platform/external-text.ts';
+import type { Message } from '../../messages/index.ts';
 
 /** PostgreSQL channel that notifies sync workers of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
@@ -60,7 +60,7 @@ export async function recordFolderRead(
     await tx.org
       .table('mailbox_sync')
       .where({ mailbox_id: mailboxId, folder })
-      .update({ last_synced_at: tx.now, failures: 0, retry_at: null, last_error: null });
+      .update({ last_synced_at: tx.now, failures: 0, retry_at: null });
     if (newMessages > 0)
       tx.emit('email_account.synced', { email_account_id: mailboxId, folder, new_messages: newMessages });
   });
@@ -84,11 +84,11 @@ export async function recordSignIn(ctx: Ctx, mailboxId: string): Promise<void> {
  * Holds the mailbox after the server refused the sign-in. The mailbox must not send while replies and bounces cannot be
  * read.
  */
-export async function recordRefusedSignIn(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
+export async function recordRefusedSignIn(ctx: Ctx, mailboxId: string, reason: Message, holdMs: number): Promise<void> {
   await transact(ctx, (tx) =>
     holdMailbox(tx, mailboxId, {
       code: 'imap_auth_failed',
-      reason: externalText(reason),
+      reason,
       until: new Date(tx.now.getTime() + holdMs),
     }),
   );

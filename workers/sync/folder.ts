@@ -16,6 +16,8 @@ import { errorSummary } from '../../lib/error-report.ts';
 import { AppError } from '../../lib/errors.ts';
 import { imapError, ImapError, isUnanswered, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Age (ms) before the first reading up to which mail still counts as new, because clocks differ and servers round.
@@ -146,7 +148,7 @@ async function firstUidSince(client: ImapFlow, since: Date, uidNext: number): Pr
 /** UIDs of a search. A failed search must not look like an empty one: mail would be skipped. */
 async function search(client: ImapFlow, query: SearchObject): Promise<number[]> {
   const found = await client.search(query, { uid: true });
-  if (!found) throw new ImapError('protocol', 'session', 'The server could not search the folder');
+  if (!found) throw new ImapError('protocol', 'session', message('imap.no_search'));
   return found;
 }
 
@@ -165,14 +167,14 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
       mailbox,
       { ...at, receivedAt: ctx.clock.now() },
       0,
-      'The server could not hand the message over',
+      message('imap.message_not_delivered'),
     );
     broken.delete(key);
     return parts.onMessage('unreadable');
   }
-  let message;
+  let fetched;
   try {
-    message = await fetchMessage(parts, at.uid);
+    fetched = await fetchMessage(parts, at.uid);
   } catch (error) {
     const known = imapError(error);
     // A server that refuses every message is no evidence against this one. It is asked again for as long as that lasts.
@@ -181,21 +183,21 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
     throw known;
   }
   broken.delete(key);
-  await withCostPath('inbound', () => recordMessage(parts, at, message));
+  await withCostPath('inbound', () => recordMessage(parts, at, fetched));
 }
 
 /** Retries a message that could not be read. Records it, or schedules the next retry. */
 async function retryUnreadable(parts: FolderParts, at: At): Promise<void> {
-  let message;
+  let fetched;
   try {
-    message = await fetchMessage(parts, at.uid);
+    fetched = await fetchMessage(parts, at.uid);
   } catch (error) {
     const known = imapError(error);
     if (known.kind === 'unreachable' || !parts.client.usable) throw known;
     return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
   }
-  if (!message || !message.source) return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
-  await withCostPath('inbound', () => recordMessage(parts, at, message));
+  if (!fetched || !fetched.source) return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
+  await withCostPath('inbound', () => recordMessage(parts, at, fetched));
   // Has no effect if recording has removed the entry of the unreadable message.
   await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
 }
@@ -223,16 +225,16 @@ async function fetchesAnother(parts: FolderParts, uid: number): Promise<boolean>
   }
 }
 
-async function recordMessage(parts: FolderParts, at: At, message: Fetched): Promise<void> {
+async function recordMessage(parts: FolderParts, at: At, fetched: Fetched): Promise<void> {
   const { ctx, mailbox } = parts;
   // Deleted by another client in the meantime.
-  if (!message || !message.source) return;
+  if (!fetched || !fetched.source) return;
   const location: MessageLocation = {
     ...at,
-    receivedAt: message.internalDate ? new Date(message.internalDate) : ctx.clock.now(),
+    receivedAt: fetched.internalDate ? new Date(fetched.internalDate) : ctx.clock.now(),
   };
   try {
-    const { source } = message;
+    const { source } = fetched;
     if (await parts.record(() => recordWarmup(ctx, mailbox, source, location))) {
       parts.tend.push(at.uid);
       return parts.onMessage('warmup');
@@ -242,7 +244,13 @@ async function recordMessage(parts: FolderParts, at: At, message: Fetched): Prom
   } catch (error) {
     if (isPassing(error)) throw error;
     ctx.log.error({ err: error, mailboxId: mailbox.id, uid: at.uid }, 'a message could not be recorded');
-    await recordUnreadable(ctx, mailbox, location, message.size ?? message.source.length, errorSummary(error));
+    await recordUnreadable(
+      ctx,
+      mailbox,
+      location,
+      fetched.size ?? fetched.source.length,
+      externalText(errorSummary(error)),
+    );
     parts.onMessage('unreadable');
   }
 }

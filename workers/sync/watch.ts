@@ -18,8 +18,8 @@ import {
 } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
-import { renderMessage } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
   deps: Deps;
@@ -79,9 +79,8 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
-  if (signIn.kind === 'refused') throw new ConsentEnded(renderMessage(signIn.reason));
-  if (signIn.kind === 'unavailable')
-    throw new ImapError('unreachable', 'auth', renderMessage(message('mailboxes.no_access_token')));
+  if (signIn.kind === 'refused') throw new ConsentEnded(render(signIn.reason));
+  if (signIn.kind === 'unavailable') throw new ImapError('unreachable', 'auth', message('mailboxes.no_access_token'));
   const target = signIn.imap;
   if (!target) return;
   const lookMs = Math.max(parts.pollMs, IDLE_CHECK_MS);
@@ -200,7 +199,7 @@ class News {
       await this.#client.noop();
       await idling;
     });
-    if (!this.#client.usable) throw new ImapError('unreachable', 'session', 'The connection was lost');
+    if (!this.#client.usable) throw new ImapError('unreachable', 'session', message('mailboxes.unreachable_session'));
   }
 }
 
@@ -214,18 +213,17 @@ function doubtfulWaitMs(failures: number): number {
 
 async function recordSyncFailure(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unknown): Promise<void> {
   const { deps, workerId, retryMs } = parts;
-  if (error instanceof ConsentEnded)
-    return failLease(deps.db, workerId, lease.mailboxId, error.message, () => AUTH_HOLD_MS);
+  if (error instanceof ConsentEnded) return failLease(deps.db, workerId, lease.mailboxId, () => AUTH_HOLD_MS);
   const known = imapError(error);
   ctx.log.warn({ err: error, mailboxId: lease.mailboxId, kind: known.kind }, 'sync: a mailbox cannot be read now');
   if (known.kind === 'auth' && !(await expireAccess(ctx, lease.mailboxId))) {
     const waitOf = (failures: number): number => (known.doubtful ? doubtfulWaitMs(failures) : AUTH_HOLD_MS);
     const holdMs = waitOf((await syncFailures(ctx, lease.mailboxId)) + 1);
-    await recordRefusedSignIn(ctx, lease.mailboxId, known.message, holdMs);
-    await failLease(deps.db, workerId, lease.mailboxId, known.message, waitOf);
+    await recordRefusedSignIn(ctx, lease.mailboxId, known.said, holdMs);
+    await failLease(deps.db, workerId, lease.mailboxId, waitOf);
     return;
   }
   const backoff = (failures: number) =>
     Math.min(retryMs * 2 ** Math.min(failures - 1, 20), RETRY_CAP_MS) * (0.75 + Math.random() / 2);
-  await failLease(deps.db, workerId, lease.mailboxId, known.message, backoff);
+  await failLease(deps.db, workerId, lease.mailboxId, backoff);
 }

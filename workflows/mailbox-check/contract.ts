@@ -1,4 +1,4 @@
-import { defineWorkflow, type ArgsOf } from '../contract.ts';
+import { defineWorkflow, type ArgsOf, type Sentence } from '../contract.ts';
 
 /** Connects to a mailbox's servers from a worker, because its network will send and read. */
 export const mailboxCheckWorkflow = defineWorkflow()({
@@ -17,13 +17,7 @@ export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 /** Stage at which a connection failed. */
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
-/** Message by its code, with its values. It contains no secret. */
-interface Sentence {
-  code: string;
-  values: Record<string, unknown>;
-}
-
-/** Result of one server; null if it was not contacted. */
+/** Result of one server; null if it was not contacted. Its message contains no secret. */
 export type SideResult = { ok: true } | { ok: false; stage: CheckStage; message: Sentence } | null;
 
 export interface MailboxCheckResult {

@@ -195,7 +195,6 @@ create table mailbox_sync (
   last_synced_at timestamptz,
   failures integer not null default 0,
   retry_at timestamptz,
-  last_error text,
   primary key (mailbox_id, folder)
 );
 comment on table mailbox_sync is 'Progress of reading one IMAP folder of a mailbox, with the lease of the watching worker.';
@@ -238,7 +237,7 @@ create table warmup_standings (
   blocked_until timestamptz,
   evaluated_at timestamptz,
   planned_day date,
-  run_blocked text
+  run_blocked jsonb
 );
 comment on table warmup_standings is 'Warmup state of a mailbox for which warmup was ever enabled.';
 comment on column warmup_standings.planned_day is 'The last UTC day whose emails are planned.';
