@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: aeb950dfe0e4b799. Types: ac92a28ed0405edd. */
+/* Written by `npm run db:types`; do not edit. Sources: c409e4c31407c84a. Types: 7016b9cacae3e148. */
 
 import type {
   ApprovalBinding,
