@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 43d9cf8567bbff4e. Types: b133197c1af1ccbe. */
+/* Written by `npm run db:types`; do not edit. Sources: 4e2ae7b33471c147. Types: 0224a89e4e19ce69. */
 
 import type {
   ApprovalBinding,
