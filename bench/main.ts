@@ -1,8 +1,9 @@
 /**
  * Measures Heron against the bare parts it is made of.
  * `npm run bench` runs all benches, `npm run bench -- contacts import` some of them.
- * `first-minutes` measures a newcomer's first steps on a clone with empty caches, `inbound <folder>` the parsing of
- * incoming mail on the corpora in the folder, `reading` the trained model on people it has not met.
+ * `first-minutes` measures a newcomer's first steps on a clone with empty caches, `failover` the recovery from a
+ * database that vanishes, `inbound <folder>` the parsing of incoming mail on the corpora in the folder, `reading` the
+ * trained model on people it has not met.
  * `--quick` uses small amounts to check that everything works, and writes no results. `--scale 0.1` runs reports and
  * goals on a tenth of their data.
  * `--data <folder>` keeps the installation there: reports reuses its data set of an earlier run, and dashboard opens it
@@ -45,12 +46,13 @@ const ALONE: Record<
   (options: { folder: string | undefined; quick: boolean }, log: (line: string) => void) => Promise<BenchResult>
 > = {
   'first-minutes': async ({ quick }, log) => (await import('./first-minutes.ts')).run(quick, log),
+  failover: async ({ quick }, log) => (await import('./failover.ts')).run(quick, log),
   inbound: async ({ folder }, log) => (await import('./inbound.ts')).run(folder!, log),
   reading: async () => (await import('./reading.ts')).run(),
 };
 
 /** Sections of RESULTS.md in order. */
-const REPORTED = ['first-minutes', ...Object.keys(BENCHES), 'inbound', 'reading'];
+const REPORTED = ['first-minutes', ...Object.keys(BENCHES), 'failover', 'inbound', 'reading'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,7 +1,9 @@
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import type { MeasuredClock } from '../lib/clock.ts';
+import { connectionOptions } from './connection-options.ts';
 import { switchRoles } from './tenant-role.ts';
+import { dropUnanswered } from './unanswered.ts';
 
 /**
  * A pool of connections without query methods. Rows of an organization are reached through `OrgScope` (tenancy.ts),
@@ -54,6 +56,8 @@ interface ConnectOptions {
   rowSecurity?: boolean;
   /** Clock measured against the server with each new connection, before its first statement. */
   clock?: MeasuredClock;
+  /** Called with the number of connections that were dropped because the server did not answer. */
+  onDropped?: (connections: number) => void;
 }
 
 /** Opens a pool on PRIMARY_DB. Pass lists for jsonb columns as JSON text, with {@link json}. */
@@ -63,19 +67,19 @@ export function connect(options: ConnectOptions): Db {
 
 /** Variant of {@link connect} with knex's query methods, for migrations, tests and measurements. */
 export function connectRaw(options: ConnectOptions): Knex {
-  const { prepared = false, rowSecurity = false } = options;
+  const { prepared = false, rowSecurity = false, url, name = 'heron', timeouts, onDropped = () => {} } = options;
+  const watch = dropUnanswered({ url, name, statementMs: timeouts?.statementMs ?? 0, onDropped });
   const knex = knexFactory({
     client: 'pg',
     // Pipelining: statements of a transaction that do not await each other are sent together and run in order.
     connection: {
-      connectionString: options.url,
-      application_name: options.name ?? 'heron',
+      ...connectionOptions(url, name),
       pipeline: true,
-      ...(options.timeouts
+      ...(timeouts
         ? {
-            statement_timeout: options.timeouts.statementMs,
-            lock_timeout: options.timeouts.lockMs,
-            idle_in_transaction_session_timeout: options.timeouts.idleTransactionMs,
+            statement_timeout: timeouts.statementMs,
+            lock_timeout: timeouts.lockMs,
+            idle_in_transaction_session_timeout: timeouts.idleTransactionMs,
           }
         : {}),
     } as Knex.StaticConnectionConfig,
@@ -84,6 +88,7 @@ export function connectRaw(options: ConnectOptions): Knex {
       max: options.max ?? 20,
       afterCreate(connection: pg.Client, done: (error: Error | null) => void) {
         leaveStandby(connection);
+        watch(connection);
         void (options.clock?.measure(() => readServerMs(connection)) ?? Promise.resolve()).then(() => {
           if (rowSecurity) switchRoles(connection, prepared, done);
           else done(null);

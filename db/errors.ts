@@ -105,8 +105,8 @@ const CONNECTION_LOST = /^(08|57P|53300)/;
 const CANNOT_WRITE = /^(53100|58|25006)/;
 /** Error codes of a failed network connection. */
 const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
-/** Driver messages for a connection that broke without an error from PostgreSQL. */
-const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered)/;
+/** Driver messages for a connection that broke, or was not opened in time, without an error from PostgreSQL. */
+const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered|timeout expired)/;
 
 /**
  * Returns true if a statement failed because the database was unreachable, the connection broke, or the server cannot

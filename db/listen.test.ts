@@ -1,47 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import test from 'ava';
 import { silentLogger } from '../lib/log.ts';
 import { testPostgresUrl } from '../test/harness/database.ts';
+import { openDoor } from '../test/harness/door.ts';
 import { eventually } from '../test/harness/eventually.ts';
 import { connectRaw } from './connection.ts';
 import { listen } from './listen.ts';
 
 const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
 test.after.always(() => admin.destroy());
-
-/** Puts a port before PostgreSQL whose connections can be cut, or accepted and never answered. */
-async function startDoor() {
-  const target = new URL(testPostgresUrl());
-  const open = new Set<Socket>();
-  let silent = false;
-  let taken = 0;
-  const server = createServer((socket) => {
-    taken += 1;
-    open.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => open.delete(socket));
-    if (silent) return void socket.resume();
-    const inner = connect(Number(target.port), target.hostname);
-    inner.on('error', () => socket.destroy());
-    socket.on('close', () => inner.destroy());
-    socket.pipe(inner).pipe(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(target);
-  url.hostname = '127.0.0.1';
-  url.port = String((server.address() as AddressInfo).port);
-  return {
-    url: url.href,
-    open,
-    taken: () => taken,
-    setSilent: (now: boolean) => void (silent = now),
-    cut: () => open.forEach((socket) => socket.resetAndDestroy()),
-    close: () => server.close(),
-  };
-}
 
 const channelName = () => `test_${randomBytes(6).toString('hex')}`;
 const listeners = async (channel: string): Promise<number> =>
@@ -52,10 +19,10 @@ const listeners = async (channel: string): Promise<number> =>
         .count()
     )[0]!.count,
   );
-const QUICK = { retryMs: 20, connectMs: 300 };
+const QUICK = { retryMs: 20, connectMs: 300, proveMs: 300 };
 
 test('a listener is back after each cut, with one connection, and hears what comes', async (t) => {
-  const door = await startDoor();
+  const door = await openDoor(testPostgresUrl());
   const channel = channelName();
   const heard: string[] = [];
   const listener = await listen(door.url, channel, (payload) => heard.push(payload), silentLogger, QUICK);
@@ -83,7 +50,7 @@ test('a listener is back after each cut, with one connection, and hears what com
 
 test('a listener that is closed while it reconnects leaves no connection, and opens none', async (t) => {
   for (const moment of ['while it waits', 'while it is opened'] as const) {
-    const door = await startDoor();
+    const door = await openDoor(testPostgresUrl());
     const channel = channelName();
     let heard = 0;
     const listener = await listen(door.url, channel, () => (heard += 1), silentLogger, {
@@ -100,4 +67,18 @@ test('a listener that is closed while it reconnects leaves no connection, and op
     t.is(heard, 1, moment);
     door.close();
   }
+});
+
+test('a listener whose connection is forgotten notices it, and opens another', async (t) => {
+  const door = await openDoor(testPostgresUrl());
+  const channel = channelName();
+  const heard: string[] = [];
+  const listener = await listen(door.url, channel, (payload) => heard.push(payload), silentLogger, QUICK);
+  door.forget();
+  await eventually(async () => heard.length === 2);
+  await admin.raw(`select pg_notify(?, 'again')`, [channel]);
+  await eventually(async () => heard.at(-1) === 'again');
+  t.deepEqual(heard, ['', '', 'again']);
+  await listener.close();
+  door.close();
 });

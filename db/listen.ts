@@ -1,5 +1,8 @@
 import pg from 'pg';
+import { every, type Repeated } from '../lib/every.ts';
 import type { Logger } from '../lib/log.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
+import { connectionOptions } from './connection-options.ts';
 
 export interface Listener {
   /** Closes the connection, or stops opening it. */
@@ -9,8 +12,10 @@ export interface Listener {
 interface ListenOptions {
   /** Wait (ms) before a broken or failed connection is opened again. */
   retryMs?: number;
-  /** Timeout (ms) for opening a connection. A dead host may accept a connection and never answer. */
+  /** Timeout (ms) for opening a connection. Default: that of every connection. */
   connectMs?: number;
+  /** Interval (ms) at which the connection proves that it lives, and the timeout of the proof. */
+  proveMs?: number;
 }
 
 /**
@@ -22,19 +27,18 @@ export async function listen(
   channel: string,
   onNotify: (payload: string) => void,
   log: Logger,
-  { retryMs = 1_000, connectMs = 10_000 }: ListenOptions = {},
+  { retryMs = 1_000, connectMs, proveMs = 10_000 }: ListenOptions = {},
 ): Promise<Listener> {
   let closed = false;
   /** The connection that is open or being opened. */
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let proofs: Repeated | undefined;
 
   const open = async () => {
     const next = new pg.Client({
-      connectionString: url,
-      application_name: `heron-listen-${channel}`,
-      keepAlive: true,
-      connectionTimeoutMillis: connectMs,
+      ...connectionOptions(url, `heron-listen-${channel}`),
+      ...(connectMs === undefined ? {} : { connectionTimeoutMillis: connectMs }),
     });
     client = next;
     // A broken connection may report several errors, but only one new connection is opened.
@@ -42,6 +46,7 @@ export async function listen(
       void next.end().catch(() => {});
       if (client !== next) return;
       client = undefined;
+      void proofs?.stop();
       log.warn({ err: error, channel }, 'listen connection lost');
       timer = setTimeout(() => void open(), retryMs);
     };
@@ -49,8 +54,11 @@ export async function listen(
     next.on('notification', (message) => onNotify(message.payload ?? ''));
     try {
       await next.connect();
-      await next.query(`listen ${pg.escapeIdentifier(channel)}`);
-      if (!closed) onNotify('');
+      await ask(next, `listen ${pg.escapeIdentifier(channel)}`, proveMs);
+      if (closed) return;
+      onNotify('');
+      // A listener only waits, so nothing else would show that its server is gone.
+      proofs = every(`listen ${channel}`, proveMs, () => ask(next, 'select 1', proveMs), replace);
     } catch (error) {
       replace(error);
     }
@@ -61,9 +69,16 @@ export async function listen(
     async close() {
       closed = true;
       clearTimeout(timer);
+      void proofs?.stop();
       const last = client;
       client = undefined;
       await last?.end().catch(() => {});
     },
   };
+}
+
+async function ask(client: pg.Client, statement: string, timeoutMs: number): Promise<void> {
+  await withTimeout<unknown>(client.query(statement), timeoutMs, () => {
+    throw new Error('the connection did not answer');
+  });
 }

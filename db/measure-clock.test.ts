@@ -22,10 +22,16 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
+/** A clock whose machine and process are wrong by a time (ms). */
+const clockAhead = (aheadMs: () => number) => {
+  const now = () => Date.now() + aheadMs();
+  return new MeasuredClock(now, now);
+};
+
 const isNear = (clock: MeasuredClock) => Math.abs(clock.now().getTime() - Date.now()) < NEAR_MS;
 
 test('a process whose clock is an hour ahead decides by the clock of PostgreSQL', async (t) => {
-  const clock = new MeasuredClock(() => Date.now() + HOUR_MS);
+  const clock = clockAhead(() => HOUR_MS);
   const db = connect({ url: world.databaseUrl, max: 1, prepared: true, clock });
   t.teardown(() => db.destroy());
   const desk = await openRunDesk(world);
@@ -46,7 +52,7 @@ test('a process whose clock is an hour ahead decides by the clock of PostgreSQL'
 });
 
 test.serial('the clock costs a statement per connection, and none per transaction', async (t) => {
-  const clock = new MeasuredClock(() => Date.now() - HOUR_MS);
+  const clock = clockAhead(() => -HOUR_MS);
   const db = connect({ url: world.databaseUrl, max: 1, clock });
   const tenant = await world.tenant();
   const ctx = systemCtx({ ...world.deps, clock, db }, tenant.organizationId, 'test');
@@ -72,14 +78,24 @@ test.serial('the clock costs a statement per connection, and none per transactio
   t.is(sent.slice(begun).length, 5 * 3, sent.join('\n'));
 });
 
-test('a clock that is set while connections stay open is measured again', async (t) => {
-  let aheadMs = 0;
-  const clock = new MeasuredClock(() => Date.now() + aheadMs);
-  const measuring = measureRegularly(clock, world.deps.db, 20);
+test('a machine whose clock is set or that was suspended says so once, and is measured again', async (t) => {
+  let [machineAheadMs, steadyAheadMs] = [0, 0];
+  const clock = new MeasuredClock(
+    () => Date.now() + machineAheadMs,
+    () => Date.now() + steadyAheadMs,
+  );
+  const logged: string[] = [];
+  const note = (level: string) => (about: { aheadMs: number }) =>
+    void logged.push(`${level} ${Math.round(about.aheadMs / HOUR_MS)}`);
+  const log = { info: note('info'), warn: note('warn'), error: note('error') } as never;
+  const measuring = measureRegularly(clock, world.deps.db, log, 20);
   t.teardown(() => measuring.stop());
-  aheadMs = 3 * HOUR_MS;
+  machineAheadMs = HOUR_MS;
+  await eventually(async () => logged.length === 1);
+  t.true(isNear(clock));
+  machineAheadMs = 0;
+  await eventually(async () => logged.length === 2);
+  steadyAheadMs = -3 * HOUR_MS;
   await eventually(async () => isNear(clock));
-  aheadMs = -3 * HOUR_MS;
-  await eventually(async () => isNear(clock));
-  t.pass();
+  t.deepEqual(logged, ['error 1', 'info 0']);
 });

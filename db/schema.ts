@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 274ed72f6fed89b8. Types: 7afc4450ceb6e536. */
+/* Written by `npm run db:types`; do not edit. Sources: 60d9eb5113336dd7. Types: 6978f193624adcda. */
 
 import type {
   ApprovalBinding,
@@ -5791,6 +5791,8 @@ interface WorkersRow {
   blob_place: string | null;
   /** Ids of its keys for payloads in Temporal. */
   codec_keys: string[];
+  /** Time by which the clock of its machine is ahead of that of PostgreSQL. Negative if it is behind. */
+  clock_ahead_ms: number;
 }
 
 interface WorkersInsert {
@@ -5800,4 +5802,5 @@ interface WorkersInsert {
   seen_at?: Date;
   blob_place?: string | null;
   codec_keys?: string[];
+  clock_ahead_ms?: number;
 }

@@ -52,6 +52,8 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
     prepared: config.DB_PREPARED_STATEMENTS,
     rowSecurity: config.ROW_SECURITY,
     clock: measuredClock,
+    onDropped: (connections) =>
+      log.warn({ connections }, 'database connections were dropped, because the server did not answer on them'),
     ...timeoutsOf(config, service),
   });
   const temporal = createTemporalClient(config);
@@ -59,7 +61,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
   const systemMail = createSystemMail(config, log);
   const blobs = openBlobStores(config);
   const clock = overrides.clock ?? measuredClock;
-  const measuring = measureRegularly(measuredClock, db);
+  const measuring = measureRegularly(measuredClock, db, log);
   const cache = createSharedCache(clock, config.REDIS_URL, (error) =>
     log.warn({ err: error }, 'Redis cannot be reached for shared answers'),
   );

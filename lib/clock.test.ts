@@ -3,13 +3,19 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import fc from 'fast-check';
-import { HOUR_MS, MeasuredClock } from './clock.ts';
+import { DRIFT_LIMIT_MS, HOUR_MS, isAdrift, MeasuredClock } from './clock.ts';
 
-/** A process and a database with separate clocks, and a network between them. */
+/** A machine and a database with separate clocks, and a network between them. */
 class Machines {
   trueMs = 1_800_000_000_000;
-  processAheadMs = 0;
-  readonly clock = new MeasuredClock(() => this.trueMs + this.processAheadMs);
+  /** Error of the machine's clock, which may be set. */
+  machineAheadMs = 0;
+  /** Error of the process's steady clock. */
+  steadyAheadMs = 0;
+  readonly clock = new MeasuredClock(
+    () => this.trueMs + this.machineAheadMs,
+    () => this.trueMs + this.steadyAheadMs,
+  );
 
   /** Makes one measurement with the given durations (ms) of request and answer. */
   measure(requestMs: number, answerMs: number): Promise<void> {
@@ -31,7 +37,7 @@ const NEAR_MS = 1;
 
 test('an hour of a wrong clock is taken out, to within half of the smallest round trip', async (t) => {
   const machines = new Machines();
-  machines.processAheadMs = HOUR_MS;
+  machines.steadyAheadMs = HOUR_MS;
   await machines.measure(90, 10);
   t.true(Math.abs(machines.errorMs - 40) <= NEAR_MS);
   const before = machines.clock.now();
@@ -43,20 +49,35 @@ test('an hour of a wrong clock is taken out, to within half of the smallest roun
   t.true(Math.abs(machines.errorMs) <= NEAR_MS, 'a slower measurement makes it no worse');
 });
 
-test('a clock that is set is noticed by the next measurement, however slow that is', async (t) => {
+test("setting the machine's clock changes no decision, and shows at once", async (t) => {
   const machines = new Machines();
   await machines.measure(1, 1);
-  machines.processAheadMs -= HOUR_MS;
+  for (const aheadMs of [HOUR_MS, -HOUR_MS, DRIFT_LIMIT_MS + 10]) {
+    machines.machineAheadMs = aheadMs;
+    t.true(Math.abs(machines.errorMs) <= NEAR_MS);
+    t.true(Math.abs(machines.clock.aheadMs() - aheadMs) <= NEAR_MS);
+    t.true(isAdrift(machines.clock));
+  }
+  machines.machineAheadMs = DRIFT_LIMIT_MS - 10;
+  t.false(isAdrift(machines.clock));
+});
+
+test('a machine that was suspended takes no work until the next measurement, however slow that is', async (t) => {
+  const machines = new Machines();
+  await machines.measure(1, 1);
+  machines.steadyAheadMs -= HOUR_MS;
+  t.true(isAdrift(machines.clock));
   await machines.measure(300, 300);
-  t.true(Math.abs(machines.errorMs) <= NEAR_MS);
-  machines.processAheadMs += 2 * HOUR_MS;
+  t.false(isAdrift(machines.clock));
+  t.true(Math.abs(machines.errorMs) <= NEAR_MS, 'a large correction is made at once');
+  machines.steadyAheadMs += 2 * HOUR_MS;
   await machines.measure(300, 300);
-  t.true(Math.abs(machines.errorMs) <= NEAR_MS, 'a large correction is made at once, also backwards');
+  t.true(Math.abs(machines.errorMs) <= NEAR_MS, 'also backwards');
 });
 
 test('a measurement that fails changes nothing', async (t) => {
   const machines = new Machines();
-  machines.processAheadMs = HOUR_MS;
+  machines.steadyAheadMs = HOUR_MS;
   await machines.measure(2, 2);
   await t.notThrowsAsync(machines.clock.measure(() => Promise.reject(new Error('the database is away'))));
   t.true(Math.abs(machines.errorMs) <= NEAR_MS);
@@ -71,7 +92,7 @@ test('while no clock is set time never runs backwards, and the best measurement 
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: -400, max: 400 }), fc.array(step, { minLength: 1 }), async (ahead, steps) => {
       const machines = new Machines();
-      machines.processAheadMs = ahead;
+      machines.steadyAheadMs = ahead;
       let [latest, bestMs] = [machines.clock.now().getTime(), Infinity];
       for (const { passes, request, answer } of steps) {
         await machines.measure(request, answer);

@@ -34,14 +34,20 @@ export const systemClock: Clock = { now: () => new Date() };
  */
 const HOLD_MS = 1_000;
 
+/** Difference (ms) between the machine's clock and PostgreSQL's from which a process warns. */
+export const DRIFT_WARNING_MS = 1_000;
+/** Difference (ms) from which a worker takes no work. */
+export const DRIFT_LIMIT_MS = 5_000;
+
 /**
- * Clock that follows PostgreSQL's time without a query per call. It adds an offset to the process's clock, which
- * {@link MeasuredClock.measure} updates.
+ * Clock that follows PostgreSQL's time without a query per call. It adds an offset to the process's steady clock, which
+ * {@link MeasuredClock.measure} updates. The steady clock does not jump when the machine's clock is set. It stands still
+ * while the machine is suspended.
  *
  * PostgreSQL answers a measurement at some moment between its sending and its receipt. So each measurement gives a
  * range of possible offsets, as wide as its round trip. The offset is the middle of the intersection of these ranges,
- * so its error is at most half of the smallest round trip. An empty intersection means that a clock was set or has
- * drifted. Then only the latest measurement counts.
+ * so its error is at most half of the smallest round trip. An empty intersection means that PostgreSQL's clock was set,
+ * or that a clock has drifted or stood still. Then only the latest measurement counts.
  *
  * When the offset shrinks by up to a second, `now()` stands still until time has caught up, so it never runs backwards.
  * A larger correction means that earlier values were wrong: one step back is better than a long standstill. Clocks of
@@ -49,23 +55,36 @@ const HOLD_MS = 1_000;
  * it must be exact, never this clock.
  */
 export class MeasuredClock implements Clock {
-  readonly #processNow: () => number;
+  readonly #machineNow: () => number;
+  readonly #steadyNow: () => number;
   /** Range of offsets (ms) that the measurements allow. Unbounded before the first measurement. */
   #lowMs = -Infinity;
   #highMs = Infinity;
   #offsetMs = 0;
   #latestMs = -Infinity;
 
-  /** @param processNow returns the process's clock (epoch ms) */
-  constructor(processNow: () => number = Date.now) {
-    this.#processNow = processNow;
+  /**
+   * @param machineNow returns the machine's clock (epoch ms), which may be set at any time
+   * @param steadyNow returns a clock (epoch ms) that is never set
+   */
+  constructor(
+    machineNow: () => number = Date.now,
+    steadyNow: () => number = () => performance.timeOrigin + performance.now(),
+  ) {
+    this.#machineNow = machineNow;
+    this.#steadyNow = steadyNow;
   }
 
   now(): Date {
-    const ms = this.#processNow() + this.#offsetMs;
+    const ms = this.#steadyNow() + this.#offsetMs;
     const isSmallStepBack = ms < this.#latestMs && this.#latestMs - ms <= HOLD_MS;
     this.#latestMs = isSmallStepBack ? this.#latestMs : ms;
     return new Date(this.#latestMs);
+  }
+
+  /** Returns by how much (ms) the machine's clock is ahead of this one; negative if it is behind. */
+  aheadMs(): number {
+    return this.#machineNow() - this.#steadyNow() - this.#offsetMs;
   }
 
   /**
@@ -74,18 +93,28 @@ export class MeasuredClock implements Clock {
    * @param readServerMs returns PostgreSQL's `clock_timestamp()` (epoch ms) and does nothing else
    */
   async measure(readServerMs: () => Promise<number>): Promise<void> {
-    const sentAt = this.#processNow();
+    const sentAt = this.#steadyNow();
     const serverMs = await readServerMs().catch(() => undefined);
-    // The process's clock returns whole milliseconds, rounded down.
-    const receivedBefore = this.#processNow() + 1;
-    // Ignores the measurement if the process's clock was set back in the meantime.
-    if (serverMs === undefined || receivedBefore < sentAt) return;
-    const [low, high] = [serverMs - receivedBefore, serverMs - sentAt];
+    if (serverMs === undefined) return;
+    const [low, high] = [serverMs - this.#steadyNow(), serverMs - sentAt];
     const fits = low <= this.#highMs && high >= this.#lowMs;
     this.#lowMs = fits ? Math.max(low, this.#lowMs) : low;
     this.#highMs = fits ? Math.min(high, this.#highMs) : high;
     this.#offsetMs = (this.#lowMs + this.#highMs) / 2;
   }
+}
+
+/**
+ * Returns by how much (ms) the machine's clock is ahead of the given one; negative if it is behind. 0 for a clock that
+ * is not measured.
+ */
+export function machineAheadMs(clock: Clock): number {
+  return clock instanceof MeasuredClock ? clock.aheadMs() : 0;
+}
+
+/** Returns true if the machine's clock is so wrong that a worker takes no work. */
+export function isAdrift(clock: Clock): boolean {
+  return Math.abs(machineAheadMs(clock)) >= DRIFT_LIMIT_MS;
 }
 
 /**

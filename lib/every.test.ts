@@ -9,6 +9,7 @@ test('a turn that is due while another is under way is left out, a failure ends 
   const errors: unknown[] = [];
   let ended = 0;
   const repeated = every(
+    'test',
     1,
     async () => {
       turns += 1;

@@ -1,3 +1,5 @@
+import { inIteration } from './iterations.ts';
+
 export interface Repeated {
   /** Starts no further run, and waits for the running one. */
   stop(): Promise<void>;
@@ -6,13 +8,19 @@ export interface Repeated {
 /**
  * Runs `work` at fixed intervals. A run that is due while the previous one is still active is skipped, so that a slow
  * database gets no growing load.
+ * @param loop name of the work, for `/health`
  * @param ms milliseconds between the starts of two runs
  * @param onError called with the error of a failed run; later runs continue
  */
-export function every(ms: number, work: () => Promise<void>, onError: (error: unknown) => void): Repeated {
+export function every(
+  loop: string,
+  ms: number,
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Repeated {
   let underWay: Promise<void> | undefined;
   const timer = setInterval(() => {
-    underWay ??= work()
+    underWay ??= inIteration(loop, work)
       .catch(onError)
       .finally(() => {
         underWay = undefined;

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { openIterationSeconds } from './iterations.ts';
 
 /** Prometheus metrics of one process. Labels are kinds, never ids or addresses. */
 export interface Metrics {
@@ -8,6 +9,7 @@ export interface Metrics {
   outboxParked: Gauge;
   outboxParkedTotal: Counter;
   runsMissing: Gauge<'family'>;
+  clockAhead: Gauge;
   sends: Counter<'result'>;
   targetBusy: Counter<'resource'>;
   inbound: Counter<'kind'>;
@@ -40,6 +42,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'heron_', eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
   const registers = [registry];
+  addLoopMetric(registers);
   return {
     registry,
     ...createApiMetrics(registers),
@@ -48,6 +51,20 @@ export function createMetrics(): Metrics {
     ...createEventMetrics(registers),
     ...createWebhookMetrics(registers),
   };
+}
+
+/** Registers the metric of background loops, which is read when it is asked for. */
+function addLoopMetric(registers: Registry[]): void {
+  new Gauge({
+    name: 'heron_loop_iteration_seconds',
+    help: 'Seconds without progress in the open iteration of a background loop, by loop; at 60 /health fails',
+    labelNames: ['loop'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [loop, seconds] of openIterationSeconds()) this.set({ loop }, seconds);
+    },
+  });
 }
 
 /** Metrics of the api and realtime processes: requests, use of API keys, sockets. */
@@ -103,6 +120,11 @@ function createRunMetrics(registers: Registry[]) {
       name: 'heron_runs_missing',
       help: 'Runs that had to be open and were not when the last look began, by family',
       labelNames: ['family'],
+      registers,
+    }),
+    clockAhead: new Gauge({
+      name: 'heron_clock_ahead_seconds',
+      help: "Seconds by which this machine's clock is ahead of PostgreSQL's; negative if it is behind",
       registers,
     }),
   };

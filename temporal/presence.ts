@@ -1,6 +1,7 @@
 import { across } from '../db/across.ts';
 import type { Db } from '../db/connection.ts';
 import type { Columns } from '../db/rows.ts';
+import { DRIFT_LIMIT_MS } from '../lib/clock.ts';
 import { RESOURCES, type Resource } from '../workflows/queues.ts';
 
 /** Interval (ms) at which a worker process records that it is running. */
@@ -19,21 +20,37 @@ export interface Presence {
   unserved: Served[];
 }
 
+interface PresenceFacts {
+  roles: readonly string[];
+  /** Id of its file store; null means PostgreSQL. */
+  blobPlace: string | null;
+  /** Ids of its Temporal encryption keys. */
+  codecKeys: readonly string[];
+  /** Time (ms) by which its machine's clock is ahead of PostgreSQL's; negative if it is behind. */
+  clockAheadMs: number;
+}
+
 /**
- * Records that a worker process is running, its file store (null means PostgreSQL) and its Temporal encryption keys.
+ * Records that a worker process is running.
  * Temporal lists pollers for minutes after they ended, so a killed worker would count as running; this record expires
  * within seconds.
  */
 export async function recordPresence(
   db: Db,
   id: string,
-  { roles, blobPlace, codecKeys }: { roles: readonly string[]; blobPlace: string | null; codecKeys: readonly string[] },
+  { roles, blobPlace, codecKeys, clockAheadMs }: PresenceFacts,
 ): Promise<void> {
   const workers = across(db, 'engine');
   await workers
-    .insert('workers', { id, roles: [...roles], blob_place: blobPlace, codec_keys: [...codecKeys] })
+    .insert('workers', {
+      id,
+      roles: [...roles],
+      blob_place: blobPlace,
+      codec_keys: [...codecKeys],
+      clock_ahead_ms: clockAheadMs,
+    })
     .onConflict('id')
-    .merge({ seen_at: workers.raw('now()'), blob_place: blobPlace });
+    .merge({ seen_at: workers.raw('now()'), blob_place: blobPlace, clock_ahead_ms: clockAheadMs });
 }
 
 /** Deletes the record of a stopping worker process, and old records of processes that died. */
@@ -43,11 +60,14 @@ export async function removePresence(db: Db, id: string): Promise<void> {
   });
 }
 
-/** Reads the running workers. A process with the role `temporal` serves everything. */
+/**
+ * Reads the running workers. A process with the role `temporal` serves everything. One whose clock is wrong takes no
+ * work, and serves nothing.
+ */
 export async function readPresence(db: Db): Promise<Presence> {
   const alive = await across(db, 'engine').sql<Columns<'workers', 'roles'>>(
-    `select roles from workers where seen_at > now() - :gone * interval '1 millisecond'`,
-    { gone: ABSENT_AFTER_MS },
+    `select roles from workers where seen_at > now() - :gone * interval '1 millisecond' and abs(clock_ahead_ms) < :limit`,
+    { gone: ABSENT_AFTER_MS, limit: DRIFT_LIMIT_MS },
   );
   const serves = (roles: readonly string[], what: Served) => roles.includes('temporal') || roles.includes(what);
   const all: Served[] = ['workflows', ...RESOURCES];

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
@@ -8,8 +7,8 @@ import { inTransaction } from '../db/transaction.ts';
 import { listen, type Listener } from '../db/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import { withCostPath } from '../lib/cost-paths.ts';
+import { startLoop, type Loop } from '../lib/loop.ts';
 import { inSpan } from '../lib/trace.ts';
-import { createWakeable } from '../lib/wakeable.ts';
 import { dispatchIntent } from './client.ts';
 import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 
@@ -29,6 +28,8 @@ const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
 /** Maximum pause (ms) after an attempt without a verdict; shorter, because the intents themselves are fine. */
 const UNANSWERED_CAP_MS = 10_000;
+/** Pause (ms) after a batch that failed, such as without a database. */
+const FAILED_MS = 500;
 /** Number of refusals after which an intent is parked: about three minutes. */
 const MAX_REFUSALS = 10;
 /** First pause (in first backoffs: a minute) and maximum pause (ms) before a parked intent is tried again. */
@@ -67,6 +68,8 @@ interface RelayOptions {
   /** Dispatches one intent to Temporal; rejects with Temporal's error if it was not accepted. */
   carry: (intent: Intent) => Promise<void>;
   log: Logger;
+  /** Returns true while no intent may be taken. */
+  isHeld?: () => boolean;
   /** First pause (ms) after a refused intent; it doubles. */
   backoffMs?: number;
   onDispatched?: (count: number, failed: number) => void;
@@ -105,50 +108,43 @@ type Share = 'new' | 'tried';
  * would be a wrong run, while waiting only delays the workflow.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const wakeables = { new: createWakeable(), tried: createWakeable() };
-  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => wakeables.new.wake(), options.log);
-  let parkedLately = 0;
-
-  const repeat = async (share: Share, work: (batch: Batch) => Promise<void>) => {
-    let pause = 0;
-    while (!signal.aborted) {
-      wakeables[share].clear();
-      let batch: Batch = { taken: 0, parked: 0, failed: 0, away: false, againMs: SWEEP_MS };
-      try {
-        batch = await withCostPath('relay', () => relayBatch(options, share));
-        parkedLately += batch.parked;
-        await work(batch);
-      } catch (error) {
-        options.log.warn({ err: error }, 'outbox relay: batch failed, will try again');
-      }
-      pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNANSWERED_CAP_MS) : 0;
-      if (pause > 0) {
-        // New intents do not mean that Temporal is reachable again.
-        await sleep(pause, undefined, { signal }).catch(() => {});
-      } else if (batch.taken < BATCH) {
-        await wakeables[share].pause(batch.againMs);
-      }
-    }
-  };
+  const { log } = options;
   let tidiedAt = 0;
-  const loops = [
-    repeat('new', async ({ taken, failed }) => {
-      if (failed > 0) wakeables.tried.wake();
-      if (taken === BATCH || Date.now() - tidiedAt < HOUSEKEEPING_MS) return;
-      options.onParked?.(await postponeBlocked(options.db), parkedLately);
-      parkedLately = 0;
-      tidiedAt = Date.now();
-    }),
-    repeat('tried', async () => {}),
-  ];
+  let parkedLately = 0;
+  const startShare = (name: string, share: Share, afterBatch: (batch: Batch) => Promise<void>): Loop => {
+    let awayMs = 0;
+    return startLoop({
+      name,
+      async iterate(progress) {
+        const carry = (intent: Intent) => options.carry(intent).finally(progress);
+        const batch = await withCostPath('relay', () => relayBatch({ ...options, carry }, share));
+        parkedLately += batch.parked;
+        await afterBatch(batch);
+        awayMs = batch.away
+          ? Math.min(Math.max(awayMs * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNANSWERED_CAP_MS)
+          : 0;
+        // New intents do not mean that Temporal is reachable again.
+        if (awayMs > 0) return { leastMs: awayMs };
+        return batch.taken < BATCH ? { mostMs: batch.againMs } : {};
+      },
+      ...(options.isHeld ? { isHeld: options.isHeld } : {}),
+      failedMs: FAILED_MS,
+      onError: (error) => log.warn({ err: error }, 'outbox relay: batch failed, will try again'),
+    });
+  };
+  const retries = startShare('relay retries', 'tried', async () => {});
+  const loop = startShare('relay', 'new', async ({ taken, failed }) => {
+    if (failed > 0) retries.wake();
+    if (taken === BATCH || Date.now() - tidiedAt < HOUSEKEEPING_MS) return;
+    options.onParked?.(await postponeBlocked(options.db), parkedLately);
+    parkedLately = 0;
+    tidiedAt = Date.now();
+  });
+  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => loop.wake(), log);
 
   return {
     async stop() {
-      stopping.abort();
-      for (const wakeable of Object.values(wakeables)) wakeable.wake();
-      await Promise.all(loops);
+      await Promise.all([loop.stop(), retries.stop()]);
       await listener.close();
     },
   };

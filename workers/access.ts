@@ -1,7 +1,8 @@
 import pLimit from 'p-limit';
 import { systemCtx, type Deps } from '../domain/platform/kernel/context.ts';
 import { findExpiringAccess, refreshAccessEarly } from '../domain/sending/control/access-token.ts';
-import { startLoop, type Loop } from './loop.ts';
+import { isAdrift } from '../lib/clock.ts';
+import { startLoop, type Loop } from '../lib/loop.ts';
 
 /** Maximum number of mailboxes per query, and of concurrent token requests. */
 const BATCH = 100;
@@ -15,16 +16,17 @@ const AT_ONCE = 10;
 export function startAccess(deps: Deps, everyMs = 30_000): Loop {
   const { db, log, clock } = deps;
   const limit = pLimit(AT_ONCE);
-  const look = async () => {
+  const iterate = async (progress: () => void) => {
     const due = await findExpiringAccess(db, clock.now(), BATCH);
     await Promise.all(
       due.map(({ mailbox_id: mailboxId, organization_id: organizationId }) =>
-        limit(() => refreshAccessEarly(systemCtx(deps, organizationId, `access/${mailboxId}`), mailboxId)),
+        limit(() =>
+          refreshAccessEarly(systemCtx(deps, organizationId, `access/${mailboxId}`), mailboxId).finally(progress),
+        ),
       ),
     );
-    return due.length === BATCH;
+    return due.length === BATCH ? {} : { mostMs: everyMs };
   };
-  return startLoop(look, everyMs, (error) =>
-    log.warn({ err: error }, 'access tokens could not be looked at, will try again'),
-  );
+  const onError = (error: unknown) => log.warn({ err: error }, 'access tokens could not be looked at, will try again');
+  return startLoop({ name: 'access tokens', iterate, isHeld: () => isAdrift(clock), failedMs: everyMs, onError });
 }

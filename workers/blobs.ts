@@ -1,6 +1,7 @@
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import { moveBlobs, removeBlobs } from '../domain/operations/system/move-blobs.ts';
-import { startLoop, type Loop } from './loop.ts';
+import { isAdrift } from '../lib/clock.ts';
+import { startLoop, type Loop } from '../lib/loop.ts';
 
 /**
  * Moves new files to the store of BLOB_PROVIDER and deletes the bytes of deleted files. Every process may run it; only
@@ -8,8 +9,8 @@ import { startLoop, type Loop } from './loop.ts';
  * @param everyMs interval of the search for files
  */
 export function startBlobs(deps: Deps, everyMs = 15_000): Loop {
-  const look = async () => (await removeBlobs(deps)) + (await moveBlobs(deps)) > 0;
-  return startLoop(look, everyMs, (error) =>
-    deps.log.warn({ err: error }, 'files could not be moved or deleted, will try again'),
-  );
+  const iterate = async () => ((await removeBlobs(deps)) + (await moveBlobs(deps)) > 0 ? {} : { mostMs: everyMs });
+  const onError = (error: unknown) =>
+    deps.log.warn({ err: error }, 'files could not be moved or deleted, will try again');
+  return startLoop({ name: 'files', iterate, isHeld: () => isAdrift(deps.clock), failedMs: everyMs, onError });
 }

@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../db/listen.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import { EVENTS_CHANNEL } from '../domain/platform/kernel/events.ts';
 import { assignPositions, type FanOutMemory } from '../domain/connect/delivery/fan-out.ts';
 import { forwardPositions } from '../domain/platform/realtime/watch.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { isAdrift } from '../lib/clock.ts';
 import { withCostPath } from '../lib/cost-paths.ts';
-import { createWakeable } from '../lib/wakeable.ts';
+import { startLoop } from '../lib/loop.ts';
 
 /** Time (ms) in which committed events are collected for one iteration. */
 const GATHER_MS = 4;
@@ -32,36 +32,25 @@ interface FanOut {
  */
 export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut> {
   const memory: FanOutMemory = { open: undefined };
-  let running = true;
-  const events = createWakeable();
-  const listener = await listen(deps.config.PRIMARY_DB, EVENTS_CHANNEL, () => events.wake(), deps.log);
+  const loop = startLoop({
+    name: 'fan-out',
+    async iterate() {
+      const turn = await withCostPath('fan-out', () => assignPositions(deps, memory));
+      metrics.eventsPositioned.inc(turn.positioned);
+      for (const { reason, dropped } of turn.drops) metrics.webhookDrops.inc({ reason }, dropped);
+      if (turn.busy) return { leastMs: RETRY_MS };
+      return turn.full ? {} : { mostMs: SWEEP_MS, gatherMs: turn.deliveries > 0 ? GATHER_MS : QUIET_GATHER_MS };
+    },
+    isHeld: () => isAdrift(deps.clock),
+    failedMs: FAILED_MS,
+    onError: (error) => deps.log.warn({ err: error }, 'fan-out: turn failed, will try again'),
+  });
+  const listener = await listen(deps.config.PRIMARY_DB, EVENTS_CHANNEL, () => loop.wake(), deps.log);
   const forward = await forwardPositions(deps);
-
-  const loop = (async () => {
-    while (running) {
-      events.clear();
-      try {
-        const turn = await withCostPath('fan-out', () => assignPositions(deps, memory));
-        metrics.eventsPositioned.inc(turn.positioned);
-        for (const { reason, dropped } of turn.drops) metrics.webhookDrops.inc({ reason }, dropped);
-        if (turn.busy) {
-          await sleep(RETRY_MS);
-        } else if (!turn.full) {
-          await events.pause(SWEEP_MS);
-          await sleep(turn.deliveries > 0 ? GATHER_MS : QUIET_GATHER_MS);
-        }
-      } catch (error) {
-        deps.log.warn({ err: error }, 'fan-out: turn failed, will try again');
-        await sleep(FAILED_MS);
-      }
-    }
-  })();
 
   return {
     async stop() {
-      running = false;
-      events.wake();
-      await loop;
+      await loop.stop();
       await listener.close();
       await forward?.close();
     },

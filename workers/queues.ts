@@ -1,7 +1,9 @@
 import type { Info as ActivityInfo } from '@temporalio/activity';
 import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
 import { HEARTBEAT_MS } from '../activities/heartbeat.ts';
+import { retryLater } from '../activities/retry-later.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
+import { isAdrift } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -69,6 +71,7 @@ export async function startQueues(
         interceptors: {
           activity: [
             ...(aroundActivity ? [() => ({ inbound: aroundActivity })] : []),
+            () => ({ inbound: whileClockIsRight(deps) }),
             (activity) => ({ inbound: traced(activity.info) }),
             () => ({ inbound: WITHOUT_ROW_DATA }),
           ],
@@ -129,6 +132,19 @@ const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
     }
   },
 };
+
+/** Time (ms) after which an activity is tried again that met a wrong clock, perhaps by another worker. */
+const ADRIFT_RETRY_MS = 2_000;
+
+/** Refuses activities while the machine's clock is wrong. */
+function whileClockIsRight({ clock }: Deps): ActivityInboundCallsInterceptor {
+  return {
+    async execute(input, next) {
+      if (isAdrift(clock)) throw retryLater('clock_adrift', "the worker's clock is wrong", ADRIFT_RETRY_MS);
+      return next(input);
+    },
+  };
+}
 
 /** Records an activity as a span of the trace that caused it. */
 function traced({

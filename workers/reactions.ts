@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../db/listen.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import { POSITIONS_CHANNEL } from '../domain/platform/kernel/events.ts';
@@ -7,10 +6,12 @@ import { enterEvents, findDueStreams, type DueStream } from '../domain/platform/
 import { CONFIRM_MS, confirmSubscribers, registerSubscribers } from '../domain/platform/events/register.ts';
 import { reactionStatus } from '../domain/platform/events/status.ts';
 import type { Subscriber } from '../domain/platform/events/subscriber.ts';
+import { isAdrift } from '../lib/clock.ts';
 import { withCostPath } from '../lib/cost-paths.ts';
 import { every } from '../lib/every.ts';
+import { startLoop, type Loop } from '../lib/loop.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { createWakeable } from '../lib/wakeable.ts';
+import { inIteration } from '../lib/iterations.ts';
 
 /** Time (ms) in which positioned events are collected for one iteration. */
 const GATHER_MS = 20;
@@ -41,11 +42,11 @@ export async function startReactions(
   subscribers: readonly Subscriber[],
 ): Promise<Reactions> {
   await registerSubscribers(deps, subscribers);
-  const placed = createWakeable();
+  let loop: Loop | undefined;
   let sweepAt = -Infinity;
   const onFailed = () => {
     sweepAt = -Infinity;
-    placed.wake();
+    loop?.wake();
   };
   const lanes = new Map(
     subscribers.map((subscriber) => [subscriber.name, new Lanes(deps, metrics, subscriber, onFailed)]),
@@ -53,44 +54,38 @@ export async function startReactions(
   const work = (streams: readonly DueStream[]): void => {
     for (const stream of streams) lanes.get(stream.subscriber)?.add(stream.organization_id);
   };
-  let running = true;
-  const listener = await listen(deps.config.PRIMARY_DB, POSITIONS_CHANNEL, () => placed.wake(), deps.log);
-
-  const loop = (async () => {
-    while (running) {
-      placed.clear();
-      try {
-        const entered = await withCostPath('reactions', () => enterEvents(deps, subscribers));
-        work(entered.streams);
-        if (performance.now() >= sweepAt) {
-          // Set before the rows are read, because an event that fails meanwhile requests another sweep.
-          sweepAt = performance.now() + SWEEP_MS;
-          const { due, nextAttemptMs } = await withCostPath('reactions', () => findDueStreams(deps, subscribers));
-          work(due);
-          if (nextAttemptMs !== null)
-            sweepAt = Math.min(sweepAt, performance.now() + Math.max(nextAttemptMs, LEAST_PAUSE_MS));
-        }
-        if (entered.full) continue;
-        await placed.pause(Math.max(0, sweepAt - performance.now()));
-        await sleep(GATHER_MS);
-      } catch (error) {
-        deps.log.warn({ err: error }, 'reactions: turn failed, will try again');
-        await sleep(FAILED_MS);
-      }
+  const iterate = async () => {
+    const entered = await withCostPath('reactions', () => enterEvents(deps, subscribers));
+    work(entered.streams);
+    if (performance.now() >= sweepAt) {
+      // Set before the rows are read, because an event that fails meanwhile requests another sweep.
+      sweepAt = performance.now() + SWEEP_MS;
+      const { due, nextAttemptMs } = await withCostPath('reactions', () => findDueStreams(deps, subscribers));
+      work(due);
+      if (nextAttemptMs !== null)
+        sweepAt = Math.min(sweepAt, performance.now() + Math.max(nextAttemptMs, LEAST_PAUSE_MS));
     }
-  })();
+    return entered.full ? {} : { mostMs: Math.max(0, sweepAt - performance.now()), gatherMs: GATHER_MS };
+  };
+  loop = startLoop({
+    name: 'reactions',
+    iterate,
+    isHeld: () => isAdrift(deps.clock),
+    failedMs: FAILED_MS,
+    onError: (error) => deps.log.warn({ err: error }, 'reactions: turn failed, will try again'),
+  });
+  const started = loop;
+  const listener = await listen(deps.config.PRIMARY_DB, POSITIONS_CHANNEL, () => started.wake(), deps.log);
 
   const warn = (error: unknown) => deps.log.warn({ err: error }, 'reactions: status or confirmation failed');
   const repeated = [
-    every(STATUS_MS, () => showStatus(deps, metrics), warn),
-    every(CONFIRM_MS, () => confirmSubscribers(deps, subscribers), warn),
+    every('reaction status', STATUS_MS, () => showStatus(deps, metrics), warn),
+    every('reaction subscribers', CONFIRM_MS, () => confirmSubscribers(deps, subscribers), warn),
   ];
   return {
     async stop() {
-      running = false;
-      placed.wake();
       await Promise.all(repeated.map((each) => each.stop()));
-      await loop;
+      await started.stop();
       await Promise.all([...lanes.values()].map((each) => each.stop()));
       await listener.close();
     },
@@ -127,7 +122,7 @@ class Lanes {
 
   #fill(): void {
     for (const organizationId of this.#queue) {
-      if (!this.#running || this.#active.size >= LANES) return;
+      if (!this.#running || this.#active.size >= LANES || isAdrift(this.#deps.clock)) return;
       // The running batch of this organization will read the new events too.
       if (this.#active.has(organizationId)) continue;
       this.#queue.delete(organizationId);
@@ -144,7 +139,7 @@ class Lanes {
     const { name } = this.#subscriber;
     try {
       const { outcome, applied, more } = await withCostPath('reactions', () =>
-        applyNextEvents(this.#deps, this.#subscriber, organizationId),
+        inIteration(`reactions of ${name}`, () => applyNextEvents(this.#deps, this.#subscriber, organizationId)),
       );
       if (applied > 0) this.#metrics.reactionsApplied.inc({ subscriber: name }, applied);
       if (outcome === 'failed' || outcome === 'parked')

@@ -3,10 +3,11 @@ import { listen } from '../db/listen.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import { claimLeases, fairShare, leaveWorkers, renewLeases, type SyncLease } from '../domain/mailboxes/leases.ts';
 import { MAILBOXES_CHANNEL } from '../domain/mailboxes/sync-state.ts';
+import { isAdrift } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
+import { startLoop, type Loop } from '../lib/loop.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
-import { createWakeable } from '../lib/wakeable.ts';
 import { watchMailbox, type WatchParts } from './sync/watch.ts';
 
 export interface SyncOptions {
@@ -54,10 +55,9 @@ const SLACK_SHARE = 0.1;
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;
   const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000 } = options;
-  const wakeable = createWakeable();
+  let loop: Loop | undefined;
   // Wakes the loop when a watcher ended on purpose (new credentials), so that its mailbox is watched again at once.
-  const watchers = new Watchers(watchParts(deps, workerId, options), metrics, () => wakeable.wake());
-  let running = true;
+  const watchers = new Watchers(watchParts(deps, workerId, options), metrics, () => loop?.wake());
   let renewAt = 0;
   let share = 0;
 
@@ -68,38 +68,35 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
     watchers.stopBeyond(Math.min(config.IMAP_MAX_MAILBOXES, allowed));
   };
 
-  const sweep = async () => {
+  const pause = { mostMs: Math.min(sweepMs, leaseMs / 3) };
+  const iterate = async () => {
     const now = performance.now();
     if (now >= renewAt) {
       renewAt = now + leaseMs / 3;
       await renew();
     }
     const room = Math.min(CLAIM_BATCH, share - watchers.size);
-    if (room <= 0) return;
-    for (const lease of await claimLeases(db, workerId, leaseMs, room)) watchers.start(lease);
+    if (room > 0) for (const lease of await claimLeases(db, workerId, leaseMs, room)) watchers.start(lease);
+    return pause;
   };
 
+  const sweeps = startLoop({
+    name: 'sync',
+    iterate,
+    isHeld: () => isAdrift(deps.clock),
+    failedMs: pause.mostMs,
+    onError: (error) => log.warn({ err: error }, 'sync: sweep failed, will try again'),
+  });
+  loop = sweeps;
   const onNotify = () => {
     renewAt = 0;
-    wakeable.wake();
+    sweeps.wake();
   };
   const listener = await listen(config.PRIMARY_DB, MAILBOXES_CHANNEL, onNotify, log);
-  const loop = (async () => {
-    while (running) {
-      try {
-        await sweep();
-      } catch (error) {
-        log.warn({ err: error }, 'sync: sweep failed, will try again');
-      }
-      if (running) await wakeable.pause(Math.min(sweepMs, leaseMs / 3));
-    }
-  })();
 
   return {
     async stop() {
-      running = false;
-      wakeable.wake();
-      await loop;
+      await sweeps.stop();
       await listener.close();
       await watchers.stopAll();
       await leaveWorkers(db, workerId).catch((error: unknown) => log.warn({ err: error }, 'sync: could not sign off'));

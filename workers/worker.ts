@@ -1,8 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import { SUBSCRIBERS } from '../domain/operations/subscribers/index.ts';
+import { isAdrift } from '../lib/clock.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { liveness } from '../lib/iterations.ts';
 import { createIntentSender, startRelay } from '../temporal/relay.ts';
 import { startAccess } from './access.ts';
 import { startBlobs } from './blobs.ts';
@@ -59,6 +61,7 @@ export async function startWorker({
       databaseUrl: config.PRIMARY_DB,
       carry: createIntentSender(temporal, config.TEMPORAL_TASK_QUEUE),
       log,
+      isHeld: () => isAdrift(deps.clock),
       onParked: (parked, lately) => {
         metrics.outboxParked.set(parked);
         metrics.outboxParkedTotal.inc(lately);
@@ -105,8 +108,11 @@ function serveHealth(deps: Deps, metrics: Metrics, port: number): Promise<Listen
   return listenHttp(
     (request, response) => {
       if (request.url === '/health') {
-        response.setHeader('Content-Type', 'application/json');
-        response.end('{"status":"ok"}');
+        const { status, body } = liveness();
+        if (body.status === 'stalled')
+          deps.log.error({ loops: body.loops }, 'loops have made no progress for a minute');
+        response.writeHead(status, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify(body));
       } else if (request.url === '/metrics') {
         Promise.all([metrics.registry.metrics(), coreMetrics()]).then(
           (texts) => {

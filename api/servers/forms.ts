@@ -7,6 +7,7 @@ import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { withRequestSpan } from '../../lib/request-span.ts';
 import { sendError } from '../http/errors.ts';
+import { showHealth } from '../http/health.ts';
 import { metricsEndpoint } from '../http/metrics.ts';
 import { message } from '../../messages/index.ts';
 
@@ -30,8 +31,7 @@ function createFormsApp(config: Config, metrics: Metrics): Koa {
   );
   app.use((koa, next) => {
     if (koa.path !== '/health') return next();
-    koa.body = { status: 'ok' };
-    return undefined;
+    return showHealth(koa);
   });
   app.use(metricsEndpoint(metrics, config));
   app.use((koa) => sendError(koa, new AppError('not_found', message('form.not_found')), newId()));

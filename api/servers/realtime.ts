@@ -12,6 +12,7 @@ import { sendError } from '../http/errors.ts';
 import { openWorkTimeoutMs } from '../../lib/shutdown.ts';
 import { createGateway } from './realtime/gateway.ts';
 import { GATEWAY_TIMES, type GatewayTimes } from './realtime/gateway-parts.ts';
+import { showHealth } from '../http/health.ts';
 import { metricsEndpoint } from '../http/metrics.ts';
 import { message } from '../../messages/index.ts';
 
@@ -64,8 +65,7 @@ function createRealtimeApp(deps: Deps, metrics: Metrics): Koa {
   );
   app.use((koa, next) => {
     if (koa.path !== '/health') return next();
-    koa.body = { status: 'ok' };
-    return undefined;
+    return showHealth(koa);
   });
   app.use(metricsEndpoint(metrics, deps.config));
   app.use((koa) => {

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import pg from 'pg';
 import copy from 'pg-copy-streams';
+import { openClient } from '../connection-options.ts';
 import { quoted, sequences, storedTables } from './tables.ts';
 
 /** One table of a dump: its rows in the text format of PostgreSQL's COPY, compressed. */
@@ -47,8 +48,7 @@ export async function dumpTables(
   alsoRead: (look: SnapshotQuery) => Promise<void>,
   onTable: (table: DumpedTable) => void = () => {},
 ): Promise<Dump> {
-  const client = new pg.Client({ connectionString: url, application_name: 'heron-backup' });
-  await client.connect();
+  const client = await openClient(url, 'heron-backup');
   try {
     await client.query('set statement_timeout = 0');
     await client.query('begin isolation level repeatable read read only');

@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import pg from 'pg';
+import type pg from 'pg';
 import copy from 'pg-copy-streams';
+import { openClient } from '../connection-options.ts';
 import type { DumpedTable } from './dump.ts';
 import { quoted } from './tables.ts';
 
@@ -21,8 +22,7 @@ interface ForeignKey {
  * Counts tables, views and sequences in the database's schema, except those of extensions. 0 means an empty database.
  */
 export async function countRelations(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url, application_name: 'heron-restore' });
-  await client.connect();
+  const client = await openClient(url, 'heron-restore');
   try {
     const { rows } = await client.query<{ count: number }>(
       `select count(*)::int as count from pg_class c
@@ -67,8 +67,7 @@ export async function loadTables(
   onTable: (table: DumpedTable) => void = () => {},
   alsoWrite: (write: Write) => Promise<void> = async () => {},
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'heron-restore' });
-  await client.connect();
+  const client = await openClient(url, 'heron-restore');
   try {
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await client.query('begin');

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { connectionOptions } from '../connection-options.ts';
 
 /**
  * Failure of the prospect catalogue. `missing`: it has no tables. `unreachable`: no connection. `slow`: no answer in
@@ -55,11 +56,10 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
   const maxBytes = options.maxAnswerBytes ?? MAX_ANSWER_BYTES;
   const pool = new pg.Pool({
-    connectionString: options.url,
+    ...connectionOptions(options.url, 'heron-catalogue'),
     max: options.slots ?? SLOTS,
     connectionTimeoutMillis: deadlineMs,
     statement_timeout: deadlineMs,
-    application_name: 'heron-catalogue',
     // Disables JIT: searches take milliseconds, and compiling one takes longer than running it. Sets work_mem high
     // enough for an index to remember ten million rows one by one. With less memory it remembers only pages, and every
     // row of a page is read.

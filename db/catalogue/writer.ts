@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { openClient } from '../connection-options.ts';
 import { CATALOGUE_INDEXES, migrateCatalogue, REPLACED_INDEXES, WRITER_LOCK } from './schema.ts';
 
 /** A row to copy: values in the order of the columns. */
@@ -70,9 +71,7 @@ export class CatalogueWriter {
    * @throws CatalogueBusy while another process writes
    */
   static async open(url: string, columns: CatalogueColumns, reader?: string): Promise<CatalogueWriter> {
-    const client = new pg.Client({ connectionString: url, application_name: 'heron-catalogue-load' });
-    client.on('error', () => {});
-    await client.connect();
+    const client = await openClient(url, 'heron-catalogue-load');
     try {
       const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [WRITER_LOCK]);
       if (!rows[0]!.held) throw new CatalogueBusy();

@@ -22,6 +22,8 @@ import { allowedCopies } from './copies.ts';
 import {
   buildClaim,
   composeMessage,
+  EARLY_MS,
+  lockClaims,
   mailboxRefusal,
   sealedMailboxOf,
   STALE_SLOT_MS,
@@ -32,18 +34,13 @@ import {
 } from './claimed.ts';
 import { dimensionsOf } from './dimensions.ts';
 import { claimDirect, fetchFiles, FilesNotLoaded, type FetchedFiles } from './direct-claim.ts';
+import { lastSentAt } from './seats.ts';
 import { sentFacts } from './settle.ts';
 import { commonCopy, headersOf, storeContent } from './control/sent-content.ts';
 import { readTestEmail } from './test-email.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 export type { Claim, ClaimedSend } from './claimed.ts';
-
-/**
- * Tolerance (ms) for a slot in the future, because clocks may differ. Only an attempt repeated after a deferral comes
- * earlier than that.
- */
-const EARLY_MS = 5_000;
 
 /**
  * Claims a reserved email for sending (`reserved -> sending`); no other code does so. Checks campaign, hold, reply
@@ -214,7 +211,10 @@ async function failTest(tx: Tx, sendId: string, detail: Message): Promise<Claim>
   return { kind: 'gone', outcome: 'failed' };
 }
 
-/** Locks the enrollment, direct send or test run before the send, in the order used by all writers. */
+/**
+ * Locks the enrollment, direct send or test run before the send, in the order used by all writers. Claims of a mailbox
+ * follow each other.
+ */
 async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined> {
   // An email belongs to one of the three. One statement locks all, because most emails belong to campaigns.
   const lock = tx.org.sql(
@@ -222,7 +222,8 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
          and e.id = (select enrollment_id from sends where id = :send and organization_id = :org) for update) as enrollment,
        (select d.id from direct_sends d where d.organization_id = :org and d.id = :send for update) as direct,
        (select r.id from test_runs r where r.organization_id = :org
-         and r.id = (select test_run_id from test_run_steps where organization_id = :org and id = :send) for no key update) as test`,
+         and r.id = (select test_run_id from test_run_steps where organization_id = :org and id = :send) for no key update) as test,
+       (select ${lockClaims('s.mailbox_id')} from sends s where s.organization_id = :org and s.id = :send) as claims`,
     { send: sendId },
   );
   const read = tx.org.sql<ClaimRow>(
@@ -233,7 +234,10 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
        ap.id as approval_id, ap.binding -> 'senders' -> s.mailbox_id::text as approved_sender,
        ap.binding -> 'copies' -> coalesce(v.id::text, st.id::text, 'email') as approved_copy, ap.binding -> 'settings' as approved_settings,
        case when e.approved is not null then heron_lead_changes(ct, e.approved) end as lead_changes,
-       ${askedNow('s.organization_id', 'ct.email')} as asked
+       ${askedNow('s.organization_id', 'ct.email')} as asked,
+       greatest(${lastSentAt('s.mailbox_id')},
+         (select max(o.claimed_at) from sends o where o.mailbox_id = s.mailbox_id and o.state = 'sending' and o.id <> s.id),
+         (select max(w.claimed_at) from warmup_mails w where w.mailbox_id = s.mailbox_id and w.state = 'sending')) as mailbox_sent_at
      from sends s
      left join enrollments e on e.id = s.enrollment_id
      left join campaigns c on c.id = s.campaign_id
@@ -302,7 +306,7 @@ export async function markSubmission(ctx: Ctx, claim: { sendId: string; token: s
 
 /** Returns why this email must not be sent now, or undefined if it may be sent. */
 function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
-  const { send, enrollment, campaign, step, contact, mailbox, suppressed, asked } = row;
+  const { send, enrollment, campaign, step, contact, suppressed, asked } = row;
   const window = reliability.enabled
     ? Math.min(reliability.execution_window_seconds * 1000, STALE_SLOT_MS)
     : STALE_SLOT_MS;
@@ -315,7 +319,7 @@ function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: Out
   if (!contact.subscribed) return 'unsubscribed';
   if (refusedByVerification(contact.verification_status, { riskyAllowed: campaign.risky_emails }))
     return 'undeliverable';
-  const atRest = mailboxRefusal(tx, mailbox);
+  const atRest = mailboxRefusal(tx, row);
   if (atRest) return atRest;
   if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';
   if (!isOpen(scheduleOf(withDates(campaign)), tx.now)) return 'window_closed';

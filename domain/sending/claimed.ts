@@ -18,6 +18,21 @@ import { message } from '../../messages/index.ts';
  */
 export const STALE_SLOT_MS = 5 * 60_000;
 
+/**
+ * Tolerance (ms) for a slot in the future and for the minimum gap, because clocks may differ and an email takes a while
+ * to be handed over. Only an attempt repeated after a deferral comes earlier than that.
+ */
+export const EARLY_MS = 5_000;
+
+/**
+ * Returns SQL of a lock that lets one transaction at a time claim an email of a mailbox. Each claim then sees the emails
+ * that were claimed before it.
+ * @param mailbox SQL of the mailbox's id
+ */
+export function lockClaims(mailbox: string): string {
+  return `pg_advisory_xact_lock(hashtextextended('claim/' || ${mailbox}::text, 0))`;
+}
+
 /** A row as jsonb. Dates inside are text. */
 export interface Json {
   [key: string]: any;
@@ -33,6 +48,8 @@ export interface ClaimRow {
   variant: Json | null;
   contact: Json | null;
   mailbox: Json | null;
+  /** Time of the mailbox's last other email that was handed over or is being handed over. */
+  mailbox_sent_at: Date | null;
   /** The direct send, for an email written by a person or an agent. Null for campaign emails. */
   direct: Json | null;
   credentials: Buffer | null;
@@ -177,11 +194,15 @@ async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
   });
 }
 
-/** Returns why a mailbox must not send now, or undefined if it may. */
-export function mailboxRefusal(tx: Tx, mailbox: Json | null): string | undefined {
+/**
+ * Returns why the mailbox of an email must not send it now, or undefined if it may. After an outage many slots are due
+ * at once: all but the first find the gap still open, and ask for slots of this moment.
+ */
+export function mailboxRefusal(tx: Tx, { mailbox, mailbox_sent_at: last }: ClaimRow): string | undefined {
   if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';
   for (const side of ['hold', 'imap_hold'])
     if (mailbox[`${side}_code`] && (!mailbox[`${side}_until`] || new Date(mailbox[`${side}_until`]) > tx.now))
       return 'mailbox_held';
-  return undefined;
+  const gapMs = mailbox.min_wait_time * 1000;
+  return last && last.getTime() + gapMs > tx.now.getTime() + EARLY_MS ? 'gap_open' : undefined;
 }

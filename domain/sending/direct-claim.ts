@@ -91,10 +91,11 @@ export async function claimDirect(
 }
 
 /** Returns why this email must not be sent now, or undefined if it may be sent. */
-function refusalOf(tx: Tx, { send, direct, mailbox }: ClaimRow & { direct: Json }): string | undefined {
+function refusalOf(tx: Tx, row: ClaimRow & { direct: Json }): string | undefined {
+  const { send, direct } = row;
   if (direct.state !== 'queued') return direct.state;
   const isLate = new Date(send.slot_at).getTime() < tx.now.getTime() - STALE_SLOT_MS;
-  return mailboxRefusal(tx, mailbox) ?? (isLate ? 'slot_missed' : undefined);
+  return mailboxRefusal(tx, row) ?? (isLate ? 'slot_missed' : undefined);
 }
 
 /** Returns the recipients that may be mailed, and the refused addresses. */

@@ -21,6 +21,18 @@ export const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit *
     select case h.health_state when 'throttled' then 0.5 when 'quarantined' then 0.25 when 'blocked' then 0.25 else 1 end
     from warmup_standings h where h.mailbox_id = m.id and m.warmup is not null), 1))::int))`;
 
+/**
+ * Returns SQL for the time of a mailbox's last email, warmup included; null without one. Emails that may have been
+ * sent, or that the server refused, count too.
+ * @param mailbox SQL of the mailbox's id
+ */
+export function lastSentAt(mailbox: string): string {
+  return `greatest((select max(l.sent_at) from sends l where l.mailbox_id = ${mailbox}),
+         (select max(l.claimed_at) from sends l where l.mailbox_id = ${mailbox} and l.sent_at is null and l.state in ('uncertain', 'bounced')),
+         (select coalesce(w.sent_at, w.claimed_at) from warmup_mails w where w.mailbox_id = ${mailbox} and w.claimed_at is not null
+            and w.state <> 'sending' order by w.claimed_at desc limit 1))`;
+}
+
 /** A locked mailbox with all facts that decide when it may send. */
 export interface Seat {
   id: string;
@@ -29,7 +41,7 @@ export interface Seat {
   cap: number;
   weight: number;
   gapMs: number;
-  /** Reserved slots, and the time of the latest sent email. Epoch ms, ascending. */
+  /** Reserved slots, emails being sent, and the time of the latest sent email. Epoch ms, ascending. */
   taken: number[];
   /** Number of emails per UTC day (YYYY-MM-DD), over all campaigns. */
   used: Map<string, number>;
@@ -147,15 +159,13 @@ export async function readSeats(
   if (ids.length === 0) return [];
   const rows = await org.sql<SeatRow>(
     `select m.id, ${FAMILY} as family, ${CAP} as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
-       greatest((select max(s.sent_at) from sends s where s.mailbox_id = m.id),
-         -- Emails that may have been sent, or that the server refused, also count for the gap.
-         (select max(s.claimed_at) from sends s where s.mailbox_id = m.id and s.sent_at is null and s.state in ('uncertain', 'bounced')),
-         (select coalesce(w.sent_at, w.claimed_at) from warmup_mails w where w.mailbox_id = m.id and w.claimed_at is not null
-            and w.state <> 'sending' order by w.claimed_at desc limit 1)) as last_sent_at,
-       (select array_agg(extract(epoch from t.slot_at)::float8 * 1000) from (
-          select s.slot_at from sends s where s.mailbox_id = m.id and s.state in ('reserved', 'sending')
+       ${lastSentAt('m.id')} as last_sent_at,
+       (select array_agg(extract(epoch from t.at)::float8 * 1000) from (
+          select case s.state when 'sending' then s.claimed_at else s.slot_at end as at from sends s
+          where s.mailbox_id = m.id and s.state in ('reserved', 'sending')
           union all
-          select w.slot_at from warmup_mails w where w.mailbox_id = m.id and w.state in ('reserved', 'sending')) t) as taken,
+          select case w.state when 'sending' then w.claimed_at else w.slot_at end from warmup_mails w
+          where w.mailbox_id = m.id and w.state in ('reserved', 'sending')) t) as taken,
        (select jsonb_object_agg(d.day, d.count) from daily_counters d
         where d.scope_id = m.id and d.scope = 'mailbox' and d.day between :first::date and :last::date) as used,
        (select count(*)::int from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id) as given

@@ -12,6 +12,8 @@ export const operations = {
   'task.not_uncertain_any_more': 'Die E-Mail ist nicht mehr ungewiss',
 
   // Prüfungen der laufenden Teile (readiness).
+  'health.stalled': 'Hintergrundarbeit dieses Prozesses steht still: {loops}',
+  'health.stalled.fix': 'Den Prozess neu starten. Sein Protokoll zeigt, worauf er gewartet hat.',
   'ready.database': 'PostgreSQL antwortet',
   'ready.database_read_only':
     'PostgreSQL antwortet, nimmt aber keine Änderungen an: Es ist ein Standby oder nur zum Lesen eingestellt',
@@ -23,6 +25,12 @@ export const operations = {
   'ready.workers': '{count, plural, one {# Worker läuft} other {# Worker laufen}}',
   'ready.workers_unserved': '{count, plural, one {# Worker läuft} other {# Worker laufen}}, keiner davon für {roles}',
   'ready.workers_unserved.fix': 'Einen Worker-Prozess mit der Rolle temporal oder mit {roles} starten.',
+  'ready.clocks': 'Die Uhren der Worker stimmen mit PostgreSQL überein',
+  'ready.clocks_differ': 'Die Uhr eines Workers weicht um {seconds, number} s von der von PostgreSQL ab',
+  'ready.clocks_wrong':
+    '{count, plural, one {# Worker übernimmt} other {# Worker übernehmen}} keine Arbeit: Die Uhr weicht um bis zu {seconds, number} s von der von PostgreSQL ab',
+  'ready.clocks.fix':
+    'Die Uhr des Rechners stellen und seinen Zeitdienst prüfen. Stimmt die Uhr, arbeitet der Worker von selbst weiter.',
   'ready.scheduler': 'Die Outbox wird rechtzeitig abgearbeitet',
   'ready.scheduler_late':
     '{count, plural, one {# Absicht wartet} other {# Absichten warten}} länger als {seconds, number} s',

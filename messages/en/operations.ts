@@ -12,6 +12,8 @@ export const operations = {
   'task.not_uncertain_any_more': 'The email is not uncertain any more',
 
   // Results of the readiness checks.
+  'health.stalled': 'Background work of this process stands still: {loops}',
+  'health.stalled.fix': 'Restart the process. Its log shows what it was waiting for.',
   'ready.database': 'PostgreSQL answers',
   'ready.database_read_only': 'PostgreSQL answers and accepts no writes: it is a standby, or set read-only',
   'ready.database.fix': 'Check PRIMARY_DB and that PostgreSQL is running.',
@@ -22,6 +24,12 @@ export const operations = {
   'ready.workers': '{count, plural, one {# worker} other {# workers}} alive',
   'ready.workers_unserved': '{count, plural, one {# worker} other {# workers}} alive, none of them for {roles}',
   'ready.workers_unserved.fix': 'Start a worker process with the role temporal, or with {roles}.',
+  'ready.clocks': "The workers' clocks agree with PostgreSQL",
+  'ready.clocks_differ': "A worker's clock differs from that of PostgreSQL by {seconds, number} s",
+  'ready.clocks_wrong':
+    '{count, plural, one {# worker takes} other {# workers take}} no work: the clock differs from that of PostgreSQL by up to {seconds, number} s',
+  'ready.clocks.fix':
+    'Set the clock of the machine and check its time service. The worker goes on by itself when its clock is right.',
   'ready.scheduler': 'The outbox is processed in time',
   'ready.scheduler_late':
     '{count, plural, one {# intent waits} other {# intents wait}} for longer than {seconds, number} s',

@@ -39,7 +39,7 @@ export async function runDirectFaults(options: DirectFaults): Promise<{ checks: 
   try {
     return await onInstallation({ workers: 1, env: SETTINGS, log: options.log }, async ({ workers }, { deps }) => {
       await play(options, mail, workers[0]!, deps);
-      return { checks: await compare(deps.db, mail.messages) };
+      return { checks: await compareDirectSends(deps.db, mail.messages) };
     });
   } finally {
     await mail.stop();
@@ -94,7 +94,7 @@ function scriptMail(mail: MailWorld, to: string, random: Random): void {
 }
 
 /** Compares three records: claims and handovers in the database, and emails received by the mail server. */
-async function compare(db: RawDb, record: readonly ReceivedMessage[]): Promise<Check[]> {
+export async function compareDirectSends(db: RawDb, record: readonly ReceivedMessage[]): Promise<Check[]> {
   const copies = new Map<string, number>();
   for (const message of record) copies.set(messageIdOf(message), (copies.get(messageIdOf(message)) ?? 0) + 1);
   const rows = await db('direct_sends as d')

@@ -13,10 +13,12 @@
  * `--restore` backs an installation up and restores it in the middle of a campaign, twice. `--rolling` replaces every
  * process of every role under load, with `--from <folder>` those of an earlier build by this one. These two are not
  * part of `npm test`.
+ * `--failover` takes the database away from a worker without a word; `--clock` sets the clock of a worker an hour ahead.
  */
 import { parseArgs } from 'node:util';
 import { startBackingServices } from '../../local/backing.ts';
 import { runDirectFaults } from './direct-sends.ts';
+import { runFailover } from './failover.ts';
 import type { FlowKill } from './flows/kills.ts';
 import { STATES, type Kind } from './flows/plan.ts';
 import { runFlowFaults } from './flows/run.ts';
@@ -28,6 +30,7 @@ import { runRestoreDrill } from './restore.ts';
 import { runRollingRestart } from './rolling.ts';
 import { runFaults, type FaultReport } from './run.ts';
 import { runWebhookFaults } from './webhooks.ts';
+import { runWrongClock } from './wrong-clock.ts';
 
 const { values } = parseArgs({
   options: {
@@ -39,6 +42,8 @@ const { values } = parseArgs({
     only: { type: 'string' },
     restore: { type: 'boolean', default: false },
     rolling: { type: 'boolean', default: false },
+    failover: { type: 'boolean', default: false },
+    clock: { type: 'boolean', default: false },
     from: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seed: { type: 'string' },
@@ -158,6 +163,15 @@ if (values.rolling) {
   await backing?.stop();
   printChecks(checks);
   if (folder) console.log(`\nLogs of all processes: ${folder}`);
+  process.exit(isClean(checks) ? 0 : 1);
+}
+
+if (values.failover || values.clock) {
+  const { checks, folder } = values.failover
+    ? await runFailover({ emails: 20, awayMs: 40_000, settleMs: 60_000, log })
+    : await runWrongClock({ seed, contacts: 50, aheadMs: 10_000, settleMs: 150_000, log });
+  printChecks(checks);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
   process.exit(isClean(checks) ? 0 : 1);
 }
 

@@ -14,6 +14,8 @@ const RESTART_TRIES = 20;
 export interface Part {
   name: string;
   readonly pid: number | undefined;
+  /** Address of a worker's /health and /metrics. */
+  readonly url?: string;
   /** Sends SIGKILL and waits for the end of the process. */
   kill(): Promise<void>;
   /** Starts it again and waits until it serves requests. Repeats the start while a process that it needs is down. */
@@ -42,11 +44,13 @@ export interface PartsOptions {
   workers: number;
   /** Settings of the processes in addition to the addresses. */
   env: Record<string, string>;
+  /** Returns settings of all workers but the first, which get those of the installation. */
+  furtherEnv?: (env: Record<string, string>) => Promise<Record<string, string>>;
   log: (line: string) => void;
 }
 
 /** Starts an installation that keeps its state (PostgreSQL with fsync, Temporal in a file), and the other workers. */
-export async function startParts({ workers, env: settings, log }: PartsOptions): Promise<Parts> {
+export async function startParts({ workers, env: settings, furtherEnv, log }: PartsOptions): Promise<Parts> {
   const folder = await mkdtemp(join(tmpdir(), 'heron-faults-'));
   // PostgreSQL can run under a different account.
   await chmod(folder, 0o755);
@@ -58,7 +62,7 @@ export async function startParts({ workers, env: settings, log }: PartsOptions):
     env: settings,
     log,
   });
-  const extra: Managed[] = [];
+  const extra: (Managed & { url: string })[] = [];
   const deaths: string[] = [];
   const parts: Part[] = [];
   let watch: NodeJS.Timeout | undefined;
@@ -70,8 +74,9 @@ export async function startParts({ workers, env: settings, log }: PartsOptions):
   };
 
   try {
-    for (let number = 2; number <= workers; number += 1) extra.push(await furtherWorker(stack, number, log));
-    const part = (managed: Managed): Part => {
+    const env = { ...stack.env, ...(await furtherEnv?.(stack.env)) };
+    for (let number = 2; number <= workers; number += 1) extra.push(await furtherWorker(stack, env, number, log));
+    const part = (managed: Managed & { url?: string }): Part => {
       const made = killable(managed, deaths);
       parts.push(made);
       return made;
@@ -96,21 +101,25 @@ export async function startParts({ workers, env: settings, log }: PartsOptions):
   }
 }
 
-function furtherWorker(stack: LocalStack, number: number, log: (line: string) => void): Promise<Managed> {
+async function furtherWorker(
+  stack: LocalStack,
+  env: Record<string, string>,
+  number: number,
+  log: (line: string) => void,
+): Promise<Managed & { url: string }> {
   const name = `worker-${number}`;
-  let port: number | undefined;
-  return manage(
+  const port = await freePort();
+  const managed = await manage(
     name,
-    async () => {
-      port ??= await freePort();
-      return startChild('worker', {
-        env: { ...process.env, ...stack.env, WORKER_PORT: String(port) },
+    () =>
+      startChild('worker', {
+        env: { ...process.env, ...env, WORKER_PORT: String(port) },
         logFile: join(stack.dataDir, 'logs', `${name}.log`),
         graceMs: 15_000,
-      });
-    },
+      }),
     { supervise: false, log },
   );
+  return Object.assign(managed, { url: `http://127.0.0.1:${port}` });
 }
 
 interface Watched extends Part {
@@ -118,7 +127,7 @@ interface Watched extends Part {
   look(): void;
 }
 
-function killable(managed: Managed, deaths: string[]): Watched {
+function killable(managed: Managed & { url?: string }, deaths: string[]): Watched {
   // Killed on purpose, or restarting.
   let away = false;
   let comingBack: Promise<void> | undefined;
@@ -141,6 +150,7 @@ function killable(managed: Managed, deaths: string[]): Watched {
     }));
   return {
     name: managed.name,
+    ...(managed.url === undefined ? {} : { url: managed.url }),
     get pid() {
       return managed.pid;
     },

@@ -88,6 +88,8 @@ export interface LeadSpec {
 /** An event in a running world, with its time in epoch ms. */
 export type Happening = { at: number } & (
   | { kind: 'hold' | 'holdReading' | 'outage' | 'password'; mailbox: number; until: number }
+  /** No worker runs: launchers, runs and deliveries go on at its end. */
+  | { kind: 'absence'; until: number }
   | { kind: 'off' | 'on' | 'removeMailbox'; mailbox: number }
   | { kind: 'cap'; mailbox: number; cap: number }
   | { kind: 'gap'; mailbox: number; gapSeconds: number }
@@ -156,6 +158,8 @@ export function drawWorld(seed: number, busy: boolean): WorldSpec {
     gone: false,
   }));
   const happenings = busy ? drawHappenings(random, whole, { from, until, mailboxes, campaigns, leads }) : [];
+  if (busy) happenings.push(...drawAbsences(seed, from, until));
+  happenings.sort((a, b) => a.at - b.at);
   return { seed, from, until, mailboxes, campaigns, leads, happenings };
 }
 
@@ -305,5 +309,15 @@ function drawHappenings(
         break;
     }
   }
-  return happenings.sort((a, b) => a.at - b.at);
+  return happenings;
+}
+
+/** In every second world the worker is away for some minutes, a few times. */
+function drawAbsences(seed: number, from: number, until: number): Happening[] {
+  const random = seeded(seed).fork('absences');
+  const times = Math.max(0, Math.floor(random.between(-3, 4)));
+  return Array.from({ length: times }, (): Happening => {
+    const at = Math.floor(random.between(from + HOUR, until - HOUR));
+    return { at, kind: 'absence', until: at + Math.floor(random.between(1, 12) * MINUTE) };
+  });
 }

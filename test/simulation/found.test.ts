@@ -223,3 +223,27 @@ test('leads whose hours are far away do not keep those behind them waiting', asy
   t.deepEqual(faults, []);
   t.deepEqual(letters.map(({ lead }) => lead).sort(), [130, 131, 132]);
 });
+
+test('a worker that was away for four minutes sends the missed emails with the gaps and windows of that moment', async (t) => {
+  const { letters, faults } = await playWorld(
+    world.deps,
+    plainWorld({
+      seed: 9_113,
+      from: FROM,
+      days: 0.1,
+      mailboxes: [{ gapSeconds: 30 }],
+      campaigns: [{ windows: [['08:00', '08:12']] }],
+      leads: Array.from({ length: 24 }, () => ({})),
+      happenings: [{ at: FROM + 2 * MINUTE, kind: 'absence', until: FROM + 6 * MINUTE }],
+    }),
+  );
+  t.deepEqual(faults, []);
+  const times = letters.map(({ at }) => at - FROM).sort((a, b) => a - b);
+  t.false(times.some((at) => at >= 2 * MINUTE && at < 6 * MINUTE));
+  t.true(
+    times.slice(1).every((at, n) => at - times[n]! >= 25_000),
+    times.join(),
+  );
+  t.true(times.at(-1)! < 12 * MINUTE, 'who finds no room before the window closes waits for the next day');
+  t.true(times.filter((at) => at >= 6 * MINUTE).length >= 8);
+});

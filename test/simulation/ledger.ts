@@ -7,6 +7,9 @@ const MINUTE = 60_000;
 /** A refused email is retried within this time (ms). */
 const REFUSED_MS = 64 * MINUTE;
 
+/** Time (ms) by which an email may come before the end of its mailbox's gap. */
+const GAP_TOLERANCE_MS = 5_000;
+
 /** An email as the mail server received it. */
 export interface Letter {
   /** Epoch ms. */
@@ -124,12 +127,19 @@ export class Ledger {
     );
   }
 
-  /** Returns true if a mailbox is on hold or its server is down, including the wait after its last refusal. */
+  /**
+   * Returns true if a mailbox is on hold, its server is down or no worker runs, including the wait after its last
+   * refusal.
+   */
   rests(mailbox: number, at: number): boolean {
     return (
       at < (this.spec.mailboxes[mailbox]!.restsUntil ?? 0) ||
       this.spec.happenings.some(
-        (one) => 'until' in one && one.mailbox === mailbox && one.at <= at && at < one.until + REFUSED_MS,
+        (one) =>
+          'until' in one &&
+          (one.kind === 'absence' || one.mailbox === mailbox) &&
+          one.at <= at &&
+          at < one.until + REFUSED_MS,
       )
     );
   }
@@ -235,7 +245,7 @@ export class Ledger {
     if (rules.hours && !isPreferred(rules, at, person.timezone)) broken('not a preferred hour');
     if (at < person.at + rules.entryDelayMinutes * MINUTE + firstWait(rules)) broken('before the entry delay');
 
-    // An email keeps its slot when a cap or limit is lowered or a gap is raised.
+    // An email keeps its slot when a cap or limit is lowered.
     const states = this.#mailboxes[mailbox]!.map(({ value }) => value);
     const of = [
       ...sender.before,
@@ -245,7 +255,11 @@ export class Ledger {
     const cap = Math.max(...states.map((state) => state.cap));
     if (of.filter((other) => Math.floor(other / DAY) === utcDay).length >= cap) broken('mailbox cap');
     const last = of.at(-1);
-    const gap = Math.min(...states.map((state) => state.gapSeconds)) * 1000;
+    // A slot that was reserved before an absence, or with a shorter gap, may be early by the tolerance.
+    const tolerance = this.spec.happenings.some(({ kind }) => kind === 'absence' || kind === 'gap')
+      ? GAP_TOLERANCE_MS
+      : 0;
+    const gap = this.mailboxAt(mailbox, at).gapSeconds * 1000 - tolerance;
     if (last !== undefined && at - last < gap) broken('gap', `${at - last} ms`);
     if (at < (sender.restsUntil ?? 0)) broken('a mailbox that rests');
 

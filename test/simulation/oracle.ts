@@ -107,14 +107,15 @@ class Course {
   readonly #turns: number[];
   /** Emails that are due or will be; only the next one of every lead. */
   readonly #open = new Set<Job>();
-  readonly #free: number[];
+  /** By mailbox, the time of its last email. */
+  readonly #last: number[];
   readonly #counts = new Map<string, number>();
   readonly #ramps = new Map<string, number>();
   /** By campaign, the days on which it sent emails. */
   readonly #sendingDays: Set<string>[];
   /** Times at which the world changes, ascending. */
   readonly #changes: number[];
-  /** By mailbox, the times of holds, outages and wrong passwords. */
+  /** By mailbox, the times of holds, outages, wrong passwords and missing workers. */
   readonly #rests: { from: number; until: number }[][];
   /** By lead, the times at which a person holds it. */
   readonly #held = new Map<number, number[]>();
@@ -140,12 +141,14 @@ class Course {
     ].sort((a, b) => a - b);
     this.#rests = spec.mailboxes.map((_, index) =>
       spec.happenings.flatMap((one) =>
-        'until' in one && one.mailbox === index ? [{ from: one.at, until: restsUntil(one.kind, one.until) }] : [],
+        'until' in one && (one.kind === 'absence' || one.mailbox === index)
+          ? [{ from: one.at, until: restsUntil(one.kind, one.until) }]
+          : [],
       ),
     );
     for (const one of spec.happenings)
       if (one.kind === 'holdLead') this.#held.set(one.lead, [...(this.#held.get(one.lead) ?? []), one.at]);
-    this.#free = spec.mailboxes.map(({ before, gapSeconds }) => (before.at(-1) ?? -Infinity) + gapSeconds * 1000);
+    this.#last = spec.mailboxes.map(({ before }) => before.at(-1) ?? -Infinity);
     for (const [mailbox, { before }] of spec.mailboxes.entries())
       for (const at of before) this.#add(`${mailbox}/${Math.floor(at / DAY)}`);
     for (const [lead, { campaign, at }] of spec.leads.entries()) {
@@ -165,7 +168,7 @@ class Course {
       if (moment > at && moment < next) next = moment;
     };
     for (const { from } of this.#open) consider(from);
-    for (const free of this.#free) consider(free);
+    for (const mailbox of this.#last.keys()) consider(this.#freeAt(mailbox, at));
     for (const change of this.#changes) consider(change);
     return Math.max(at + MINUTE, Math.ceil(next / MINUTE) * MINUTE);
   }
@@ -210,12 +213,17 @@ class Course {
   #isFree(mailbox: number, at: number): boolean {
     const { state, cap } = this.#ledger.mailboxAt(mailbox, at);
     return (
-      this.#free[mailbox]! <= at &&
+      this.#freeAt(mailbox, at) <= at &&
       state === 'on' &&
       (this.#spec.mailboxes[mailbox]!.restsUntil ?? 0) <= at &&
       this.#count(`${mailbox}/${Math.floor(at / DAY)}`) < cap &&
       !this.#rests[mailbox]!.some((rest) => rest.from <= at && at < rest.until)
     );
+  }
+
+  /** The end of a mailbox's gap, by the gap in force at a time. */
+  #freeAt(mailbox: number, at: number): number {
+    return this.#last[mailbox]! + this.#ledger.mailboxAt(mailbox, at).gapSeconds * 1000;
   }
 
   /** Returns true if a lead is in the campaign, has been added, and is not held by a person. */
@@ -300,7 +308,7 @@ class Course {
     const { lead, campaign, step } = job;
     const day = dayOf(rules, at);
     this.placed.push({ at, mailbox, lead, campaign, step });
-    this.#free[mailbox] = at + this.#ledger.mailboxAt(mailbox, at).gapSeconds * 1000;
+    this.#last[mailbox] = at;
     for (const key of [`${mailbox}/${Math.floor(at / DAY)}`, `c${campaign}/${day}`, `c${campaign}/${mailbox}/${day}`])
       this.#add(key);
     this.#sendingDays[campaign]!.add(day);

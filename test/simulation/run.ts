@@ -216,11 +216,12 @@ class Simulation {
       const script = this.#script[0];
       let key: string | undefined;
       let at = script?.at ?? Infinity;
-      const others = this.#company?.nextAt() ?? Infinity;
+      const others = this.#whenWorking(this.#company?.nextAt() ?? Infinity);
       for (const [name, actor] of this.#actors) {
-        if (actor.at !== null && (actor.at < at || (actor.at === at && key !== undefined && name < key))) {
+        const turnAt = actor.at === null ? Infinity : this.#whenWorking(actor.at);
+        if (turnAt < at || (turnAt === at && key !== undefined && name < key)) {
           key = name;
-          at = actor.at;
+          at = turnAt;
         }
       }
       const isOthers = others < at;
@@ -247,6 +248,14 @@ class Simulation {
     }
     this.#clock.set(new Date(this.#until));
     await checkLeads(this.#ctx, this.#ledger);
+  }
+
+  /** Returns the first time from `at` on at which a worker runs. */
+  #whenWorking(at: number): number {
+    const isAway = (one: Happening): one is Happening & { kind: 'absence' } =>
+      one.kind === 'absence' && one.at <= at && at < one.until;
+    const absence = this.#spec.happenings.find(isAway);
+    return absence ? this.#whenWorking(absence.until) : at;
   }
 
   #now(): number {
@@ -435,6 +444,7 @@ class Simulation {
         this.#passwords[happening.mailbox] = `secret of ${happening.at}`;
         return this.#later(happening.until, () => this.#enterPassword(happening.mailbox));
       case 'outage':
+      case 'absence':
         return;
       case 'pause':
         this.#ledger.setActive(happening.campaign, false, happening.at);

@@ -18,6 +18,7 @@ import { withRequestSpan } from '../../../lib/request-span.ts';
 import { strictTransport } from '../../../lib/strict-transport.ts';
 import { traceIds } from '../../../lib/trace.ts';
 import { textsFor, type PageTexts } from '../../pages/texts.ts';
+import { showHealth } from '../../http/health.ts';
 import { metricsEndpoint } from '../../http/metrics.ts';
 import { confirmPage, donePage, PAGE_POLICY, errorPage, unknownPage } from './pages.ts';
 
@@ -41,7 +42,8 @@ const QUERIED_PER_MINUTE = 10;
 export function createTrackingApp(deps: Deps, metrics: Metrics, instance: string, onClick: () => void = () => {}): Koa {
   const router = new Router();
   router.get('tracking.health', '/health', (koa) => {
-    koa.body = { status: 'ok', instance };
+    showHealth(koa);
+    koa.body = { ...(koa.body as object), instance };
   });
   certificateRoute(router, deps);
   engagementRoutes(router, deps, onClick);

@@ -43,6 +43,7 @@ test('readiness tells the truth when Temporal is away', async (t) => {
     database: true,
     workflow_service: false,
     workers: false,
+    clocks: true,
     scheduler: true,
     parked_intents: true,
     runs: true,

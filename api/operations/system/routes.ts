@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { route } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { liveness } from '../../../lib/iterations.ts';
+import { message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
 /** Routes of liveness and readiness checks. */
@@ -13,10 +16,17 @@ export const systemRoutes = [
     atRoot: true,
     area: 'operations',
     summary: 'Liveness of this process',
+    description: 'Answers 503 when background work of this process has made no progress for a minute.',
     scope: 'public',
     permission: null,
     success: { status: 200, body: z.strictObject({ status: z.literal('ok') }) },
-    handler: async () => ({ status: 'ok' as const }),
+    handler: async () => {
+      const { body } = liveness();
+      if (body.status === 'ok') return body;
+      throw new AppError('service_unavailable', message('health.stalled', { loops: body.loops }), {
+        fix: message('health.stalled.fix'),
+      });
+    },
   }),
   route({
     operationId: 'system.readiness',
@@ -25,7 +35,7 @@ export const systemRoutes = [
     area: 'operations',
     summary: 'Check the parts behind the API',
     description:
-      'Checks PostgreSQL, Temporal, the workers, the scheduler and the intake of events. A failing part has a fix.',
+      'Checks PostgreSQL, Temporal, the workers and their clocks, the scheduler and the intake of events. A failing part has a fix.',
     scope: 'any',
     permission: null,
     organization: false,

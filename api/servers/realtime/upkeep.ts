@@ -19,6 +19,7 @@ export function startUpkeep(
 ): { stop(): void } {
   const laggards = setInterval(() => endLaggards(connections, times), times.checkMs);
   const credentials = every(
+    'credentials',
     times.checkMs,
     () => checkCredentials(connections, deps, limit),
     (error) => deps.log.warn({ err: error }, 'credentials of open sockets could not be checked'),

@@ -210,11 +210,13 @@ create table workers (
   started_at timestamptz not null default now(),
   seen_at timestamptz not null default now(),
   blob_place text,
-  codec_keys text[] not null default '{}'
+  codec_keys text[] not null default '{}',
+  clock_ahead_ms bigint not null default 0
 );
 comment on table workers is 'A worker process that is alive.';
 comment on column workers.blob_place is 'Id of the external file store that the worker can reach. Null while the worker keeps files in PostgreSQL.';
 comment on column workers.codec_keys is 'Ids of its keys for payloads in Temporal.';
+comment on column workers.clock_ahead_ms is 'Time by which the clock of its machine is ahead of that of PostgreSQL. Negative if it is behind.';
 
 create table reconciliations (
   family text primary key,

@@ -4,6 +4,7 @@ import { MINUTE_MS, utcDay } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { reasonOfFault, type SmtpOutcome, type SmtpSender, type SmtpTarget } from '../../../lib/smtp/index.ts';
 import { countDaily } from '../../sending/campaign/counters.ts';
+import { lockClaims } from '../../sending/claimed.ts';
 import { holdMailbox } from '../../sending/control/mailbox-hold.ts';
 import { refusalVerdict } from '../../sending/refused.ts';
 import { freeFrom, readSeats } from '../../sending/seats.ts';
@@ -107,7 +108,7 @@ export function submitWarmup(
 export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
   return transact(ctx, async (tx) => {
     const [found] = await tx.org.sql<{ mailbox_id: string }>(
-      `select mailbox_id from warmup_mails where organization_id = :org and id = :id`,
+      `select mailbox_id, ${lockClaims('mailbox_id')} from warmup_mails where organization_id = :org and id = :id`,
       { id },
     );
     if (!found) return { kind: 'gone' };

@@ -9,7 +9,7 @@ import type { FoundMessages } from './findings.ts';
 /** Timeout (ms) for the file store. */
 const PATIENCE_MS = 5_000;
 /** Time (ms) after its last write to its row within which a worker counts as alive. */
-const ALIVE_MS = 8_000;
+export const ALIVE_MS = 8_000;
 
 /**
  * Checks if the live processes are compatible: they must see the same files and be able to read each other's data in

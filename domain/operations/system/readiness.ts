@@ -1,7 +1,10 @@
 import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
+import { DRIFT_LIMIT_MS, DRIFT_WARNING_MS } from '../../../lib/clock.ts';
 import { errorSummary } from '../../../lib/error-report.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../../platform/events/status.ts';
+import { ALIVE_MS } from '../instance/fleet.ts';
 import { lastSearches } from './reconcile.ts';
 import { message, joined, type Message } from '../../../messages/index.ts';
 import { externalText } from '../../platform/external-text.ts';
@@ -21,14 +24,15 @@ const STUCK_SECONDS = 30;
 const LAG_SECONDS = 60;
 
 /**
- * Checks the running parts: database, workflow service, live workers, outbox relay, missing and failing runs, event
- * intake, fan-out and reactions. Never throws; an error becomes a failed check.
+ * Checks the running parts: database, workflow service, live workers and their clocks, outbox relay, missing and failing
+ * runs, event intake, fan-out and reactions. Never throws; an error becomes a failed check.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed('database', () => databaseAnswers(ctx), message('ready.database.fix'));
   const checks = [
     database,
     ...(await workflowChecks(ctx)),
+    await timed('clocks', () => clocksAgree(ctx), message('ready.clocks.fix')),
     await timed('scheduler', () => intentsInTime(ctx), message('ready.scheduler.fix')),
     await timed('parked_intents', () => noParkedIntents(ctx), message('ready.intents.fix')),
     await timed('runs', () => missingRuns(ctx), message('ready.runs.fix')),
@@ -70,6 +74,19 @@ async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
     message('ready.temporal.fix'),
   );
   return [service, workersCheck(presence)];
+}
+
+/** Checks if the clocks of the workers' machines agree with PostgreSQL's. A worker whose clock is wrong takes no work. */
+async function clocksAgree({ db }: Ctx): Promise<Message> {
+  const workers = await across(db, 'maintenance').sql<Columns<'workers', 'clock_ahead_ms'>>(
+    `select clock_ahead_ms from workers where seen_at > now() - ${ALIVE_MS} * interval '1 millisecond'`,
+  );
+  const driftsMs = workers.map(({ clock_ahead_ms: ahead }) => Math.abs(ahead));
+  const count = driftsMs.filter((drift) => drift >= DRIFT_LIMIT_MS).length;
+  const maxMs = Math.max(0, ...driftsMs);
+  const seconds = Math.round(maxMs / 1000);
+  if (count > 0) throw new NotReady(message('ready.clocks_wrong', { count, seconds }));
+  return maxMs < DRIFT_WARNING_MS ? message('ready.clocks') : message('ready.clocks_differ', { seconds });
 }
 
 /** Ignores intents behind a parked intent of the same workflow, because they do not wait for the relay. */

@@ -1,0 +1,39 @@
+import pg from 'pg';
+
+/** Time (ms) for opening a connection, sign-in included. A dead host may accept a connection and never answer. */
+const CONNECT_MS = 5_000;
+/** Time (ms) without traffic after which the system checks that the host of a connection still answers. */
+const KEEP_ALIVE_MS = 10_000;
+
+/**
+ * Returns the options that every connection to PostgreSQL has. A host that vanishes sends nothing, so each connection
+ * needs limits of its own.
+ * @param url postgres:// connection string
+ * @param name application name in pg_stat_activity
+ */
+export function connectionOptions(
+  url: string,
+  name: string,
+): Pick<
+  pg.ClientConfig,
+  'connectionString' | 'application_name' | 'connectionTimeoutMillis' | 'keepAlive' | 'keepAliveInitialDelayMillis'
+> {
+  return {
+    connectionString: url,
+    application_name: name,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  };
+}
+
+/**
+ * Opens a single connection. It ends with its statements' errors only: an error while it is idle fails the next one.
+ * @throws the error of the connection
+ */
+export async function openClient(url: string, name: string): Promise<pg.Client> {
+  const client = new pg.Client(connectionOptions(url, name));
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}

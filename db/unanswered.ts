@@ -1,0 +1,152 @@
+import type pg from 'pg';
+import { every, type Repeated } from '../lib/every.ts';
+import { openClient } from './connection-options.ts';
+
+/** Interval (ms) of checking open statements. The server is asked about one that is open at two checks in a row. */
+const CHECK_MS = 5_000;
+/** Time (ms) for the server's answer about open statements. */
+const ASK_MS = 5_000;
+/** Time (ms) by which an answer may exceed the server's own limit for statements. */
+const LATE_MS = 10_000;
+/** SQLSTATE of a server that is there and has no connection left. */
+const TOO_MANY_CONNECTIONS = '53300';
+
+interface UnansweredOptions {
+  /** postgres:// connection string of the watched connections. */
+  url: string;
+  /** Application name of the watched connections. */
+  name: string;
+  /** The server's limit (ms) for a statement; 0 is unlimited. */
+  statementMs: number;
+  /** Called with the number of connections that were dropped at once. */
+  onDropped: (connections: number) => void;
+}
+
+/** Undeclared parts of node-postgres's client that {@link dropUnanswered} uses. */
+interface Watched {
+  processID: number;
+  connection: { stream: { destroy(error?: Error): void } };
+  _getActiveQuery(): object | null;
+  getTransactionStatus(): string | null;
+}
+
+interface Seen {
+  statement: object | null;
+  /** Number of consecutive checks at which the statement was open, besides the first. */
+  checks: number;
+}
+
+/**
+ * Returns a function that watches a connection of a pool until it ends. A connection is dropped, and its statements
+ * fail, when the server no longer works on its statement. No length of a statement proves that: a long one is as silent
+ * as a lost one. So a new connection asks the server which of the open statements run. If it cannot connect, or they do
+ * not run, the old connections are lost, and the pool's idle ones are dropped with them.
+ *
+ * Behind a pooler the server does not know our connections. There a statement is lost when the server would have ended
+ * it by its own limit.
+ */
+export function dropUnanswered(options: UnansweredOptions): (connection: pg.Client) => void {
+  const watched = new Map<Watched, Seen>();
+  /** Sessions of dropped connections that may still be open at the server. */
+  const left = new Set<number>();
+  let checking: Repeated | undefined;
+  const check = async () => {
+    for (const [connection, seen] of watched) {
+      const statement = connection._getActiveQuery() ?? null;
+      watched.set(connection, { statement, checks: statement && statement === seen.statement ? seen.checks + 1 : 0 });
+    }
+    const silent = [...watched].filter(([, { checks }]) => checks > 0);
+    if (silent.length === 0 && left.size === 0) return;
+    const server = await reach(options);
+    try {
+      const running = await server.runningAmong(silent.map(([{ processID }]) => processID));
+      const lost = silent.filter(
+        ([connection, { statement, checks }]) =>
+          // Its answer may have come meanwhile.
+          connection._getActiveQuery() === statement &&
+          (running?.has(connection.processID) === false ||
+            (options.statementMs > 0 && checks * CHECK_MS > options.statementMs + LATE_MS)),
+      );
+      if (lost.length > 0) dropWithIdle(lost.map(([connection]) => connection));
+      if (running && (await server.endSessions([...left]))) left.clear();
+    } finally {
+      server.close();
+    }
+  };
+  const dropWithIdle = (lost: readonly Watched[]): void => {
+    const idle = [...watched.keys()].filter(
+      (connection) => !connection._getActiveQuery() && connection.getTransactionStatus() === 'I',
+    );
+    for (const connection of [...lost, ...idle]) {
+      left.add(connection.processID);
+      drop(connection);
+    }
+    options.onDropped(lost.length + idle.length);
+  };
+  return (client) => {
+    const connection = client as unknown as Watched;
+    watched.set(connection, { statement: null, checks: 0 });
+    checking ??= every('unanswered statements', CHECK_MS, check, () => {});
+    client.once('end', () => {
+      watched.delete(connection);
+      if (watched.size > 0) return;
+      void checking?.stop();
+      checking = undefined;
+    });
+  };
+}
+
+function drop(connection: Watched): void {
+  const error = Object.assign(new Error('the database did not answer'), { code: 'ETIMEDOUT' });
+  connection.connection.stream.destroy(error);
+}
+
+/** The server as seen over a new connection. Connections are named by the process ids of their sessions. */
+interface Server {
+  /** Returns the sessions whose statement runs. None if the server cannot be reached, undefined if it does not say. */
+  runningAmong(processIds: readonly number[]): Promise<ReadonlySet<number> | undefined>;
+  /**
+   * Ends sessions that have been idle for a while. Those of lost connections hold their locks until the server notices
+   * the loss.
+   * @returns false if the server cannot be reached
+   */
+  endSessions(processIds: readonly number[]): Promise<boolean>;
+  close(): void;
+}
+
+async function reach({ url, name }: UnansweredOptions): Promise<Server> {
+  const opened = await openClient(url, `${name}-watch`).catch((error: Error & { code?: string }) => error);
+  if (opened instanceof Error) {
+    const running = opened.code === TOO_MANY_CONNECTIONS ? undefined : new Set<number>();
+    return { runningAmong: async () => running, endSessions: async () => false, close: () => {} };
+  }
+  const ask = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> =>
+    (await opened.query<Row>({ text, values, query_timeout: ASK_MS } as pg.QueryConfig)).rows;
+  return {
+    async runningAmong(processIds) {
+      try {
+        // The state is hidden without track_activities, and then counts as running.
+        const [row] = await ask<{ own: number; running: number[] }>(
+          `select pg_backend_pid() as own, array(select pid from pg_stat_activity
+             where pid = any($1) and coalesce(state, '') not like 'idle%') as running`,
+          [processIds],
+        );
+        // A pooler answers with sessions of its own.
+        return row!.own === (opened as unknown as Watched).processID ? new Set(row!.running) : undefined;
+      } catch {
+        return new Set();
+      }
+    },
+    async endSessions(processIds) {
+      await ask(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where pid = any($1) and application_name = $2 and state like 'idle%'
+           and state_change < now() - $3 * interval '1 millisecond'`,
+        [processIds, name, CHECK_MS],
+      );
+      return true;
+    },
+    // Not awaited, because a server that does not answer does not end the connection either.
+    close: () => void opened.end(),
+  };
+}

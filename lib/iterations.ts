@@ -1,0 +1,48 @@
+/** Time (ms) without progress after which an iteration counts as stalled. All that it waits for has a shorter limit. */
+const STALLED_MS = 60_000;
+
+interface Iteration {
+  loop: string;
+  /** Time of its begin or last progress, on the clock of `performance`. */
+  since: number;
+}
+
+/** Iterations of this process's loops that have not settled. */
+const open = new Set<Iteration>();
+
+/**
+ * Runs one iteration of a background loop. {@link stalledLoops} names the loop if it never settles.
+ * @param work gets a function that reports progress, for an iteration with many calls to other systems
+ */
+export async function inIteration<T>(loop: string, work: (progress: () => void) => Promise<T>): Promise<T> {
+  const iteration = { loop, since: performance.now() };
+  open.add(iteration);
+  try {
+    return await work(() => void (iteration.since = performance.now()));
+  } finally {
+    open.delete(iteration);
+  }
+}
+
+/** Returns the loops of this process with an iteration that made no progress for a minute. They need a new process. */
+export function stalledLoops(): string[] {
+  const until = performance.now() - STALLED_MS;
+  return [...new Set([...open].filter(({ since }) => since <= until).map(({ loop }) => loop))].sort();
+}
+
+/** Returns the longest time (s) without progress of an open iteration, for each loop that has one. */
+export function openIterationSeconds(): Map<string, number> {
+  const ages = new Map<string, number>();
+  for (const { loop, since } of open) ages.set(loop, Math.max(ages.get(loop) ?? 0, (performance.now() - since) / 1000));
+  return ages;
+}
+
+/** Answer of `/health`: liveness of this process. A database or Temporal that is away does not change it. */
+export function liveness():
+  | { status: 200; body: { status: 'ok' } }
+  | { status: 503; body: { status: 'stalled'; loops: string[] } } {
+  const loops = stalledLoops();
+  return loops.length === 0
+    ? { status: 200, body: { status: 'ok' } }
+    : { status: 503, body: { status: 'stalled', loops } };
+}
