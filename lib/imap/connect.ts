@@ -32,6 +32,9 @@ export interface ImapOptions {
  */
 type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
 
+/** Ability without which a mailbox cannot be read: opening the INBOX, UIDVALIDITY, fetching messages. */
+export type ImapNeed = 'select' | 'uidvalidity' | 'fetch';
+
 /** Stage that a connection reached. */
 type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
@@ -42,12 +45,20 @@ export class ImapError extends Error {
   readonly stage: ImapStage;
   /** True for a refused sign-in without a response code (RFC 5530): either wrong credentials or a temporary fault. */
   readonly doubtful: boolean;
+  /** Ability that the server lacks and reading needs. */
+  readonly needs: ImapNeed | undefined;
 
-  constructor(kind: ImapErrorKind, stage: ImapStage, message: string, doubtful = false) {
+  constructor(
+    kind: ImapErrorKind,
+    stage: ImapStage,
+    message: string,
+    { doubtful = false, needs }: { doubtful?: boolean; needs?: ImapNeed } = {},
+  ) {
     super(message);
     this.kind = kind;
     this.stage = stage;
     this.doubtful = doubtful;
+    this.needs = needs;
   }
 }
 
@@ -178,7 +189,7 @@ function openingError(error: unknown, target: ImapTarget): ImapError {
   if (fault.authenticationFailed) {
     if (PASSING.has(fault.serverResponseCode ?? ''))
       return new ImapError('unreachable', 'auth', said || 'The server takes no sign-in now');
-    return new ImapError('auth', 'auth', said || 'The sign-in was refused', !fault.serverResponseCode);
+    return new ImapError('auth', 'auth', said || 'The sign-in was refused', { doubtful: !fault.serverResponseCode });
   }
   const code = fault.code ?? '';
   if (fault.tlsFailed || /TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(fault.message ?? '')) {

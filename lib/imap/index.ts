@@ -4,8 +4,9 @@ export {
   imapError,
   ImapError,
   isUnanswered,
-  MAX_MESSAGE_BYTES,
   openImap,
+  type ImapNeed,
   type ImapTarget,
 } from './connect.ts';
 export { findFolder, findInSent, saveToSent, verifyImap } from './sent.ts';
+export { fetchMessage, firstUidSince, openFolder, uidsAfter, type FetchedMessage, type ImapLack } from './reading.ts';

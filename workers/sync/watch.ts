@@ -103,6 +103,7 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
     const folders: FolderParts = {
       ctx,
       client,
+      lacks: new Set(),
       mailbox: { id: lease.mailboxId, email: lease.email },
       broken: parts.broken,
       reads: parts.reads,
