@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: b09a4770f4c76f49. Types: 0b5b94cd76dfe734. */
+/* Written by `npm run db:types`; do not edit. Sources: a3c3b5087cd83d58. Types: e5b0ab013a475c9f. */
 
 import type {
   ApprovalBinding,
@@ -3525,10 +3525,15 @@ interface MailboxSyncRow {
   last_uid: number;
   owner: string | null;
   lease_until: Date | null;
+  /** Time at which the folder was last read to its end. */
   last_synced_at: Date | null;
   failures: number;
   retry_at: Date | null;
   last_error: string | null;
+  /** Binary logarithm of the number of messages read, each weighted by 2 to the power of its day since 1970. The weights halve from day to day, and values of different days compare. */
+  activity: number;
+  /** The mailbox is among the most active ones, which have a connection all the time. Others are visited. */
+  standing: boolean;
 }
 
 interface MailboxSyncInsert {
@@ -3543,6 +3548,8 @@ interface MailboxSyncInsert {
   failures?: number;
   retry_at?: Date | null;
   last_error?: string | null;
+  activity?: number;
+  standing?: boolean;
 }
 
 /** A tag of a mailbox. */

@@ -66,8 +66,8 @@ async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResul
 
 async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boolean): Promise<SideResult> {
   try {
-    await verifyImap(target, { allowPrivate });
-    return { ok: true };
+    const lacks = await verifyImap(target, { allowPrivate });
+    return { ok: true, ...(lacks.length > 0 ? { lacks } : {}) };
   } catch (error) {
     if (!(error instanceof ImapError)) throw error;
     return { ok: false, stage: error.stage, message: imapFault(error, withoutSecrets(error.message, target)) };
@@ -79,7 +79,8 @@ function unreachable(stage: CheckStage, detail: string): Message {
   return stage === 'tls' || stage === 'auth' ? externalText(detail) : message(`mailboxes.unreachable_${stage}`);
 }
 
-function imapFault({ kind, stage }: ImapError, detail: string): Message {
+function imapFault({ kind, stage, needs }: ImapError, detail: string): Message {
+  if (needs) return message(`mailboxes.imap_needs_${needs}`);
   if (kind === 'protocol') return message('mailboxes.not_understood');
   return kind === 'unreachable' ? unreachable(stage, detail) : externalText(detail);
 }

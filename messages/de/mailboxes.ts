@@ -6,6 +6,14 @@ export const mailboxes = {
   'mailboxes.unreachable_greeting': 'Der Server meldete sich nicht rechtzeitig',
   'mailboxes.unreachable_session': 'Die Verbindung brach ab',
   'mailboxes.not_understood': 'Der Server antwortete unverständlich',
+  'mailboxes.imap_needs_select': 'Der Server öffnet den Posteingang nicht',
+  'mailboxes.imap_needs_uidvalidity':
+    'Der Server nennt keine UIDVALIDITY: Neue Nachrichten sind von gelesenen nicht zu unterscheiden',
+  'mailboxes.imap_needs_fetch': 'Der Server gibt keine Nachrichten heraus (FETCH)',
+  'mailboxes.imap_lacks': 'Dem IMAP-Server fehlt {lacks}; Heron liest das Postfach ohne',
+  'mailboxes.unread_failing': 'Der Posteingang wurde seit {at, date, moment} nicht gelesen: {reason}',
+  'mailboxes.unread_waiting':
+    'Der Posteingang wurde seit {at, date, moment} nicht gelesen: Die Installation liest zu wenige Postfächer zugleich',
   'mailboxes.check_silent': 'Die Mailserver lassen sich gerade nicht prüfen: Kein Worker antwortet',
   'mailboxes.settings_refused': 'Die Mailserver nahmen diese Angaben nicht an; nichts wurde gespeichert',
   'mailboxes.settings_refused.fix': 'Die genannten Angaben berichtigen und es noch einmal versuchen.',

@@ -7,6 +7,14 @@ export const mailboxes = {
   'mailboxes.unreachable_greeting': 'The server did not greet in time',
   'mailboxes.unreachable_session': 'The connection was lost',
   'mailboxes.not_understood': 'The server answered in a way that could not be understood',
+  'mailboxes.imap_needs_select': 'The server does not open the INBOX',
+  'mailboxes.imap_needs_uidvalidity':
+    'The server gives no UIDVALIDITY: new messages cannot be told from those that were read',
+  'mailboxes.imap_needs_fetch': 'The server refuses to hand messages over (FETCH)',
+  'mailboxes.imap_lacks': 'The IMAP server lacks {lacks}; Heron reads the mailbox without',
+  'mailboxes.unread_failing': 'The INBOX has not been read since {at, date, moment}: {reason}',
+  'mailboxes.unread_waiting':
+    'The INBOX has not been read since {at, date, moment}: the installation reads too few mailboxes at once',
   // Messages about connecting and checking mailboxes.
   'mailboxes.check_silent': 'The mail servers cannot be checked now: no worker answers',
   'mailboxes.settings_refused': 'The mail servers did not accept these settings; nothing was stored',

@@ -5,7 +5,7 @@ import type { Ctx, Deps } from '../../domain/platform/kernel/context.ts';
 import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { watchedMailbox } from '../../domain/mailboxes/read.ts';
-import { recordSignIn, recordRefusedSignIn, syncFailures } from '../../domain/mailboxes/sync-state.ts';
+import { recordRefusedSignIn, recordSignIn, recordUnsupported, syncFailures } from '../../domain/mailboxes/sync-state.ts';
 import { readSignIn } from '../../domain/mailboxes/sign-in.ts';
 import {
   withSilenceLimit,
@@ -59,13 +59,18 @@ const DOUBTFUL_TRIES = 6;
 
 /**
  * Watches one mailbox until `signal` fires or the connection fails: reads new mail, waits for more (IDLE or polling),
- * reads again. Then releases the lease. Never throws.
+ * reads again. A visit ends when all mail is read. Then releases the lease. Never throws.
  */
-export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: AbortSignal): Promise<void> {
+export async function watchMailbox(
+  parts: WatchParts,
+  lease: SyncLease,
+  isVisit: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const { deps, workerId } = parts;
   const ctx = systemCtx(deps, lease.organizationId, `sync/${lease.mailboxId}`);
   try {
-    await watch(parts, ctx, lease, signal);
+    await watch(parts, ctx, lease, isVisit, signal);
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
     await recordSyncFailure(parts, ctx, lease, error).catch((failure: unknown) => {
@@ -75,7 +80,13 @@ export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: 
   }
 }
 
-async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: AbortSignal): Promise<void> {
+async function watch(
+  parts: WatchParts,
+  ctx: Ctx,
+  lease: SyncLease,
+  isVisit: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
@@ -98,7 +109,7 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   try {
     await recordSignIn(ctx, lease.mailboxId);
     const news = new News(client, signal, ask);
-    const junk = await ask(() => findFolder(client, '\\Junk'));
+    let junk = await ask(() => findFolder(client, '\\Junk'));
     const canIdle = client.capabilities.has('IDLE');
     const folders: FolderParts = {
       ctx,
@@ -116,8 +127,12 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
     };
     while (!signal.aborted) {
       news.forget();
-      const more = [junk ? await syncFolder(folders, junk) : false, await syncFolder(folders, 'INBOX')];
-      if (!more.includes(true)) await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
+      const inJunk = junk ? await syncJunk(folders, junk) : 'read';
+      if (inJunk === 'closed') junk = undefined;
+      const more = (await syncFolder(folders, 'INBOX')) || inJunk === 'more';
+      if (more) continue;
+      if (isVisit) return;
+      await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -125,6 +140,17 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
     signal.removeEventListener('abort', hurry);
     clearTimeout(farewell);
     client.close();
+  }
+}
+
+/** Reads the Junk folder. One that the server does not open (`closed`) must not keep the INBOX from being read. */
+async function syncJunk(folders: FolderParts, junk: string): Promise<'read' | 'more' | 'closed'> {
+  try {
+    return (await syncFolder(folders, junk)) ? 'more' : 'read';
+  } catch (error) {
+    if (!folders.client.usable || !imapError(error).needs) throw error;
+    folders.ctx.log.warn({ err: error, mailboxId: folders.mailbox.id }, 'sync: a Junk folder cannot be read');
+    return 'closed';
   }
 }
 
@@ -226,6 +252,8 @@ async function recordSyncFailure(parts: WatchParts, ctx: Ctx, lease: SyncLease, 
     await failLease(deps.db, workerId, lease.mailboxId, known.message, waitOf);
     return;
   }
+  if (known.needs === 'uidvalidity')
+    await recordUnsupported(ctx, lease.mailboxId, message('mailboxes.imap_needs_uidvalidity'));
   const backoff = (failures: number) =>
     Math.min(retryMs * 2 ** Math.min(failures - 1, 20), RETRY_CAP_MS) * (0.75 + Math.random() / 2);
   await failLease(deps.db, workerId, lease.mailboxId, known.message, backoff);

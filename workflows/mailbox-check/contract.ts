@@ -23,8 +23,11 @@ interface Sentence {
   values: Record<string, unknown>;
 }
 
-/** Result of one server; null if it was not contacted. */
-export type SideResult = { ok: true } | { ok: false; stage: CheckStage; message: Sentence } | null;
+/**
+ * Result of one server; null if it was not contacted. `lacks` are optional abilities that an IMAP server does not have,
+ * by their names in the protocol.
+ */
+export type SideResult = { ok: true; lacks?: string[] } | { ok: false; stage: CheckStage; message: Sentence } | null;
 
 export interface MailboxCheckResult {
   smtp: SideResult;
