@@ -230,7 +230,34 @@ test.serial('a server that quotes the password back does not get it into the ans
     socket.write('* OK ready\r\n');
     socket.on('data', (data) => {
       const [tag, command] = data.toString().split(' ');
-      if (/^capability/i.test(command ?? '')) socket.write(`* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`);
+      if (/^capability/i.test('a server without UIDVALIDITY is refused, and the problem names it', async (t) => {
+  const tenant = await world.tenant();
+  const { body, box } = await user();
+  box.lacks.add('UIDVALIDITY');
+  const answer = await call(world, 'POST', '/v1/emails', { token: tenant.apiKey, body });
+  t.is(answer.status, assertStatus(t, answer, 422) ?? answer.status);
+  t.is(answer.body.error.code, 'mailbox_auth_failed');
+  t.like(answer.body.error.problems, [{ path: 'body.imap.host' }] as never);
+  t.regex(answer.body.error.problems[0].message, /no UIDVALIDITY/);
+});
+
+test('a mailbox is connected to a server that lacks what reading can do without, and says so', async (t) => {
+  const tenant = await world.tenant();
+  const { body, box } = await user();
+  for (const lack of ['UIDNEXT', 'SINCE'] as const) box.lacks.add(lack);
+  const token = tenant.apiKey;
+  const connected = await call(world, 'POST', '/v1/emails', { token, body });
+  assertStatus(t, connected, 201);
+  const { body: detail } = await call(world, 'GET', `/v1/emails/${connected.body.id}`, { token });
+  t.like(detail.recent_errors, [{ error_code: 'imap_lacks', severity: 'warning' }] as never);
+  t.regex(detail.recent_errors[0].message, /lacks UIDNEXT and SEARCH SINCE;/);
+  box.lacks.add('UIDVALIDITY');
+  const tested = await call(world, 'POST', `/v1/emails/${connected.body.id}/test`, { token });
+  t.false(tested.body.imap);
+  t.regex(tested.body.error.message, /no UIDVALIDITY/);
+});
+
+test(command ?? '')) socket.write(`* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`);
       else socket.write(`${tag} NO cannot log in with ${data.toString().trim()}\r\n`);
     });
   });
