@@ -223,25 +223,17 @@ test.serial(
   },
 );
 
-test.serial('a server that quotes the password back does not get it into the answer or a history', async (t) => {
-  const tenant = await world.tenant();
-  const { body } = await user();
-  const port = await stranger(t, (socket) => {
-    socket.write('* OK ready\r\n');
-    socket.on('data', (data) => {
-      const [tag, command] = data.toString().split(' ');
-      if (/^capability/i.test('a server without UIDVALIDITY is refused, and the problem names it', async (t) => {
+test.serial('a server without UIDVALIDITY is refused, and the problem names it', async (t) => {
   const tenant = await world.tenant();
   const { body, box } = await user();
   box.lacks.add('UIDVALIDITY');
   const answer = await call(world, 'POST', '/v1/emails', { token: tenant.apiKey, body });
-  t.is(answer.status, assertStatus(t, answer, 422) ?? answer.status);
-  t.is(answer.body.error.code, 'mailbox_auth_failed');
-  t.like(answer.body.error.problems, [{ path: 'body.imap.host' }] as never);
-  t.regex(answer.body.error.problems[0].message, /no UIDVALIDITY/);
+  assertStatus(t, answer, 400);
+  t.like(answer.body, { code: 'mailbox_auth_failed', problems: [{ path: 'body.imap.host' }] });
+  t.regex(answer.body.problems[0].message, /no UIDVALIDITY/);
 });
 
-test('a mailbox is connected to a server that lacks what reading can do without, and says so', async (t) => {
+test.serial('a mailbox is connected to a server that lacks what reading can do without, and says so', async (t) => {
   const tenant = await world.tenant();
   const { body, box } = await user();
   for (const lack of ['UIDNEXT', 'SINCE'] as const) box.lacks.add(lack);
@@ -257,7 +249,14 @@ test('a mailbox is connected to a server that lacks what reading can do without,
   t.regex(tested.body.error.message, /no UIDVALIDITY/);
 });
 
-test(command ?? '')) socket.write(`* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`);
+test.serial('a server that quotes the password back does not get it into the answer or a history', async (t) => {
+  const tenant = await world.tenant();
+  const { body } = await user();
+  const port = await stranger(t, (socket) => {
+    socket.write('* OK ready\r\n');
+    socket.on('data', (data) => {
+      const [tag, command] = data.toString().split(' ');
+      if (/^capability/i.test(command ?? '')) socket.write(`* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`);
       else socket.write(`${tag} NO cannot log in with ${data.toString().trim()}\r\n`);
     });
   });
