@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { preflightCampaign } from '../../domain/campaigns/preflight.ts';
 import { readCampaignDns } from '../../domain/campaigns/preflight-dns.ts';
+import { previewLaunch } from '../../domain/campaigns/launch-preview.ts';
 import { validateCampaign } from '../../domain/campaigns/validate.ts';
 import { renderFinding } from '../../lib/finding.ts';
 import { presentReport, findingFields, severity } from '../http/findings.ts';
@@ -35,8 +36,51 @@ const preflightReport = resource('PreflightReport', {
   created_at: timestamp,
 });
 
+const launch = resource('CampaignLaunch', {
+  campaign_id: uuid,
+  leads: z.int().meta({ description: 'Leads that are not finished' }),
+  first_email_at: timestamp.nullable().meta({ description: 'Earliest time of the first email; null if there is none' }),
+  senders: z.array(z.strictObject({ mailbox_id: uuid, email: z.string(), name: z.string(), reply_to: z.string() })),
+  samples: z
+    .array(
+      z.strictObject({
+        to: z.string(),
+        from: z.string(),
+        cc: z.array(z.string()).optional(),
+        subject: z.string(),
+        text: z.string(),
+        html: z.string(),
+      }),
+    )
+    .meta({ description: 'The first emails as their recipients would see them' }),
+});
+
 /** Routes of checks before a launch. */
 export const campaignCheckRoutes = [
+  route({
+    area: 'campaigns',
+    scope: ['READ_CAMPAIGNS'],
+    permission: 'view_campaigns',
+    operationId: 'campaigns.previewLaunch',
+    method: 'get',
+    path: '/campaigns/:id/launch',
+    summary: 'Show what a start would do',
+    description:
+      'Returns the number of leads, the senders, the time of the first email, and the first five emails. `samples` is empty without the right to see contacts. Stores nothing; POST /campaigns/{id}/validate says what prevents a start.',
+    params: idParams,
+    success: { status: 200, body: launch },
+    errors: ['not_found'],
+    handler: async (ctx, { params }) => {
+      const { campaignId, leads, firstEmailAt, senders, samples } = await previewLaunch(ctx, params.id);
+      return {
+        campaign_id: campaignId,
+        leads,
+        first_email_at: iso(firstEmailAt),
+        senders: senders.map(({ mailbox_id, email, name, reply_to = '' }) => ({ mailbox_id, email, name, reply_to })),
+        samples,
+      };
+    },
+  }),
   route({
     area: 'campaigns',
     scope: ['READ_CAMPAIGNS'],

@@ -354,3 +354,46 @@ test('steps that make tasks and deals name what is there, and are written by who
     values: { action: 'create_task', right: 'WRITE_CRM' },
   });
 });
+
+test('a launch is shown before it: its leads, senders, earliest time and first emails; without contacts no emails', async (t) => {
+  const tenant = await world.tenant();
+  const { deps } = world;
+  const mailboxId = await createMailbox(deps, tenant.organizationId, 'mira@ours.test', undefined, { name: 'Mira' });
+  const { campaignId } = await createCampaign(
+    deps,
+    tenant.organizationId,
+    [{ kind: 'email', subject: 'Hi {{.FirstName}}', body_plain: 'At {{.Company}}?' }],
+    { status: 'draft', start_date: new Date(deps.clock.now().getTime() + 86_400_000) },
+  );
+  const shown = (token = tenant.apiKey) => call(world, 'GET', `/v1/campaigns/${campaignId}/launch`, { token });
+  t.like((await shown()).body, { leads: 0, first_email_at: null, samples: [] });
+  const contacts = await Promise.all(
+    ['Ada', 'Bo', 'Cy', 'Di', 'Eve', 'Flo'].map((name) =>
+      createContact(deps.db, deps.clock.now(), tenant.organizationId, {
+        email: `${name}@lead.test`.toLowerCase(),
+        first_name: name,
+        company: 'Lights',
+      }),
+    ),
+  );
+  await enroll(deps, tenant.organizationId, campaignId, contacts);
+  const { body } = await shown();
+  t.is(body.leads, 6);
+  t.deepEqual(
+    body.senders.map(({ mailbox_id, email }: { mailbox_id: string; email: string }) => [mailbox_id, email]),
+    [[mailboxId, 'mira@ours.test']],
+  );
+  t.true(Date.parse(body.first_email_at) > deps.clock.now().getTime());
+  t.is(body.samples.length, 5);
+  t.deepEqual(
+    body.samples.map(({ from, subject }: { from: string; subject: string }) => [from, subject]),
+    ['Ada', 'Bo', 'Cy', 'Di', 'Eve'].map((name) => ['Mira <mira@ours.test>', `Hi ${name}`]),
+  );
+  t.regex(body.samples[0].text, /At Lights\?/);
+  const { apiKey: blind } = await createApiKey(deps, tenant.organizationId, tenant.userId, {
+    permissions: maskOf(['READ_CAMPAIGNS']),
+  });
+  t.like((await shown(blind)).body, { leads: 6, samples: [] });
+  const stranger = await world.tenant();
+  t.is((await shown(stranger.apiKey)).status, 404);
+});

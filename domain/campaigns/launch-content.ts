@@ -48,9 +48,27 @@ export async function launchContent(
     senders: senders.map(shownSender),
     schedule: scheduleOf(campaign),
     steps: steps.map((step) => templateOf(step, steps, variantsOf(step, steps, variants))),
-    samples: await samplesOf(org, { campaign, leads, config, settings, senders, steps, variants }),
+    samples: await samplesOf(org, { campaign, leads, config, settings, senders, steps, variants }, MAX_SAMPLES),
     details: detailsOf(campaign, settings),
   };
+}
+
+/**
+ * Builds the first emails of a campaign as their recipients would see them, to the leads that it would take first.
+ * @param count maximum number of emails
+ */
+export async function firstEmails(
+  org: OrgScope,
+  campaign: CampaignRow,
+  config: Pick<Config, 'TRACKING_DOMAIN'>,
+  count: number,
+): Promise<{ senders: ApprovalContent['senders']; samples: ApprovalSample[] }> {
+  const senders = await sendersOf(org, campaign);
+  const settings = await effectiveSettings(org, campaign.id);
+  const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position');
+  const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id');
+  const sampled = { campaign, leads: OPEN_LEADS, config, settings, senders, steps, variants, order: 'e.id' } as const;
+  return { senders: senders.map(shownSender), samples: await samplesOf(org, sampled, count) };
 }
 
 /** Conditions on `e`: unfinished leads, and those of them that wait for an approval. */
@@ -149,22 +167,23 @@ interface Sampled {
   senders: readonly SenderColumns[];
   steps: readonly CampaignStepRow[];
   variants: readonly CampaignVariantRow[];
+  /** Order of the recipients. An approval needs one that does not change. */
+  order?: 'c.email' | 'e.id';
 }
 
-/**
- * Builds the first email of up to three recipients, with signature and opt-out. The variants are used in rotation.
- */
+/** Builds the first email of some recipients, with signature and opt-out. The variants are used in rotation. */
 async function samplesOf(
   org: OrgScope,
-  { campaign, leads, config, settings: { unsubscribe }, senders, steps, variants }: Sampled,
+  { campaign, leads, config, settings: { unsubscribe }, senders, steps, variants, order = 'c.email' }: Sampled,
+  count: number,
 ): Promise<ApprovalSample[]> {
   const first = steps.find(({ kind }) => kind === 'email');
   if (!first || senders.length === 0) return [];
   const contacts = await org.sql<MessageContact & { id: string }>(
     `select c.id, c.email, c.first_name, c.last_name, c.company, c.phone, c.custom_fields
      from enrollments e join contacts c on c.id = e.contact_id
-     where e.organization_id = :org and e.campaign_id = :id and ${leads} order by c.email limit :samples`,
-    { id: campaign.id, samples: MAX_SAMPLES },
+     where e.organization_id = :org and e.campaign_id = :id and ${leads} order by ${order} limit :count`,
+    { id: campaign.id, count },
   );
   const own = variantsOf(first, steps, variants);
   return contacts.map((contact, index) => {

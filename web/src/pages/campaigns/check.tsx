@@ -6,10 +6,10 @@ import { useAction } from '../../components/action.ts';
 import { Section } from '../../components/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
-import { Problems } from './problems.tsx';
+import { Problems, type Problem } from './problems.tsx';
 import { TestRuns } from './test-runs.tsx';
 
-/** Checks before the start, from fast to real: blockers, a scored report, a test run. */
+/** Checks before the start: the verdict, what lowers the chance of being read, and a test run. */
 export default function Check({ id }: { id: string }) {
   const t = useText();
   const maySend = useCan('send_campaigns');
@@ -22,62 +22,87 @@ export default function Check({ id }: { id: string }) {
       <SimpleGrid cols={{ base: 1, md: 2 }} style={{ alignItems: 'start' }}>
         <Section title={t('campaign.check')}>
           <Answered query={check} skeleton={<ListSkeleton rows={2} height={32} />}>
-            {({ problems }) =>
-              problems.length === 0 ? (
-                <Text size="sm">{t('campaign.check.fine')}</Text>
-              ) : (
-                <Problems id={id} problems={problems} />
-              )
-            }
+            {({ valid, problems }) => (
+              <Stack gap="sm">
+                <Text size="sm" fw={600} c={valid ? 'teal' : 'red'}>
+                  {t(valid ? 'campaign.check.fine' : 'campaign.check.stopped')}
+                </Text>
+                <Problems id={id} problems={problems.filter(isError)} />
+              </Stack>
+            )}
           </Answered>
         </Section>
-        {maySend ? <Preflight id={id} /> : null}
+        <Risks
+          id={id}
+          known={(check.data?.problems ?? []).filter((one) => !isError(one))}
+          stopping={(check.data?.problems ?? []).filter(isError)}
+          mayCheck={maySend}
+        />
       </SimpleGrid>
       <TestRuns id={id} />
     </Stack>
   );
 }
 
-/** Scored report on copy, list, schedule and the senders' DNS; run on request. */
-function Preflight({ id }: { id: string }) {
+/**
+ * Findings that stop nothing but lower the chance of being read, worst first. The scored report on the copy, the list,
+ * the schedule and the senders' DNS is made on request.
+ */
+function Risks({
+  id,
+  known,
+  stopping,
+  mayCheck,
+}: {
+  id: string;
+  known: readonly Problem[];
+  /** Problems that are shown with the verdict. */
+  stopping: readonly Problem[];
+  mayCheck: boolean;
+}) {
   const t = useText();
   const preflight = useAction(() => dataOf(heron.POST('/v1/campaigns/{id}/preflight', { params: { path: { id } } })), {
     isShown: true,
   });
   const report = preflight.data;
+  const isShown = (one: Problem) =>
+    stopping.some(({ code, step_id: step }) => code === one.code && step === one.step_id);
+  const findings = report?.findings.filter((one) => !isShown(one)) ?? known;
   return (
     <Section
       title={t('preflight.title')}
       action={
-        <Button size="xs" variant="default" onClick={() => preflight.mutate()} loading={preflight.isPending}>
-          {t(report ? 'preflight.again' : 'preflight.do')}
-        </Button>
+        mayCheck ? (
+          <Button size="xs" variant="default" onClick={() => preflight.mutate()} loading={preflight.isPending}>
+            {t(report ? 'preflight.again' : 'preflight.do')}
+          </Button>
+        ) : null
       }
     >
       <ErrorNote error={preflight.error} />
-      {report ? (
-        <Stack gap="md">
-          <div>
-            <Group justify="space-between" mb={4}>
-              <Text size="sm">{t(report.passed ? 'preflight.passed' : 'preflight.failed')}</Text>
-              <Text fw={650} className="figures">
-                {t('preflight.score', { score: report.score })}
-              </Text>
-            </Group>
+      <Stack gap="md">
+        {report ? (
+          <Group justify="space-between" gap="sm">
             <Progress
               value={report.score}
               color={report.score >= 80 ? 'teal' : report.score > 40 ? 'yellow' : 'red'}
               aria-label={t('preflight.title')}
+              flex={1}
             />
-          </div>
-          <Problems id={id} problems={report.findings} />
-          {report.findings.length === 0 ? <Text size="sm">{t('preflight.fine')}</Text> : null}
-        </Stack>
-      ) : (
-        <Text size="sm" c="dimmed">
-          {t('preflight.why')}
-        </Text>
-      )}
+            <Text fw={650} className="figures">
+              {t('preflight.score', { score: report.score })}
+            </Text>
+          </Group>
+        ) : (
+          <Text size="sm" c="dimmed">
+            {t('preflight.why')}
+          </Text>
+        )}
+        <Problems id={id} problems={findings} />
+        {report && findings.length === 0 ? <Text size="sm">{t('preflight.fine')}</Text> : null}
+      </Stack>
     </Section>
   );
 }
+
+const isError = ({ severity }: Problem) => severity === 'error';

@@ -54,6 +54,9 @@ export default function Editor({
   const id = useId();
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
+  /** True while the editor holds text that is not in `value` yet. */
+  const isAhead = useRef(false);
+  const isApplying = useRef(false);
   const latest = useRef({ onChange, variables });
   latest.current = { onChange, variables };
   useEffect(() => {
@@ -72,7 +75,9 @@ export default function Editor({
           isOneLine ? oneLine : [EditorView.lineWrapping, EditorView.theme({ '.cm-content': { minHeight: '10rem' } })],
           EditorView.contentAttributes.of({ 'aria-labelledby': `${id}-label`, 'aria-describedby': `${id}-why` }),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+            if (!update.docChanged || isApplying.current) return;
+            isAhead.current = true;
+            latest.current.onChange(update.state.doc.toString());
           }),
           readOnly.of([EditorState.readOnly.of(isReadOnly), EditorView.editable.of(!isReadOnly)]),
         ],
@@ -85,8 +90,13 @@ export default function Editor({
   }, [id, isOneLine, isReadOnly]);
   useEffect(() => {
     const editor = view.current;
-    if (editor && editor.state.doc.toString() !== value)
-      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    if (!editor) return;
+    if (editor.state.doc.toString() === value) isAhead.current = false;
+    // What was typed after this value was rendered is not overwritten: the next value holds it.
+    if (isAhead.current || editor.state.doc.toString() === value) return;
+    isApplying.current = true;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    isApplying.current = false;
   }, [value]);
   return (
     <div>

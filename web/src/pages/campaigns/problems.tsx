@@ -13,7 +13,8 @@ const PLACES: Record<string, 'leads' | 'senders'> = {
 };
 const COLORS: Record<string, string> = { error: 'red', warning: 'yellow', info: 'gray' };
 
-interface Problem {
+/** Finding on a campaign, with its step if it has one. */
+export interface Problem {
   code: string;
   severity: string;
   message: string;

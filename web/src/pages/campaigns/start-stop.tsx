@@ -4,15 +4,16 @@ import IconPause from 'tabler:player-pause';
 import IconPlay from 'tabler:player-play';
 import { useQuery } from '@tanstack/react-query';
 import { useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useAction } from '../../components/action.ts';
 import { Answered, ErrorNote, ListSkeleton } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
-import { NextHours } from './next-hours.tsx';
 import { Problems } from './problems.tsx';
+
+const Launch = lazy(() => import('./launch.tsx'));
 
 /** Code of the finding that the starting person may override. */
 const RISK = 'list_bounce_risk';
@@ -41,6 +42,11 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
     enabled: isOpen,
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', path)),
   });
+  const launch = useQuery({
+    queryKey: ['campaigns', id, 'launch'],
+    enabled: isOpen,
+    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/launch', path)),
+  });
   const errors = check.data?.problems.filter(({ severity }) => severity === 'error') ?? [];
   const isRisky = errors.some(({ code }) => code === RISK);
   // The bounce risk may be overridden; the API would refuse a start with any other error.
@@ -57,13 +63,21 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
       >
         {t(isActive ? 'campaign.stop' : 'campaign.start')}
       </Button>
-      <Modal opened={isOpen} onClose={confirm.close} title={t('campaign.start.ask')}>
+      <Modal opened={isOpen} onClose={confirm.close} title={t('campaign.start.ask')} size="lg">
         <Stack>
-          <Text size="sm">{t('campaign.start.why')}</Text>
-          <NextHours campaign={campaign} />
+          <Answered query={launch} skeleton={<ListSkeleton rows={3} height={32} />}>
+            {(data) => (
+              <Suspense fallback={<ListSkeleton rows={3} height={32} />}>
+                <Launch launch={data} zone={campaign.timezone} />
+              </Suspense>
+            )}
+          </Answered>
           <Answered query={check} skeleton={<ListSkeleton rows={1} height={32} />}>
             {({ problems }) => (problems.length > 0 ? <Problems id={id} problems={problems} /> : null)}
           </Answered>
+          <Text size="sm" c="dimmed">
+            {t('campaign.start.why')}
+          </Text>
           <ErrorNote error={start.error} />
           {isRisky ? (
             <Checkbox

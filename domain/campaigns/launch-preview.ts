@@ -1,0 +1,41 @@
+import type { ApprovalContent, ApprovalSample } from '../../db/json-columns.ts';
+import { may } from '../platform/kernel/actor.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { reader } from '../platform/kernel/transact.ts';
+import { nextOpening } from '../platform/scheduling/windows.ts';
+import { scheduleOf } from '../sending/campaign/campaign-view.ts';
+import { findCampaign } from '../sending/campaign/find.ts';
+import { countLeads } from '../sending/campaign/launch-checks.ts';
+import { firstEmails } from './launch-content.ts';
+
+/** Emails that a person sees before they start a campaign. */
+const SHOWN_EMAILS = 5;
+
+interface LaunchPreview {
+  campaignId: string;
+  /** Unfinished leads. */
+  leads: number;
+  /** Earliest time of the first email; null if there is none within the campaign's dates. */
+  firstEmailAt: Date | null;
+  senders: ApprovalContent['senders'];
+  samples: ApprovalSample[];
+}
+
+/**
+ * Shows what a start would do: to how many leads, from which mailboxes, when the first email leaves, and the first five
+ * emails. Whoever may not see contacts gets no emails. Writes nothing.
+ * @throws AppError not_found
+ */
+export async function previewLaunch(ctx: Ctx, id: string): Promise<LaunchPreview> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, id);
+  const shown = may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']) ? SHOWN_EMAILS : 0;
+  const { open } = await countLeads(org, campaign.id);
+  const emails = await firstEmails(org, campaign, ctx.config, shown);
+  return {
+    campaignId: campaign.id,
+    leads: open,
+    firstEmailAt: open > 0 && emails.senders.length > 0 ? nextOpening(scheduleOf(campaign), ctx.clock.now()) : null,
+    ...emails,
+  };
+}
