@@ -123,7 +123,10 @@ test('a mailbox whose INBOX was not read for an hour is held from the second rev
     imap_hold_code: 'imap_unread',
     imap_hold_reason: { code: 'mailboxes.unread_waiting', values: { at: since.toISOString() } },
   });
-  t.true((await mailbox(s)).next_free_at > new Date(Date.now() + HOUR_MS), 'no slot is given before the end of the hold');
+  t.true(
+    (await mailbox(s)).next_free_at > new Date(Date.now() + HOUR_MS),
+    'no slot is given before the end of the hold',
+  );
   await reviewReading(deps, second);
   t.is((await deps.db('mailbox_errors').where({ mailbox_id: s.id })).length, 1);
   const sync = await startSync(deps, QUICK);
@@ -137,11 +140,14 @@ test('a mailbox whose INBOX was not read for an hour is held from the second rev
 test('the finding of an unread mailbox quotes the failure of its server', async (t) => {
   const s = await scene(t);
   const { deps } = s.world;
-  await deps.db('mailbox_sync').where({ mailbox_id: s.id }).update({
-    last_synced_at: new Date(Date.now() - 2 * HOUR_MS),
-    failures: 4,
-    last_error: 'The server could not be reached',
-  });
+  await deps
+    .db('mailbox_sync')
+    .where({ mailbox_id: s.id })
+    .update({
+      last_synced_at: new Date(Date.now() - 2 * HOUR_MS),
+      failures: 4,
+      last_error: 'The server could not be reached',
+    });
   await reviewReading(deps, await reviewReading(deps, new Set()));
   t.like((await mailbox(s)).imap_hold_reason, {
     code: 'mailboxes.unread_failing',

@@ -76,15 +76,25 @@ test('organizations take turns, in connections and in visits', async (t) => {
   const small = await world.tenant();
   for (let n = 0; n < 6; n += 1) {
     const id = await createMailbox(world.deps, large.organizationId, `m${n}@large.test`, SERVER);
-    await db('mailbox_sync').where({ mailbox_id: id }).update({ activity: 1_000 + n });
+    await db('mailbox_sync')
+      .where({ mailbox_id: id })
+      .update({ activity: 1_000 + n });
   }
   const one = await createMailbox(world.deps, small.organizationId, 'm@small.test', SERVER);
-  await db('mailbox_sync').where({ mailbox_id: one }).update({ last_synced_at: new Date(Date.now() - 60_000) });
+  await db('mailbox_sync')
+    .where({ mailbox_id: one })
+    .update({ last_synced_at: new Date(Date.now() - 60_000) });
 
   await rankMailboxes(db, 2);
   const standing = await db('mailbox_sync').where({ standing: true });
-  t.deepEqual(new Set(standing.map(({ organization_id: id }) => id)), new Set([large.organizationId, small.organizationId]));
-  t.true(standing.some(({ activity }) => activity === 1_005), 'within an organization the most active comes first');
+  t.deepEqual(
+    new Set(standing.map(({ organization_id: id }) => id)),
+    new Set([large.organizationId, small.organizationId]),
+  );
+  t.true(
+    standing.some(({ activity }) => activity === 1_005),
+    'within an organization the most active comes first',
+  );
 
   const visits = await claimVisits(db, 'worker', 10_000, 30_000, 2);
   t.deepEqual(
@@ -109,7 +119,10 @@ test('activity grows with messages and fades from day to day', async (t) => {
     (await world.deps.db('mailbox_sync').where({ mailbox_id: id, folder: 'INBOX' }).first()).activity as number;
   t.true(Math.abs((await activity(ids[0]!)) - (await activity(ids[1]!)) - 3) < 0.01, '8 messages are 2^3 times one');
   await world.deps.db('mailbox_sync').where({ mailbox_id: ids[0]! }).decrement('activity', 4);
-  t.true((await activity(ids[0]!)) < (await activity(ids[1]!)), '8 messages of four days ago count less than one of today');
+  t.true(
+    (await activity(ids[0]!)) < (await activity(ids[1]!)),
+    '8 messages of four days ago count less than one of today',
+  );
 });
 
 test('a metric has the age of the oldest reading, failing servers left out', async (t) => {
@@ -119,8 +132,14 @@ test('a metric has the age of the oldest reading, failing servers left out', asy
   const [late, failing] = await Promise.all(
     ['late', 'failing'].map((name) => createMailbox(world.deps, organizationId, `${name}@ours.test`, SERVER)),
   );
-  await world.deps.db('mailbox_sync').where({ mailbox_id: late! }).update({ last_synced_at: ago(900) });
-  await world.deps.db('mailbox_sync').where({ mailbox_id: failing! }).update({ last_synced_at: ago(9_000), failures: 3 });
+  await world.deps
+    .db('mailbox_sync')
+    .where({ mailbox_id: late! })
+    .update({ last_synced_at: ago(900) });
+  await world.deps
+    .db('mailbox_sync')
+    .where({ mailbox_id: failing! })
+    .update({ last_synced_at: ago(9_000), failures: 3 });
   const seconds = await oldestLookSeconds(world.deps);
   t.true(seconds >= 900 && seconds < 9_000);
   const metrics = createMetrics();

@@ -72,7 +72,8 @@ export const mailboxRoutes = [
       'service_unavailable',
     ],
     prepare: (ctx, { body }) => prepareConnect(ctx, smtpOnly(body)),
-    handler: async (ctx, { body, prepared }) => presentMailbox(await connectMailbox(ctx, smtpOnly(body), prepared), ctx),
+    handler: async (ctx, { body, prepared }) =>
+      presentMailbox(await connectMailbox(ctx, smtpOnly(body), prepared), ctx),
   }),
   route({
     area,

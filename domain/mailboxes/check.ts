@@ -71,7 +71,8 @@ const FIELD: Record<CheckStage, string> = {
   greeting: 'host',
   tls: 'security',
   auth: 'password',
-  session: 'host',
+  session: 'username',
+  reading: 'host',
 };
 
 /** Converts a failed check to problems of the request body. */

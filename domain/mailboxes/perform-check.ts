@@ -70,17 +70,20 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
     return { ok: true, ...(lacks.length > 0 ? { lacks } : {}) };
   } catch (error) {
     if (!(error instanceof ImapError)) throw error;
+    if (error.needs) {
+      const stage = error.needs === 'select' ? 'session' : 'reading';
+      return { ok: false, stage, message: message(`mailboxes.imap_needs_${error.needs}`) };
+    }
     return { ok: false, stage: error.stage, message: imapFault(error, withoutSecrets(error.message, target)) };
   }
 }
 
 /** Returns the message for an unreachable server. TLS errors contain their own description. */
-function unreachable(stage: CheckStage, detail: string): Message {
+function unreachable(stage: Exclude<CheckStage, 'reading'>, detail: string): Message {
   return stage === 'tls' || stage === 'auth' ? externalText(detail) : message(`mailboxes.unreachable_${stage}`);
 }
 
-function imapFault({ kind, stage, needs }: ImapError, detail: string): Message {
-  if (needs) return message(`mailboxes.imap_needs_${needs}`);
+function imapFault({ kind, stage }: ImapError, detail: string): Message {
   if (kind === 'protocol') return message('mailboxes.not_understood');
   return kind === 'unreachable' ? unreachable(stage, detail) : externalText(detail);
 }

@@ -5,7 +5,12 @@ import type { Ctx, Deps } from '../../domain/platform/kernel/context.ts';
 import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { watchedMailbox } from '../../domain/mailboxes/read.ts';
-import { recordRefusedSignIn, recordSignIn, recordUnsupported, syncFailures } from '../../domain/mailboxes/sync-state.ts';
+import {
+  recordRefusedSignIn,
+  recordSignIn,
+  recordUnsupported,
+  syncFailures,
+} from '../../domain/mailboxes/sync-state.ts';
 import { readSignIn } from '../../domain/mailboxes/sign-in.ts';
 import {
   withSilenceLimit,

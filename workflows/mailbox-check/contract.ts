@@ -14,8 +14,8 @@ export const mailboxCheckWorkflow = defineWorkflow()({
 /** Arguments of a mailbox check. The credentials are sealed in the row that the id names. */
 export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 
-/** Stage at which a connection failed. */
-export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
+/** Stage at which a check failed. At `reading` the server lacks what reading needs. */
+export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session' | 'reading';
 
 /** Message by its code, with its values. It contains no secret. */
 interface Sentence {
