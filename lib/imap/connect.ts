@@ -33,7 +33,7 @@ export interface ImapOptions {
 type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
 
 /** Ability without which a mailbox cannot be read: opening the INBOX, UIDVALIDITY, fetching messages. */
-export type ImapNeed = 'select' | 'uidvalidity' | 'fetch';
+type ImapNeed = 'select' | 'uidvalidity' | 'fetch';
 
 /** Stage that a connection reached. */
 type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
