@@ -4,6 +4,7 @@ import { systemCtx, type Deps } from '../domain/platform/kernel/context.ts';
 import { blockRun, isPassing } from '../domain/operations/system/blocked-runs.ts';
 import { errorKind } from '../lib/error-report.ts';
 import { BLOCKED } from '../workflows/contract.ts';
+import { render } from '../messages/render.ts';
 
 /** State that a failing attempt of an activity passes to the next one in the details of its last heartbeat. */
 interface Failing {
@@ -32,7 +33,7 @@ export function runOrBlock<T>(
 export async function failAsBlocked(deps: Deps, organizationId: string, error: unknown): Promise<never> {
   const workflowId = activityInfo().workflowExecution?.workflowId ?? '';
   const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error);
-  throw ApplicationFailure.nonRetryable(reason, BLOCKED);
+  throw ApplicationFailure.nonRetryable(render(reason), BLOCKED);
 }
 
 /**

@@ -6,6 +6,7 @@ import { contactImportWorkflow, type ContactImportActivities } from '../workflow
 import { runOrBlock } from './blocking.ts';
 import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
+import { message, type Message } from '../messages/index.ts';
 
 /** Durable family of contact imports. */
 export const contactImport = family<ContactImportActivities>({
@@ -33,13 +34,14 @@ function activities({ deps }: ActivityParts): ContactImportActivities {
           });
         } catch (error) {
           if (error instanceof AppError && error.status < 500 && error.code !== 'conflict') {
-            throw ApplicationFailure.nonRetryable(error.message, 'import_refused');
+            throw ApplicationFailure.nonRetryable(error.message, 'import_refused', error.said);
           }
           throw error;
         }
       });
     },
 
-    abandonImport: ({ organizationId, importId, reason }) => failImport(ctxOf(organizationId), importId, reason),
+    abandonImport: ({ organizationId, importId, reason }) =>
+      failImport(ctxOf(organizationId), importId, (reason as Message | null) ?? message('imports.not_finished')),
   };
 }

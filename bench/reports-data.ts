@@ -126,7 +126,7 @@ function* numbered(count: number, row: (n: number) => Cell[]): Generator<Cell[]>
 
 function sendFact(email: Email, org: string, office: Office): Cell[] {
   const { n, campaign: c, at } = email;
-  const { campaign, step, variant, offer, angle, cta, mailbox, audience_source, segment, category } = groupValues(
+  const { campaign, step, variant, offer, angle, cta, mailbox, audience_source, segment, copy, category } = groupValues(
     email,
     office,
   );
@@ -148,7 +148,7 @@ function sendFact(email: Email, org: string, office: Office): Cell[] {
     offer,
     angle,
     cta,
-    `copy${c * 3 + email.step}`,
+    copy,
     audience_source,
     segment,
     category === null ? '{}' : `{${category}}`,

@@ -36,6 +36,7 @@ const NUMBERS: Record<Dimension, (email: Email) => number> = {
   mailbox: ({ mailbox }) => mailbox,
   audience_source: ({ campaign }) => campaign % 4,
   segment: ({ campaign }) => (campaign % 4 === 1 ? 1 + (campaign % 12) : 0),
+  copy: ({ campaign, step }) => campaign * 3 + step,
   category: ({ n }) => (n % 3 === 0 ? 1 + (n % 7) : 0),
 };
 
@@ -51,6 +52,7 @@ const VALUES: Record<Dimension, (number: number, office: Office) => string | nul
   mailbox: (number, { mailboxIds }) => mailboxIds[number]!,
   audience_source: (number) => pick(['import', 'segment', 'api', 'manual'], number),
   segment: (number) => (number === 0 ? null : idOf('segment', number - 1)),
+  copy: (number) => `copy${number}`,
   category: (number) => (number === 0 ? null : idOf('label', number - 1)),
 };
 

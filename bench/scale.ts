@@ -18,8 +18,8 @@ const CONTACTS = 10_000;
 const SETTING: Partial<Record<ProcessName, string>> = { api: 'API_PORT', worker: 'WORKER_PORT' };
 
 /**
- * Compares one and two worker processes on the same campaign, and one and two API processes on the same requests. On a
- * machine whose cores they share, two must cost no more per email than one, and share the work.
+ * Compares one and two worker processes on the same campaign, and one and two API processes on the same requests. The
+ * processes share the cores of one machine. Two must cost no more per email than one, and each must do a part.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { stack, quick, log } = context;

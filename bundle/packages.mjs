@@ -10,7 +10,7 @@ import { CACHE, removeUnused, renameUnlessMade, ROOT } from './cache.mjs';
  * They are joined into a few files, once for each set of versions.
  */
 
-/** Packages that are not joined: with native code, threads with their own files, or hooks into other modules. */
+/** Packages that are not bundled, because they have native code, start threads from files, or hook into modules. */
 const APART = [
   '@temporalio/*',
   '@opentelemetry/*',

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: a3c3b5087cd83d58. Types: e5b0ab013a475c9f. */
+/* Written by `npm run db:types`; do not edit. Sources: bad8f736c15a8800. Types: dcec74e2b755c07f. */
 
 import type {
   ApprovalBinding,
@@ -502,7 +502,7 @@ interface ApprovalNoticesRow {
   approval_id: string;
   organization_id: string;
   state: 'due' | 'done';
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
 }
 
 interface ApprovalNoticesInsert {
@@ -538,8 +538,8 @@ interface ApprovalsRow {
   expires_at: Date;
   decided_by: string | null;
   decided_at: Date | null;
-  /** Note of the person who decided, or the reason why the approval ended without a decision. */
-  reason: string | null;
+  /** Message: the note of the person who decided, or why the approval ended without a decision. */
+  reason: Message | null;
   executed_at: Date | null;
   created_at: Date;
 }
@@ -752,7 +752,7 @@ interface AutomationRunsRow {
   graph: AutomationGraph | null;
   /** Nodes that the run waits for. Null once the run has ended. */
   waiting: AutomationWaiting | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   started_at: Date;
   finished_at: Date | null;
   /** Rights with which the run starts other automations. Null: none. */
@@ -1157,8 +1157,8 @@ interface CampaignsRow {
   had_leads: boolean;
   started_at: Date | null;
   last_status_change_at: Date | null;
-  /** Reason why the launcher run keeps failing. */
-  blocked_reason: string | null;
+  /** Message with the reason why the launcher run keeps failing. */
+  blocked_reason: Message | null;
   /** Time of the last comparison of the variants. */
   variants_compared_at: Date | null;
   /** Approval that started the campaign. Its emails are compared with the binding. Null: a person or a policy started it. */
@@ -1295,10 +1295,10 @@ interface ContactImportsRow {
   unclear: number;
   /** Rows of the file that were processed, including failed rows. A restarted job continues after them. */
   checkpoint: number;
-  error: string | null;
+  error: Message | null;
   started_at: Date | null;
   ended_at: Date | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1847,7 +1847,7 @@ interface DirectSendsRow {
   held_at: Date | null;
   waiting_for: Message | null;
   waiting_until: Date | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   error_code: string | null;
   error_detail: Message | null;
   finished_at: Date | null;
@@ -1948,7 +1948,7 @@ interface DomainRenewalsRow {
   renewed_at: Date | null;
   /** Reason why a person is needed. */
   error: StoredIssue | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -2456,8 +2456,8 @@ interface GoalReplaysRow {
   retained_without_event: number;
   started_at: Date | null;
   finished_at: Date | null;
-  /** Reason why its run keeps failing. */
-  blocked_reason: string | null;
+  /** Message with the reason why its run keeps failing. */
+  blocked_reason: Message | null;
   created_at: Date;
 }
 
@@ -2680,8 +2680,8 @@ interface InboundMessagesRow {
   /** Size (bytes) of the message. */
   size: number;
   seen: boolean;
-  /** Reason why the message could not be read. The row stays and the message is skipped. */
-  error: string | null;
+  /** Message with the reason why the message could not be read. The row stays and the message is skipped. */
+  error: Message | null;
   received_at: Date;
   /** Next attempt to read a message that could not be read. */
   retry_at: Date | null;
@@ -2855,8 +2855,8 @@ interface IntegrationConnectionsRow {
   inbound_hash: string | null;
   /** The provider's id of the webhook that Heron registered. */
   inbound_external_id: string | null;
-  /** Reason why its run keeps failing. */
-  blocked_reason: string | null;
+  /** Message with the reason why its run keeps failing. */
+  blocked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -3395,7 +3395,7 @@ interface MailboxOrdersRow {
   error: StoredIssue | null;
   /** True while its workflow still has something to do or undo. */
   under_way: boolean;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   actor_kind: 'session' | 'api_key' | 'oauth' | 'system';
   user_id: string | null;
   api_key_id: string | null;
@@ -3529,7 +3529,7 @@ interface MailboxSyncRow {
   last_synced_at: Date | null;
   failures: number;
   retry_at: Date | null;
-  last_error: string | null;
+  last_error: Message | null;
   /** Binary logarithm of the number of messages read, each weighted by 2 to the power of its day since 1970. The weights halve from day to day, and values of different days compare. */
   activity: number;
   /** The mailbox is among the most active ones, which have a connection all the time. Others are visited. */
@@ -4174,7 +4174,7 @@ interface PaymentsRow {
   refunded_at: Date | null;
   /** Reason why the payment failed or needs a person. */
   error: StoredIssue | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   /** End of the paid service. Null: a month after the payment, or the end of the renewed registration. */
   period_end: Date | null;
   /** End of the subscription that began with this payment. */
@@ -4595,7 +4595,7 @@ interface RunsRow {
   user_id: string | null;
   api_key_id: string | null;
   oauth_grant_id: string | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   /** Number of its events. Equals the "seq" of the last event. */
   event_count: number;
   ended_at: Date | null;
@@ -4775,7 +4775,7 @@ interface SendsRow {
   sent_at: Date | null;
   smtp_response: string | null;
   error_code: string | null;
-  error_detail: string | null;
+  error_detail: Message | null;
   opened_at: Date | null;
   machine_opened_at: Date | null;
   clicked_at: Date | null;
@@ -4843,7 +4843,7 @@ interface SentContentsRow {
   organization_id: string;
   /** The row of sent_copies that it is packed against; null: none. */
   copy_name: string | null;
-  /** Raw deflate of its JSON (domain/sending/sent-content.ts). */
+  /** Raw deflate of its JSON (domain/sending/control/sent-content.ts). */
   packed: Buffer;
   created_at: Date;
 }
@@ -4861,12 +4861,15 @@ interface SentCopiesRow {
   organization_id: string;
   /** First half of the SHA-256 of the content, hex. */
   name: string;
+  /** Hash of the step version alone, as in send_facts. */
+  copy_hash: string;
   content: string;
 }
 
 interface SentCopiesInsert {
   organization_id: string;
   name: string;
+  copy_hash: string;
   content: string;
 }
 
@@ -5141,7 +5144,7 @@ interface TestRunsRow {
   ends_at: Date;
   waiting_for: string | null;
   waiting_until: Date | null;
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   error: StoredIssue | null;
   completed_at: Date | null;
   created_at: Date;
@@ -5422,7 +5425,7 @@ interface WarmupStandingsRow {
   evaluated_at: Date | null;
   /** The last UTC day whose emails are planned. */
   planned_day: string | null;
-  run_blocked: string | null;
+  run_blocked: Message | null;
 }
 
 interface WarmupStandingsInsert {
@@ -5510,8 +5513,8 @@ interface WebhookDeliveriesRow {
   error_reason: Message | null;
   /** The secret that signed its first attempt. */
   secret_id: string | null;
-  /** Reason why its run keeps failing. */
-  blocked_reason: string | null;
+  /** Message with the reason why its run keeps failing. */
+  blocked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -5692,7 +5695,7 @@ interface WeeklyReportsRow {
   from_at: Date;
   to_at: Date;
   state: 'due' | 'done';
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   created_at: Date;
 }
 

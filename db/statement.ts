@@ -15,11 +15,10 @@ interface WithOptions {
 }
 
 /**
- * Runs SQL with named bindings at once, for the scopes (tenancy.ts, across.ts). With DB_PREPARED_STATEMENTS a frequent
- * text is prepared. The text is translated once and passed directly to knex's client. Building a knex query for every
- * run would cost more than the rest of a short statement in this process.
- * @param name prepares the statement under this name from its first run on, without waiting until it is frequent; null
- * never prepares it
+ * Runs SQL with named bindings immediately, for the scopes (tenancy.ts, across.ts). With DB_PREPARED_STATEMENTS, SQL
+ * that runs often is prepared. Its named bindings are translated once, and the result is passed directly to knex's
+ * client. To build a knex query for every run would cost more than all other work for a short statement.
+ * @param name name under which the statement is prepared from its first run on; null never prepares it
  */
 export function runStatement<Found>(
   db: Knex & WithOptions,

@@ -10,7 +10,7 @@ import type { EntityQuery, InsertQuery, TableQuery } from './table-query.ts';
 type OrgSql = `${string}:org${string}`;
 
 /**
- * Access to the rows of one organization, the only one there is. {@link OrgScope.query} and {@link OrgScope.table}
+ * The only access to the rows of an organization, for one organization each. {@link OrgScope.query} and {@link OrgScope.table}
  * filter by the organization. {@link OrgScope.sql} accepts only text that binds `:org`.
  */
 export class OrgScope {

@@ -5,10 +5,11 @@
 import { type Command, CommanderError } from 'commander';
 import { ConfigError } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
-import { AppError, renderMessage } from '../lib/errors.ts';
+import { AppError } from '../lib/errors.ts';
 import { localDataDir, localSettings, localState, waitForLocalStart } from './local-settings.ts';
 import { fromDataFolder, PROCESSES, program } from './program.ts';
 import { OperatorError } from './waiting.ts';
+import { render } from '../messages/render.ts';
 
 /** Commands that need no running installation and so wait for none. */
 const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle']);
@@ -68,8 +69,8 @@ function explain(error: unknown): number {
   } else if (error instanceof AppError) {
     console.error(`heron: ${error.message}`);
     for (const { path, message } of error.problems ?? [])
-      console.error(`  - ${path.replace(/^body\./, '')}: ${renderMessage(message)}`);
-    if (error.fix) console.error(`  ${renderMessage(error.fix)}`);
+      console.error(`  - ${path.replace(/^body\./, '')}: ${render(message)}`);
+    if (error.fix) console.error(`  ${render(error.fix)}`);
   } else {
     console.error('heron: unexpected failure:', withoutRowData(error));
   }

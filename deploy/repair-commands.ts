@@ -6,6 +6,7 @@ import { reactionLines } from './reactions-text.ts';
 import { parkedLines } from './runs-text.ts';
 import { OperatorError } from './waiting.ts';
 import { withAssembly, withCurrentDatabase } from './with-installation.ts';
+import { render } from '../messages/render.ts';
 
 /** Adds the commands that list and repair stuck, uncertain and miscounted items. */
 export function addRepairCommands(program: Command): void {
@@ -59,7 +60,14 @@ function uncertainCommands(program: Command): void {
     .description('list emails that may have been sent (JSON)')
     .action(async () => {
       const { listUncertain } = await import('../domain/operations/dead-letters/uncertain.ts');
-      await withCurrentDatabase(async (db) => printJson({ uncertain: await listUncertain(db) }));
+      await withCurrentDatabase(async (db) =>
+        printJson({
+          uncertain: (await listUncertain(db)).map(({ reason, ...email }) => ({
+            ...email,
+            reason: reason && render(reason),
+          })),
+        }),
+      );
     });
 
   for (const [name, what] of [

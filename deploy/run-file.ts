@@ -1,9 +1,9 @@
 import { isMap, LineCounter, parseDocument, type Document, type Node, type ParsedNode } from 'yaml';
 import type { z } from 'zod';
 import { createRunSchema } from '../domain/campaigns/runs/input.ts';
-import { renderMessage } from '../lib/errors.ts';
 import { issueMessage } from '../lib/issue-message.ts';
 import { message } from '../messages/index.ts';
+import { render } from '../messages/render.ts';
 
 /** Fault of a run file with its position; line and column count from 1. */
 interface FileFault {
@@ -65,9 +65,9 @@ function faultsOf(issue: z.core.$ZodIssue, at: At): FileFault[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       ...at([...path, key]),
-      message: named([...path, key].join('.'), renderMessage(message('field.unknown'))),
+      message: named([...path, key].join('.'), render(message('field.unknown'))),
     }));
-  return [{ ...at(path), message: named(path.join('.'), renderMessage(issueMessage(issue))) }];
+  return [{ ...at(path), message: named(path.join('.'), render(issueMessage(issue))) }];
 }
 
 function named(path: string, message: string): string {

@@ -1,5 +1,5 @@
 import type { Story, StorySend, StoryStep, StoryWait } from '../domain/sending/enrollment/story.ts';
-import { renderMessage } from '../lib/errors.ts';
+import { render } from '../messages/render.ts';
 
 /** Formats a contact's story as lines for a terminal. Times are UTC. */
 export function storyLines(story: Story): string[] {
@@ -9,22 +9,22 @@ export function storyLines(story: Story): string[] {
     `  contact   ${story.contact_id}`,
     `  campaign  ${campaign.id} "${campaign.name}", ${campaign.status}, ${campaign.steps} steps`,
     `  workflow  ${story.workflow_id}`,
-    `  state     ${story.state}${story.reason ? `: ${renderMessage(story.reason)}` : ''}`,
+    `  state     ${story.state}${story.reason ? `: ${render(story.reason)}` : ''}`,
     `  entered ${at(story.entered_at)}, launched ${at(story.launched_at)}, finished ${at(story.finished_at)}`,
     '',
     story.steps.length === 0 ? 'No step has begun.' : 'Steps',
     ...story.steps.flatMap((step) => stepLines(step, campaign.steps)),
     ...(reserved ? [`  first email: ${sendText(reserved)}`] : []),
     ...(log.length === 0 ? [] : ['', 'From the campaign log']),
-    ...log.map((line) => `  ${at(line.at)}  ${line.type}: ${renderMessage(line.message)}`),
+    ...log.map((line) => `  ${at(line.at)}  ${line.type}: ${render(line.message)}`),
     '',
     ...(hold
       ? [
-          `Held since ${at(hold.since)} until ${hold.until ? at(hold.until) : 'a person resumes it'} (${[hold.source, hold.reason && renderMessage(hold.reason)].filter(Boolean).join(': ')})`,
+          `Held since ${at(hold.since)} until ${hold.until ? at(hold.until) : 'a person resumes it'} (${[hold.source, hold.reason && render(hold.reason)].filter(Boolean).join(': ')})`,
         ]
       : []),
     now
-      ? `Now: ${renderMessage(now.waiting_for)}${now.until ? `, until ${at(now.until)}` : ''}${now.blocked ? ' (blocked)' : ''}`
+      ? `Now: ${render(now.waiting_for)}${now.until ? `, until ${at(now.until)}` : ''}${now.blocked ? ' (blocked)' : ''}`
       : `Now: ${story.state}`,
   ];
 }
@@ -35,7 +35,7 @@ function stepLines(step: StoryStep, total: number): string[] {
   return [
     `  ${step.seq}. ${label}${step.name ? ` (${step.name})` : ''}, ${step.kind}`,
     `     ${at(step.started_at)} -> ${end}${step.state}${step.outcome ? `, ${step.outcome}` : ''}${step.attempts > 0 ? `, ${step.attempts} attempts` : ''}`,
-    ...(step.detail ? [`     ${renderMessage(step.detail)}`] : []),
+    ...(step.detail ? [`     ${render(step.detail)}`] : []),
     ...(step.send ? [`     email: ${sendText(step.send)}`] : []),
     ...(step.wait ? [`     wait: ${waitText(step.wait)}`] : []),
   ];

@@ -284,7 +284,7 @@ function line(cells: readonly string[]): string {
   return cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',');
 }
 
-/** Converts a name to its form in an address. */
+/** Converts a name to its spelling in email addresses: lower case, without accents. */
 function plain(name: string): string {
   const letters: Record<string, string> = { ł: 'l', ø: 'o', ß: 'ss', ı: 'i', đ: 'd' };
   return name

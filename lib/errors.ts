@@ -1,4 +1,4 @@
-import { message, type Language, type Message, type MessageCode } from '../messages/index.ts';
+import { message, type Message, type MessageCode } from '../messages/index.ts';
 import { render } from '../messages/render.ts';
 
 /**
@@ -102,11 +102,6 @@ export function statusLabel(status: number): string {
   return LABELS[status] ?? 'Error';
 }
 
-/** Returns a message in a language, English by default. */
-export function renderMessage(said: Message, language?: Language): string {
-  return render(said, language);
-}
-
 /** One problem of a bad request: its place (dotted path from `body`, `query` or `params`) and message. */
 export interface Problem {
   path: string;
@@ -140,7 +135,7 @@ export class AppError extends Error {
   readonly headers: Record<string, string> | undefined;
 
   constructor(code: ErrorCode, said: Message, options: AppErrorOptions = {}) {
-    super(renderMessage(said), options.cause === undefined ? undefined : { cause: options.cause });
+    super(render(said), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
     this.said = said;

@@ -72,7 +72,7 @@ const PLACES: [Queue, string, object][] = [
   ['webhooks', 'deliverWebhook', { deliveryId: newId() }],
   ['batch', 'runLauncher', { campaignId: newId() }],
   ['batch', 'importContacts', { importId: newId() }],
-  ['batch', 'abandonImport', { importId: newId(), reason: 'test' }],
+  ['batch', 'abandonImport', { importId: newId(), reason: null }],
   ['interactive', 'checkMailbox', { checkId: newId() }],
   ['workflows', 'advanceEnrollment', { enrollmentId: newId() }],
   ['mail', 'warmupTurn', { mailboxId: newId() }],

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { reviewReading } from '../domain/mailboxes/unread.ts';
 import { readHealthRows, accountHealth } from '../domain/reporting/analytics/account-health.ts';
 import { reader } from '../domain/platform/kernel/transact.ts';
+import { message } from '../messages/index.ts';
 import { eventually } from '../test/harness/eventually.ts';
 import { createMailbox, type Tenant } from '../test/harness/factories.ts';
 import type { ServerLack } from '../test/harness/imap-lacks.ts';
@@ -99,7 +100,7 @@ test('a server without UIDVALIDITY holds its mailbox with the cause, until it ha
   t.like(await s.world.deps.db('mailbox_errors').where({ mailbox_id: s.id }), [
     { error_code: 'imap_unsupported', resolved_at: null },
   ] as never);
-  t.is((await position(s)).last_error, 'The server gives no UIDVALIDITY');
+  t.is((await position(s)).last_error.code, 'mailboxes.imap_needs_uidvalidity');
   const [health] = await readHealthRows(reader(s.world.system(s.tenant.organizationId)), new Date(), [s.id]);
   t.is(accountHealth(health!).status, 'error');
   s.box.lacks.clear();
@@ -146,11 +147,11 @@ test('the finding of an unread mailbox quotes the failure of its server', async 
     .update({
       last_synced_at: new Date(Date.now() - 2 * HOUR_MS),
       failures: 4,
-      last_error: 'The server could not be reached',
+      last_error: JSON.stringify(message('mailboxes.unreachable_connect')),
     });
   await reviewReading(deps, await reviewReading(deps, new Set()));
   t.like((await mailbox(s)).imap_hold_reason, {
     code: 'mailboxes.unread_failing',
-    values: { reason: { code: 'words', values: { words: 'The server could not be reached' } } },
+    values: { reason: message('mailboxes.unreachable_connect') },
   });
 });

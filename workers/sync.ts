@@ -81,7 +81,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
   const { db, log, config } = deps;
   const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000, rankMs = 60_000 } = options;
   const wakeable = createWakeable();
-  // Half of the interval remains for those that wait for their turn.
+  // A mailbox that is due may have to wait for half of the interval.
   const dueMs = (config.IMAP_POLL_SECONDS * 1000) / 2;
   // Wakes the loop when a watcher ended on purpose (new credentials), so that its mailbox is watched again at once.
   const watchers = new Watchers(watchParts(deps, workerId, options), metrics, () => wakeable.wake());

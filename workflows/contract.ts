@@ -11,6 +11,12 @@ export const PRIORITY = { interactive: 1, standard: 3 } as const;
 /** Failure type of an activity that kept failing. PostgreSQL shows its object as blocked. */
 export const BLOCKED = 'blocked';
 
+/** Message for people by its code, with its values. */
+export interface Sentence {
+  code: string;
+  values: Record<string, unknown>;
+}
+
 /** Kind of work that a run does, see {@link PRIORITY}. */
 export type Work = keyof typeof PRIORITY;
 

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
-import { approvalUrl, NO_DECISION } from '../../domain/approvals/link.ts';
+import { approvalUrl } from '../../domain/approvals/link.ts';
 import { approvalStatus, type ApprovalRow } from '../../domain/approvals/view.ts';
 import type { Config } from '../../lib/config/index.ts';
-import type { Language } from '../../messages/index.ts';
+import { message, type Language } from '../../messages/index.ts';
 import { presentReport } from '../http/findings.ts';
 import { iso } from '../http/schemas.ts';
 import type { approval } from './schemas.ts';
 import { render } from '../../messages/render.ts';
+import { reasonIn } from '../http/stored-message.ts';
 
 /** Returns an approval as the API shows it at a given time: one past its expiry is `expired`. */
 export function presentApproval(
@@ -32,7 +33,7 @@ export function presentApproval(
     expires_at: iso(row.expires_at),
     decided_by: row.decided_by,
     decided_at: iso(row.decided_at),
-    reason: row.reason ?? (status === 'expired' ? NO_DECISION : null),
+    reason: reasonIn(row.reason ?? (status === 'expired' ? message('approval.no_decision') : null), language),
     executed_at: iso(row.executed_at),
   };
 }

@@ -50,7 +50,7 @@ test('what has changed since is not started, and needs another approval', async 
   const { approval_id: id } = (await asKey(desk, 'POST', `${at}/start`)).body;
   await asKey(desk, 'POST', `${at}/leads`, { contact_ids: [await desk.contact()] });
   const decided = await decide(desk, id);
-  t.like(decided.body, { status: 'expired', reason: 'What was approved has changed since' });
+  t.like(decided.body, { status: 'expired', reason: 'The content has changed since the approval' });
   t.is((await desk.row(campaign.id)).status, 'draft');
 
   // By PATCH: the other changes are made, the start waits.

@@ -32,12 +32,15 @@ import type {
   step,
   variantList,
 } from './schemas.ts';
-import { presentMessage, reasonIn } from '../http/stored-message.ts';
+import { presentBlocked, presentMessage, reasonIn } from '../http/stored-message.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
 /** Returns a campaign with all its settings. The link to its Temporal run is present once it was started. */
-export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'>): z.input<typeof campaign> {
+export function presentCampaign(
+  row: CampaignRow,
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
+): z.input<typeof campaign> {
   return {
     id: row.id,
     user_id: row.user_id,
@@ -92,7 +95,7 @@ export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'
     last_status_change_at: iso(row.last_status_change_at),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
-    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...presentBlocked(row, language),
     ...(row.status === 'draft' ? {} : runUrl(config, campaignWorkflow, { campaignId: row.id })),
   };
 }

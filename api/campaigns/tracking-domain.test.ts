@@ -1,9 +1,10 @@
 import test from 'ava';
 import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
-import { renderMessage, type AppError } from '../../lib/errors.ts';
+import type { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
+import { render } from '../../messages/render.ts';
 
 let world: World;
 test.before(async () => {
@@ -27,7 +28,7 @@ test('a tracking domain counts once it points here and names the workspace, and 
     markTrackingDomain(ctx, id, await checkTrackingDomain(ctx, id, dns(names, texts)));
   const unproved = await t.throwsAsync<AppError>(verify([home]));
   t.is(unproved?.code, 'bad_request');
-  t.true(renderMessage(unproved!.fix!).includes(proofOf(desk)), 'says which record is missing');
+  t.true(render(unproved!.fix!).includes(proofOf(desk)), 'says which record is missing');
   await t.throwsAsync(verify([home], ['heron-workspace=' + newId()]), { code: 'bad_request' } as never);
   t.true((await verify([`${home.toUpperCase()}.`], ['v=spf1 -all', proofOf(desk)])).tracking_domain_verified);
   await t.throwsAsync(verify(['elsewhere.example.net']), { code: 'bad_request' } as never);

@@ -260,7 +260,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
       });
     }
   };
-  // The path is omitted because some paths hold addresses and tokens.
+  // The span has no path, because some paths contain addresses and tokens.
   return (koa, next) =>
     withRequestSpan(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () =>
       Promise.resolve(answer(koa, next)),

@@ -1,11 +1,12 @@
 import type { Context } from 'koa';
 import { asUnavailable } from '../../domain/platform/kernel/over-time.ts';
-import { AppError, ERROR_CODES, renderMessage, statusLabel, type ErrorCode, type Problem } from '../../lib/errors.ts';
+import { AppError, ERROR_CODES, statusLabel, type ErrorCode, type Problem } from '../../lib/errors.ts';
 import { traceIds } from '../../lib/trace.ts';
 import { type Language, type Message, message } from '../../messages/index.ts';
 import { preferredLanguage } from './language.ts';
 import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
+import { render } from '../../messages/render.ts';
 
 /** Problem of a request as shown to a client: as text, and as a message code with values. */
 export interface ShownProblem {
@@ -69,13 +70,13 @@ export function errorEnvelope(error: AppError, requestId: string, language?: Lan
   const { said, fix, problems } = error;
   return {
     error: statusLabel(error.status),
-    message: renderMessage(said, language),
+    message: render(said, language),
     code: error.code,
     message_code: said.code,
     message_values: said.values,
     request_id: requestId,
     ...traceOf(),
-    ...(fix ? { fix: renderMessage(fix, language) } : {}),
+    ...(fix ? { fix: render(fix, language) } : {}),
     ...(problems ? { problems: problems.map((problem) => shownProblem(problem, language)) } : {}),
     ...error.extra,
   };
@@ -83,7 +84,7 @@ export function errorEnvelope(error: AppError, requestId: string, language?: Lan
 
 /** Returns a problem of a request in a language. */
 export function shownProblem({ path, message: said }: Problem, language?: Language): ShownProblem {
-  return { path, message: renderMessage(said, language), code: said.code, values: said.values };
+  return { path, message: render(said, language), code: said.code, values: said.values };
 }
 
 /** Returns the trace id of the request, if traces are recorded, for every form of an error. */

@@ -1,6 +1,7 @@
 import { OAUTH_CODES, OAuthError, type OAuthCode } from '../../domain/identity/oauth/errors.ts';
-import { renderMessage, type AppError } from '../../lib/errors.ts';
+import type { AppError } from '../../lib/errors.ts';
 import type { ErrorStyle } from './route.ts';
+import { render } from '../../messages/render.ts';
 
 /** Error body of OAuth's endpoints (RFC 6749, section 5.2; RFC 7591, section 3.2.2), in the OpenAPI document. */
 export const oauthErrorSchema = {
@@ -21,7 +22,7 @@ export function oauthBody(
   requestId: string,
 ): { error: OAuthCode; error_description: string; request_id: string } {
   const faults = (error.problems ?? []).map(
-    ({ path, message }) => `${path.replace(/^(body|query)\./, '')}: ${renderMessage(message)}`,
+    ({ path, message }) => `${path.replace(/^(body|query)\./, '')}: ${render(message)}`,
   );
   return {
     error: codeOf(error, style),

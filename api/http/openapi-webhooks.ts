@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { EVENT_PAYLOADS, TEST_PAYLOAD } from '../../domain/platform/kernel/event-payloads.ts';
 import { EVENT_TYPES, scopeOf, TEST_EVENT, type EventType } from '../../domain/platform/kernel/events.ts';
-import { renderMessage } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
 import { shorten, toSchema } from './openapi-schema.ts';
+import { render } from '../../messages/render.ts';
 
 const HEADERS = [
   {
@@ -27,7 +27,7 @@ export function webhooksSection(): Record<string, object> {
       types.map((type) => [
         type,
         delivery(type, {
-          description: renderMessage(message(`event.${type}`)),
+          description: render(message(`event.${type}`)),
           payload: EVENT_PAYLOADS[type],
           extra: { 'x-firehose': EVENT_TYPES[type].firehose, 'x-scope': scopeOf(type) },
         }),

@@ -19,6 +19,14 @@ export function reasonIn(reason: Message | null, language: Language | undefined)
   return reason && render(reason, language);
 }
 
+/** Returns the field `blocked_reason` of a record whose run is blocked, or no field. */
+export function presentBlocked(
+  { blocked_reason: reason }: { blocked_reason: Message | null },
+  language: Language | undefined,
+) {
+  return reason ? { blocked_reason: render(reason, language) } : {};
+}
+
 /** Error of a record and its fix, in the language of the request. */
 export const issue = z.strictObject({ code: z.string(), message: z.string(), fix: z.string() });
 

@@ -20,8 +20,8 @@ import type {
 } from './schemas.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { mailboxErrorTitle } from '../../domain/sending/control/mailbox-hold.ts';
-import { renderMessage } from '../../lib/errors.ts';
 import { presentIssue } from '../http/stored-message.ts';
+import { render } from '../../messages/render.ts';
 
 /** Context that holds the reader's language. */
 type Reader = Pick<Ctx, 'language'>;
@@ -44,10 +44,10 @@ export function presentMailbox(
     imap: row.imap,
     hold: hold && {
       code: hold.code,
-      title: renderMessage(mailboxErrorTitle(hold.code), language),
-      reason: renderMessage(hold.reason, language),
+      title: render(mailboxErrorTitle(hold.code), language),
+      reason: render(hold.reason, language),
       until: iso(hold.until),
-      fix: renderMessage(fixOfHold(hold.code), language),
+      fix: render(fixOfHold(hold.code), language),
     },
     signature_plain: row.signature_plain,
     signature_html: row.signature_html,
@@ -96,8 +96,8 @@ function presentError(
 ): z.input<typeof mailboxDetail>['recent_errors'][number] {
   return {
     ...error,
-    title: renderMessage(mailboxErrorTitle(error.error_code), language),
-    message: renderMessage(error.message, language),
+    title: render(mailboxErrorTitle(error.error_code), language),
+    message: render(error.message, language),
     created_at: iso(error.created_at),
     resolved_at: iso(error.resolved_at),
   };
@@ -147,7 +147,7 @@ export function presentAuthCheck(check: AuthCheck, { language }: Reader): z.inpu
     dmarc_found: check.dmarcPolicy !== null,
     ...(check.dmarcPolicy === null ? {} : { dmarc_policy: check.dmarcPolicy }),
     all_aligned: check.allAligned,
-    summary: renderMessage(check.summary, language),
+    summary: render(check.summary, language),
   };
 }
 

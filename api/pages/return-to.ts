@@ -6,7 +6,7 @@ export const APPS_PATH = '/account/apps';
 /** Sign-in form without another request to continue. */
 export const SIGN_IN_PATH = '/account/sign-in';
 
-/** Placeholder origin: paths are resolved against it to check that they stay on it. */
+/** Placeholder origin. A path is resolved against it to check that the result has the same origin. */
 const NOWHERE = 'http://heron.invalid';
 
 /**

@@ -1,5 +1,4 @@
 import { escapeHtml } from '../../domain/mail/messages/text.ts';
-import { renderMessage } from '../../lib/errors.ts';
 import type { Permission } from '../../lib/permissions.ts';
 import { message, SENTENCES, type Language, type Message, type MessageCode } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
@@ -45,7 +44,7 @@ function textsIn(language: Language) {
   const { say, rich } = speech;
   return {
     lang: language,
-    plainly: (words: Message): string => renderMessage(words, language),
+    plainly: (words: Message): string => render(words, language),
     day: (date: Date): string => date.toLocaleDateString(language === 'en' ? 'en-GB' : language, DAY),
     /** Formats a time in UTC. The pages run no script, so the reader's time zone is unknown. */
     moment: (date: Date): string => say(message('mail.moment', { at: date.toISOString() })),
@@ -261,7 +260,6 @@ function approvalTexts({ say, rich, named }: Speech) {
     executed: (at: string) => rich('page.approval.executed', { at }),
     denied: (at: string) => rich('page.approval.denied', { at }),
     expired: say(message('page.approval.expired')),
-    undecided: say(message('page.approval.undecided')),
     decision: say(message('page.approval.decision')),
     reason: say(message('page.approval.reason')),
     deny: say(message('page.approval.deny')),

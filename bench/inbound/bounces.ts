@@ -26,8 +26,9 @@ export interface BounceScore {
 }
 
 /**
- * Classifies every message and counts. A result is correct if it is hard or soft like the corpus, or no bounce if the
- * corpus has none. A delay notice counts as soft: the corpus has no kind for it and files it under soft reasons.
+ * Classifies every message and counts the correct results. A result is correct if it has the kind (hard or soft) that
+ * the corpus lists, or is no bounce where the corpus lists none. A delay notice counts as soft, because the corpus
+ * has no kind for it and lists it among the soft reasons.
  */
 export async function scoreBounces(cases: readonly BounceCase[]): Promise<BounceScore> {
   const row = () => Object.fromEntries(READINGS.map((reading) => [reading, 0])) as Record<BounceReading, number>;

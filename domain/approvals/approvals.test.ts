@@ -311,7 +311,7 @@ test.serial('what is carried out is what was approved, once', async (t) => {
 
   const changed = await createApproval(ctx, tenant);
   subject.changed.add(changed.id);
-  t.like(await decide(changed.id), { status: 'expired', reason: 'What was approved has changed since' });
+  t.like(await decide(changed.id), { status: 'expired', reason: message('approval.content_changed') });
   t.deepEqual(told(changed), ['changed']);
 
   const denied = await createApproval(ctx, tenant);
@@ -320,7 +320,9 @@ test.serial('what is carried out is what was approved, once', async (t) => {
 
   const gone = await createApproval(ctx, tenant);
   const withdraw = () =>
-    transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, 'Cancelled'));
+    transact(ctx, (tx) =>
+      withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, message('approval.run_cancelled')),
+    );
   t.true(await withdraw());
   t.false(await withdraw(), 'it has ended');
   await t.throwsAsync(decide(gone.id), { code: 'conflict' });

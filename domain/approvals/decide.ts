@@ -14,6 +14,7 @@ import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import { isRequesterValid } from './standing.ts';
 import { approvalEvent, approvalStatus, findApproval } from './view.ts';
 import { message } from '../../messages/index.ts';
+import { externalText } from '../platform/external-text.ts';
 
 interface Decision {
   decision: 'approved' | 'denied';
@@ -44,17 +45,26 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
       await subject.handOver(tx, locked, decided);
       return decided;
     }
-    if (locked === undefined) await endApproval(tx, id, 'What it was asked for is gone');
+    if (locked === undefined) await endApproval(tx, id, message('approval.subject_gone'));
     else await executeApproved(tx, subject, locked, decided, ctx.config);
     return findApproval(tx.org, id);
   });
 }
 
+/** Maximum length (characters) of the note of a decision. */
+const MAX_NOTE = 2000;
+
 async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision): Promise<ApprovalRow> {
   const [decided] = await tx.org.sql<ApprovalRow>(
-    `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = nullif(:reason, '')
+    `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = cast(:reason as jsonb)
            where organization_id = :org and id = :id and status = 'pending' and expires_at > :now returning *`,
-    { id, decision, person: tx.actor.userId, reason: reason ?? '', now: tx.now },
+    {
+      id,
+      decision,
+      person: tx.actor.userId,
+      reason: reason ? json(externalText(reason, MAX_NOTE)) : null,
+      now: tx.now,
+    },
   );
   if (!decided) throw tooLateError(await findApproval(tx.org, id), tx.now);
   tx.emit('approval.decided', {
@@ -99,7 +109,7 @@ export async function executeApproved<Subject>(
   config: Config,
 ): Promise<boolean> {
   if (!(await isRequesterValid(tx, approval))) {
-    await endApproval(tx, approval.id, 'The credential that asked for it can no longer be used');
+    await endApproval(tx, approval.id, message('approval.credential_ended'));
     await subject.refused(tx, locked, approval, 'revoked', config);
     return false;
   }
@@ -108,7 +118,7 @@ export async function executeApproved<Subject>(
     await subject.execute(tx, locked, approval, config);
     return true;
   }
-  await endApproval(tx, approval.id, 'What was approved has changed since');
+  await endApproval(tx, approval.id, message('approval.content_changed'));
   await subject.refused(tx, locked, approval, 'changed', config);
   return false;
 }

@@ -1,9 +1,12 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
-import { NO_DECISION } from './link.ts';
 import { subjectOf, type SubjectType } from '../platform/kernel/approval-subjects.ts';
 import { approvalEvent, findApproval } from './view.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { json } from '../../db/connection.ts';
+import { codedReason } from '../platform/coded-reason.ts';
+import { render } from '../../messages/render.ts';
 
 /**
  * Ends an approval that expired without a decision, and refuses its subject.
@@ -24,9 +27,9 @@ export async function expireApproval(tx: Tx, id: string, config: Config): Promis
  */
 export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<ApprovalRow[]> {
   const ended = await tx.org.sql<ApprovalRow>(
-    `update approvals set status = 'expired', reason = :why
+    `update approvals set status = 'expired', reason = cast(:why as jsonb)
      where organization_id = :org and id = any(:ids::uuid[]) and status = 'pending' and expires_at <= :now returning *`,
-    { ids, why: NO_DECISION, now: tx.now },
+    { ids, why: json(message('approval.no_decision')), now: tx.now },
   );
   for (const approval of ended) announce(tx, approval);
   return ended;
@@ -40,7 +43,7 @@ export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<A
 export async function withdrawApproval(
   tx: Tx,
   subject: { type: SubjectType; id: string },
-  why: string,
+  why: Message,
 ): Promise<boolean> {
   const [open] = await tx.org.sql<{ id: string }>(
     `select id from approvals where organization_id = :org and subject_type = :type and subject_id = :subject and status in ('pending', 'approved')
@@ -54,16 +57,17 @@ export async function withdrawApproval(
  * Ends an approval that is pending, or approved but not executed. The caller handles its subject.
  * @returns false if it had ended before
  */
-export async function endApproval(tx: Tx, id: string, why: string): Promise<boolean> {
+export async function endApproval(tx: Tx, id: string, why: Message): Promise<boolean> {
   const [ended] = await tx.org.sql<ApprovalRow>(
-    `update approvals set status = 'expired', reason = :why
+    `update approvals set status = 'expired', reason = cast(:why as jsonb)
      where organization_id = :org and id = :id and status in ('pending', 'approved') returning *`,
-    { id, why },
+    { id, why: json(why) },
   );
   if (ended) announce(tx, ended);
   return ended !== undefined;
 }
 
 function announce(tx: Tx, approval: ApprovalRow): void {
-  tx.emit('approval.expired', { ...approvalEvent(approval), reason: approval.reason! });
+  const reason = approval.reason!;
+  tx.emit('approval.expired', { ...approvalEvent(approval), reason: render(reason), ...codedReason(reason) });
 }

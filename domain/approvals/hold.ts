@@ -9,7 +9,7 @@ import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts'
 import type { Tx } from '../platform/kernel/transact.ts';
 import type { Requester } from './authorize.ts';
 import { endApproval } from './expire.ts';
-import { approvalUrl, NO_DECISION } from './link.ts';
+import { approvalUrl } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
 import type { SubjectType } from '../platform/kernel/approval-subjects.ts';
 import { approvalEvent, approvalStatus } from './view.ts';
@@ -49,9 +49,8 @@ export async function holdForApproval(
   const open = await openApproval(tx, held.subject);
   if (open?.payload_hash === payloadHash && approvalStatus(open, tx.now) !== 'expired') return open;
   if (open) {
-    const why =
-      approvalStatus(open, tx.now) === 'expired' ? NO_DECISION : 'The same was asked for again with another content';
-    await endApproval(tx, open.id, why);
+    const isExpired = approvalStatus(open, tx.now) === 'expired';
+    await endApproval(tx, open.id, message(isExpired ? 'approval.no_decision' : 'approval.asked_again'));
   }
   const { apiKeyId, oauthGrantId } = held.requester;
   if (!apiKeyId && !oauthGrantId) throw new Error('only the action of a key or an application waits for approval');

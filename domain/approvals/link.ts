@@ -1,8 +1,5 @@
 import type { Config } from '../../lib/config/index.ts';
 
-/** Reason of an approval that expired. */
-export const NO_DECISION = 'No decision within 30 minutes';
-
 /** Returns the URL of the page on which a person sees and decides an approval. */
 export function approvalUrl({ APP_URL }: Pick<Config, 'APP_URL'>, id: string): string {
   return `${APP_URL}/approvals/${id}`;

@@ -10,6 +10,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { releaseReservedSends } from '../sending/control/release.ts';
 import { lockCampaign } from '../sending/control/status.ts';
+import { message } from '../../messages/index.ts';
 
 const REASON = 'the campaign was deleted';
 /** Maximum runs cancelled with one statement. */
@@ -45,7 +46,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
       .whereIn('scope', ['campaign', 'campaign_new'])
       .delete();
     await tx.org.table('campaigns').where({ id }).delete();
-    await withdrawApproval(tx, { type: 'campaign', id }, 'The campaign was deleted');
+    await withdrawApproval(tx, { type: 'campaign', id }, message('approval.campaign_deleted'));
     tx.emit('campaign.deleted', { campaign_id: id, name: campaign.name });
     tx.audit({
       action: 'delete',

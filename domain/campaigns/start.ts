@@ -67,7 +67,7 @@ export async function startOrHold(
   await launch(tx, campaign);
   // Started as it is now, by somebody who may: no earlier approval binds it.
   if (campaign.approval_id) await unbindCampaign(tx, campaign.id);
-  await withdrawApproval(tx, subjectOf(campaign), 'The campaign was started meanwhile');
+  await withdrawApproval(tx, subjectOf(campaign), message('approval.campaign_started'));
   return {};
 }
 

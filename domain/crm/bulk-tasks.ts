@@ -74,7 +74,7 @@ export async function deleteTasks(ctx: Ctx, selection: TaskSelection): Promise<n
   });
 }
 
-/** Lists problems of a selection beyond its types: malformed ids in its filters. */
+/** Lists the problems of a selection that its schema does not find: malformed ids in its filters. */
 export function selectionProblems({ all, filters }: TaskSelection): Problem[] {
   return all && filters ? taskFilterProblems(filters, 'body.filters') : [];
 }

@@ -1,5 +1,6 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 import { eraseFiles } from '../platform/erase-files.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Erases data about contacts that other tables keep: texts of their messages and of emails to them, and reports of
@@ -18,7 +19,34 @@ export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promis
      where organization_id = :org and ${THEIRS} and source like 'erasure/%' and status in ('pending', 'in_progress')`,
     { ...bindings, now: tx.now },
   );
+  await eraseSent(tx, bindings);
   for (const statement of STATEMENTS) await tx.org.sql(statement, bindings);
+}
+
+/** Erases the contents of emails to the contacts, and the copies that no other content is packed against. */
+async function eraseSent(tx: Tx, bindings: { contacts: string[] }): Promise<void> {
+  // A copy locked by somebody else is just being used for another email.
+  const copies = await tx.org.sql<{ name: string }>(
+    `with sent as materialized (
+       select id from sends where organization_id = :org and ${THEIRS} order by id for update
+     ), contents as (
+       delete from sent_contents e using sent s where e.organization_id = :org and e.send_id = s.id returning e.copy_name
+     ), letters as (
+       delete from dead_letters d using sent s where d.organization_id = :org and d.task_id = s.id
+     ), emptied as (
+       update sends s set subject = '', smtp_response = null, error_detail = null,
+         conversation = case when s.conversation is null then null else jsonb_set(s.conversation, '{subject}', '""') end
+       from sent where s.organization_id = :org and s.id = sent.id
+     )
+     select name from sent_copies where organization_id = :org and name in (select copy_name from contents) for update skip locked`,
+    bindings,
+  );
+  if (copies.length > 0)
+    await tx.org.sql(
+      `delete from sent_copies c where organization_id = :org and name = any(cast(:names as text[]))
+         and not exists (select from sent_contents e where e.organization_id = :org and e.copy_name = c.name)`,
+      { names: copies.map(({ name }) => name) },
+    );
 }
 
 const THEIRS = 'contact_id = any(cast(:contacts as uuid[]))';
@@ -27,17 +55,10 @@ const ADDRESSES = `select email from contacts where organization_id = :org and i
   union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
     where p.organization_id = :org and p.${THEIRS}`;
 
+/** Title of an approval whose email and recipients are erased. */
+const ERASED = message('approval.erased_email');
+
 const STATEMENTS = [
-  `with sent as materialized (
-     select id from sends where organization_id = :org and ${THEIRS} order by id for update
-   ), contents as (
-     delete from sent_contents e using sent s where e.organization_id = :org and e.send_id = s.id
-   ), letters as (
-     delete from dead_letters d using sent s where d.organization_id = :org and d.task_id = s.id
-   )
-   update sends s set subject = '', smtp_response = null, error_detail = null,
-     conversation = case when s.conversation is null then null else jsonb_set(s.conversation, '{subject}', '""') end
-   from sent where s.organization_id = :org and s.id = sent.id`,
   `with theirs as materialized (
      select id from inbound_messages where organization_id = :org and ${THEIRS}
    ), words as (
@@ -49,7 +70,7 @@ const STATEMENTS = [
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null
    where organization_id = :org and ${THEIRS} and finished_at is not null`,
   // A person's decision stays recorded, without the email and its recipients.
-  `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', 'Email to a deleted contact', 'steps', '[]'::jsonb,
+  `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', jsonb_build_object('code', '${ERASED.code}', 'values', '{}'::jsonb), 'steps', '[]'::jsonb,
        'samples', '[]'::jsonb, 'details', '{}'::jsonb)
    from direct_sends d where d.organization_id = :org and a.organization_id = :org and a.subject_type = 'direct_send' and a.subject_id = d.id and d.${THEIRS}`,
   `with addresses as materialized (${ADDRESSES})

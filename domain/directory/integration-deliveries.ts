@@ -6,9 +6,9 @@ import type { Tx } from '../platform/kernel/transact.ts';
 type WaitingAction = Columns<'integration_deliveries', 'id' | 'connection_id' | 'action' | 'source'>;
 
 /**
- * Ends pending actions at providers of a connection or of contacts that are about to be deleted, and reports them to
- * their requesters as not done. The caller has locked the rows, so that nothing is added meanwhile.
- * @param why reason for people
+ * Cancels the pending provider actions of a connection, or of contacts, about to be deleted. Reports each action to its
+ * requester as not done. The caller has locked the rows, so that no action is added meanwhile.
+ * @param why reason that the requester shows
  */
 export async function abandonDeliveries(
   tx: Tx,

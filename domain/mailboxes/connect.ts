@@ -265,7 +265,6 @@ async function replaceServices(
     .update({
       failures: 0,
       retry_at: null,
-      last_error: null,
       ...(moved ? { uid_validity: null, last_uid: 0, last_synced_at: tx.now } : {}),
     });
 }

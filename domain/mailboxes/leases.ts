@@ -1,7 +1,8 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { Db } from '../../db/connection.ts';
+import { json, type Db } from '../../db/connection.ts';
+import type { Message } from '../../messages/index.ts';
 
 /** A mailbox that this process watches until its lease expires. */
 export interface SyncLease {
@@ -132,7 +133,7 @@ export async function failLease(
   db: Db,
   workerId: string,
   mailboxId: string,
-  error: string,
+  reason: Message,
   delayOf: (failures: number) => number,
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
@@ -150,7 +151,7 @@ export async function failLease(
         owner: null,
         lease_until: null,
         failures,
-        last_error: error.slice(0, 500),
+        last_error: json(reason),
         retry_at: across(trx, 'engine').raw(`now() + :delay * interval '1 millisecond'`, { delay: delayOf(failures) }),
       });
   });

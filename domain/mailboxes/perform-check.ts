@@ -1,15 +1,13 @@
 import { notFound } from '../../lib/errors.ts';
 import { ImapError, verifyImap } from '../../lib/imap/index.ts';
-import type { SmtpSender, SmtpTarget } from '../../lib/smtp/index.ts';
-import type { CheckStage, MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
+import { reasonOfFault, type SmtpSender, type SmtpTarget } from '../../lib/smtp/index.ts';
+import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { type CheckRequest } from './check.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
-import { withoutSecrets } from '../../lib/without-secrets.ts';
-import { message, type Message } from '../../messages/index.ts';
-import { externalText } from '../platform/external-text.ts';
+import { message } from '../../messages/index.ts';
 
 /** Timeout (ms) per server. */
 const SIDE_MS = 20_000;
@@ -51,14 +49,10 @@ async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResul
       return { ok: true };
     case 'refused': {
       const stage = outcome.stage === 'auth' || outcome.stage === 'tls' ? outcome.stage : 'greeting';
-      return { ok: false, stage, message: externalText(withoutSecrets(outcome.response, target)) };
+      return { ok: false, stage, message: reasonOfFault(outcome) };
     }
     case 'unreachable':
-      return {
-        ok: false,
-        stage: outcome.stage,
-        message: unreachable(outcome.stage, withoutSecrets(outcome.detail, target)),
-      };
+      return { ok: false, stage: outcome.stage, message: outcome.reason };
     case 'unknown':
       return { ok: false, stage: 'session', message: message('mailboxes.unreachable_session') };
   }
@@ -72,18 +66,10 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
     if (!(error instanceof ImapError)) throw error;
     if (error.needs) {
       const stage = error.needs === 'select' ? 'session' : 'reading';
-      return { ok: false, stage, message: message(`mailboxes.imap_needs_${error.needs}`) };
+      return { ok: false, stage, message: error.said };
     }
-    return { ok: false, stage: error.stage, message: imapFault(error, withoutSecrets(error.message, target)) };
+    // The words of a server that does not speak IMAP are not shown.
+    const said = error.kind === 'protocol' ? message('mailboxes.not_understood') : error.said;
+    return { ok: false, stage: error.stage, message: said };
   }
-}
-
-/** Returns the message for an unreachable server. TLS errors contain their own description. */
-function unreachable(stage: Exclude<CheckStage, 'reading'>, detail: string): Message {
-  return stage === 'tls' || stage === 'auth' ? externalText(detail) : message(`mailboxes.unreachable_${stage}`);
-}
-
-function imapFault({ kind, stage }: ImapError, detail: string): Message {
-  if (kind === 'protocol') return message('mailboxes.not_understood');
-  return kind === 'unreachable' ? unreachable(stage, detail) : externalText(detail);
 }

@@ -3,7 +3,6 @@ import { DAY_MS } from '../../lib/clock.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
-import { externalText } from '../platform/external-text.ts';
 import type { Message } from '../../messages/index.ts';
 
 /** PostgreSQL channel that notifies sync workers of added, changed and removed mailboxes. */
@@ -93,11 +92,11 @@ export async function recordUnsupported(ctx: Ctx, mailboxId: string, reason: Mes
  * Holds the mailbox after the server refused the sign-in. The mailbox must not send while replies and bounces cannot be
  * read.
  */
-export async function recordRefusedSignIn(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
+export async function recordRefusedSignIn(ctx: Ctx, mailboxId: string, reason: Message, holdMs: number): Promise<void> {
   await transact(ctx, (tx) =>
     holdMailbox(tx, mailboxId, {
       code: 'imap_auth_failed',
-      reason: externalText(reason),
+      reason,
       until: new Date(tx.now.getTime() + holdMs),
     }),
   );

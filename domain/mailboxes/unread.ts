@@ -2,7 +2,6 @@ import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { message } from '../../messages/index.ts';
-import { externalText } from '../platform/external-text.ts';
 import { forEachIsolated } from '../platform/kernel/for-each-isolated.ts';
 import { systemCtx, type Deps } from '../platform/kernel/context.ts';
 import { transact } from '../platform/kernel/transact.ts';
@@ -72,7 +71,7 @@ async function holdUnread(deps: Deps, mailbox: Unread): Promise<void> {
       code: 'imap_unread',
       reason:
         failures > 0 && error
-          ? message('mailboxes.unread_failing', { at, reason: externalText(error) })
+          ? message('mailboxes.unread_failing', { at, reason: error })
           : message('mailboxes.unread_waiting', { at }),
       until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
     }),

@@ -45,7 +45,7 @@ export interface MailboxEdit {
   imap?: MailServiceInput | undefined;
 }
 
-/** What a caller knows beside the edit. */
+/** Facts that a caller knows beside the edit. */
 export interface UpdateOptions {
   expectedUpdatedAt?: Date | undefined;
   lacks?: string[];

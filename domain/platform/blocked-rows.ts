@@ -1,4 +1,6 @@
+import { json } from '../../db/connection.ts';
 import type { OrgTable } from '../../db/rows.ts';
+import type { Message } from '../../messages/index.ts';
 import { signal } from '../../temporal/dispatch.ts';
 import type { WorkflowContract } from '../../workflows/contract.ts';
 import type { BlockedRuns, DeadLetterKind } from './kernel/tx.ts';
@@ -19,7 +21,7 @@ export interface MarkedRow
   /** Name of the retry signal. Default: `retry`. */
   signal?: string;
   /** Makes additional writes in the transaction that sets the mark. */
-  andThen?(tx: Tx, taskId: string, reason: string): Promise<void>;
+  andThen?(tx: Tx, taskId: string, reason: Message): Promise<void>;
 }
 
 /**
@@ -29,11 +31,11 @@ export interface MarkedRow
 export function blockedRows(contract: WorkflowContract<any, any>, marked: MarkedRow): BlockedRuns {
   const { taskType, restricted, table, key = 'id', open, mark = 'blocked_reason', isStamped, andThen } = marked;
   const [part] = contract.parts as [string];
-  const setMark = (tx: Tx, id: string, reason: string | null, condition: string) =>
+  const setMark = (tx: Tx, id: string, reason: Message | null, condition: string) =>
     tx.org.sql<{ open: boolean }>(
-      `update ${table} set ${mark} = :reason${isStamped ? ', updated_at = :now' : ''}
+      `update ${table} set ${mark} = cast(:reason as jsonb)${isStamped ? ', updated_at = :now' : ''}
        where organization_id = :org and ${key} = :id and ${condition} returning ${open} as open` as `${string}:org${string}`,
-      { id, reason, ...(isStamped ? { now: tx.now } : {}) },
+      { id, reason: reason && json(reason), ...(isStamped ? { now: tx.now } : {}) },
     );
   return {
     taskType,

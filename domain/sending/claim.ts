@@ -33,7 +33,7 @@ import {
 import { dimensionsOf } from './dimensions.ts';
 import { claimDirect, fetchFiles, FilesNotLoaded, type FetchedFiles } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
-import { commonCopy, headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
+import { commonCopy, headersOf, storeContent } from './control/sent-content.ts';
 import { readTestEmail } from './test-email.ts';
 import { message, type Message } from '../../messages/index.ts';
 
@@ -413,19 +413,23 @@ function ticketId(secret: Buffer | string, sendId: string, index: number): strin
 async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage, input: MessageInput): Promise<string> {
   const { send, campaign, step, contact } = row;
   const token = newId();
-  await tx.org.sql(
-    `with links as (
+  const dimensions = dimensionsOf(row);
+  const { from, to, cc, bcc, replyTo, subject } = built.options;
+  const headers = headersOf({ from, to: [to], cc, bcc, replyTo });
+  await storeContent(
+    tx,
+    (kept) => `with links as (
        insert into tracked_links (id, organization_id, send_id, campaign_id, step_id, contact_id, url, label, position, created_at)
        select t.id, :org, :send, :campaign, :step, :contact, t.url, t.label, t.position, :now
        from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
        on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
-     ), ${KEEP_CONTENT}
+     ), ${kept}
      update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
        handover = 'pending',
        dimensions = :dimensions::jsonb || jsonb_build_object('category_ids',
          (select coalesce(jsonb_agg(label_id order by label_id), '[]') from contact_categories where organization_id = :org and contact_id = :contact)),
        message_id = :message, subject = :subject, conversation = :conversation, recipient = :recipient
-     where organization_id = :org and id = :send`,
+     where organization_id = :org and id = :send and exists (select from kept) returning id`,
     {
       send: send.id,
       campaign: campaign!.id,
@@ -435,18 +439,15 @@ async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage, input: Me
       now: tx.now,
       recipient: contact!.email,
       message: built.options.messageId,
-      subject: built.options.subject,
+      subject,
       conversation: json(built.conversation),
-      dimensions: json(dimensionsOf(row)),
-      ...keptOf(built, input),
+      dimensions: json(dimensions),
       links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
+    },
+    {
+      content: { ...headers, written: { subject, ...buildUntracked(input) } },
+      copy: commonCopy(input, dimensions.copy_hash),
     },
   );
   return token;
-}
-
-/** The content of an email as it leaves, to be stored. */
-function keptOf({ options: { from, to, cc, bcc, replyTo, subject } }: BuiltMessage, input: MessageInput) {
-  const headers = headersOf({ from, to: [to], cc, bcc, replyTo });
-  return keptBindings({ ...headers, written: { subject, ...buildUntracked(input) } }, commonCopy(input));
 }

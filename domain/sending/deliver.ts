@@ -1,5 +1,6 @@
-import type { RejectedRecipient, SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
+import { reasonOfFault, type RejectedRecipient, type SmtpOutcome, type SmtpSender } from '../../lib/smtp/index.ts';
 import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../lib/imap/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 import { withCostPath } from '../../lib/cost-paths.ts';
 import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
@@ -98,7 +99,7 @@ async function submitEmail(
         { sendId: claim.sendId, token: claim.token },
         claim.mailbox,
         claim.messageId,
-        'the worker died before the answer',
+        message('sent.worker_died'),
       ),
     };
   }
@@ -142,9 +143,9 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answer
       return 'sent';
     }
     case 'withheld':
-      return settleWaiting(ctx, hold, outcome.detail, WITHHELD_RETRY_MS);
+      return settleWaiting(ctx, hold, outcome.reason, WITHHELD_RETRY_MS);
     case 'unknown':
-      return settleByCopy(ctx, hold, claim.mailbox, claim.messageId, outcome.detail);
+      return settleByCopy(ctx, hold, claim.mailbox, claim.messageId, outcome.reason);
     case 'unreachable':
     case 'refused':
       return refusedBy(ctx, claim, outcome);
@@ -162,7 +163,8 @@ function rejectedBy(rejected: readonly RejectedRecipient[]): RefusedCopy[] {
 
 async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promise<string> {
   const verdict = refusalVerdict(outcome);
-  const reason = outcome.kind === 'refused' ? outcome.response : outcome.detail;
+  const reason = reasonOfFault(outcome);
+  const response = outcome.kind === 'refused' ? outcome.response : '';
   const isSignIn = outcome.kind === 'refused' && outcome.stage === 'auth';
   if (isSignIn && claim.mailbox.tokens && (await expireAccess(ctx, claim.mailbox.id)))
     return settleWaiting(ctx, claim, reason, NEW_ACCESS_MS);
@@ -174,10 +176,10 @@ async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promis
     case 'hold': {
       const { hold } = verdict;
       if (hold && (await holdForRefusal(ctx, claim, { ...verdict, hold }, reason))) return 'mailbox_held';
-      return bounced(ctx, claim, reason, verdict);
+      return bounced(ctx, claim, response, verdict);
     }
     case 'bounce':
-      return bounced(ctx, claim, reason, verdict);
+      return bounced(ctx, claim, response, verdict);
   }
 }
 
@@ -191,15 +193,14 @@ async function settleByCopy(
   hold: { sendId: string; token: string },
   mailbox: SealedMailbox | null,
   messageId: string,
-  detail: string,
+  reason: Message,
 ): Promise<string> {
   const target = mailbox && copiesOf(ctx, mailbox);
   const found = target
     ? await findInSent(target, messageId, { allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS })
     : 'unknown';
   const state = found === 'found' ? 'sent' : 'uncertain';
-  const response = found === 'found' ? 'found in the Sent folder' : detail;
-  await settleDelivered(ctx, hold, state, { response, assignedId: null, at: null });
+  await settleDelivered(ctx, hold, state, { response: null, reason, assignedId: null, at: null });
   return state;
 }
 

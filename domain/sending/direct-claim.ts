@@ -20,7 +20,7 @@ import {
   type ClaimRow,
   type Json,
 } from './claimed.ts';
-import { headersOf, KEEP_CONTENT, keptBindings } from './sent-content.ts';
+import { headersOf, storeContent } from './control/sent-content.ts';
 import { failDirectSend } from './direct-failure.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { faultsWithPlaces } from '../mail/messages/render-source.ts';
@@ -170,14 +170,15 @@ async function markSending(
 ): Promise<string> {
   const token = newId();
   const messageIds = [...new Set([direct.thread_id, ...direct.reference_ids, direct.message_id])];
-  await tx.org.sql(
-    `with left_out as (
+  await storeContent(
+    tx,
+    (kept) => `with left_out as (
        update direct_sends set left_out = cast(:leftOut as text[]), waiting_for = null, waiting_until = null, updated_at = :now
        where organization_id = :org and id = :send
-     ), ${KEEP_CONTENT}
+     ), ${kept}
      update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
        handover = 'pending', message_id = :message, subject = :subject, conversation = :conversation, recipient = :recipient
-     where organization_id = :org and id = :send`,
+     where organization_id = :org and id = :send and exists (select from kept) returning id`,
     {
       send: send.id,
       token,
@@ -187,9 +188,9 @@ async function markSending(
       message: direct.message_id,
       subject: direct.subject,
       conversation: json({ subject: direct.subject, messageIds }),
-      // Its row has subject and bodies.
-      ...keptBindings(headersOf(options), null),
     },
+    // Its row has subject and bodies.
+    { content: headersOf(options), copy: null },
   );
   return token;
 }

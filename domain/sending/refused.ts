@@ -16,8 +16,7 @@ import { holdMailbox } from './control/mailbox-hold.ts';
 import { releaseReservedSends } from './control/release.ts';
 import type { ClaimedSend } from './claim.ts';
 import { settleReturned } from './settle.ts';
-import { message } from '../../messages/index.ts';
-import { externalText } from '../platform/external-text.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** A refusal, or a failed connection, as the network layer reports it. */
 export type Refused = Exclude<SmtpFault, { kind: 'unknown' }>;
@@ -110,14 +109,14 @@ export async function holdForRefusal(
   ctx: Ctx,
   claim: ClaimedSend,
   verdict: Verdict & { hold: { code: HoldCode; ms: number } },
-  reason: string,
+  reason: Message,
 ): Promise<boolean> {
   return transact(ctx, async (tx) => {
     if (verdict.doubtful && (await isAboutRecipient(tx, claim))) return false;
     if (!(await settleReturned(tx, claim))) return true;
     await holdMailbox(tx, claim.mailbox.id, {
       code: verdict.hold.code,
-      reason: externalText(reason),
+      reason,
       until: new Date(tx.now.getTime() + verdict.hold.ms),
     });
     if (claim.isDirect) await tx.org.table('direct_sends').where({ id: claim.sendId }).update({ held_at: tx.now });

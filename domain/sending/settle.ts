@@ -12,7 +12,7 @@ import { lockDirectSend, settleDirectSend } from './control/direct-sends.ts';
 import type { RefusalClass } from '../mail/inbound/refusal.ts';
 import { recordCopyBounce } from './outcomes/effects.ts';
 import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from './control/test-runs.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 import { externalText } from '../platform/external-text.ts';
 import { json } from '../../db/connection.ts';
 
@@ -89,7 +89,7 @@ export async function settleSent(
         id: hold.sendId,
         token: hold.token,
         sent: sentAt,
-        response: answer.response.slice(0, 500),
+        response: answer.response?.slice(0, 500) ?? null,
         assigned: answer.assignedId,
         detail: null,
       },
@@ -102,9 +102,12 @@ export async function settleSent(
   }
 }
 
-/** Response of the server that accepted a message, and the Message-ID that it assigned, if any. */
+/** Answer of the server that accepted a message, and the Message-ID that it assigned, if any. */
 interface Answer {
-  response: string;
+  /** Null when the answer was lost. */
+  response: string | null;
+  /** Reason of the loss. */
+  reason?: Message;
   assignedId: string | null;
   /**
    * Time of the response, which counts as the time of sending even if it is stored later than a reply. Null when the
@@ -151,11 +154,12 @@ export async function settleDelivered(
   answer: Answer,
   refused: readonly RefusedCopy[] = [],
 ): Promise<boolean> {
+  const reason = answer.reason ?? message('sent.no_answer');
   return transact(ctx, async (tx) => {
     if (!(await lockEnrollment(tx, hold))) return false;
     const [row] = await tx.org.sql<SentRow & { sent_at: Date }>(
       `with settled as (
-         update sends set state = :state, sent_at = case when :state = 'sent' then coalesce(cast(:sent as timestamptz), claimed_at, :now) end, smtp_response = :response, assigned_id = nullif(:assigned, message_id), again = false, updated_at = :now
+         update sends set state = :state, sent_at = case when :state = 'sent' then coalesce(cast(:sent as timestamptz), claimed_at, :now) end, smtp_response = :response, error_detail = coalesce(cast(:reason as jsonb), error_detail), assigned_id = nullif(:assigned, message_id), again = false, updated_at = :now
          where organization_id = :org and id = :id and state = 'sending' and claim_token = :token
          returning *
        ), ${aftermath(state)}
@@ -164,7 +168,8 @@ export async function settleDelivered(
         state,
         now: tx.now,
         sent: answer.at,
-        response: answer.response.slice(0, 500),
+        response: answer.response?.slice(0, 500) ?? null,
+        reason: state === 'uncertain' ? json(reason) : null,
         assigned: answer.assignedId,
         id: hold.sendId,
         token: hold.token,
@@ -172,11 +177,11 @@ export async function settleDelivered(
       },
     );
     if (!row) return false;
-    if (await settleDirect(tx, row, state, answer, refused)) return true;
-    const detail = state === 'uncertain' ? externalText(answer.response) : null;
+    if (await settleDirect(tx, row, state, reason, refused)) return true;
+    const detail = state === 'uncertain' ? reason : null;
     if (await settleTestEmail(tx, row.id, { state: 'completed', outcome: state, detail })) return true;
     if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: row.sent_at.toISOString() });
-    else await listUncertain(tx, row, answer.response);
+    else await listUncertain(tx, row, reason);
     return true;
   });
 }
@@ -194,21 +199,19 @@ async function settleDirect(
   tx: Tx,
   row: SentRow,
   state: 'sent' | 'uncertain',
-  answer: Answer,
+  reason: Message,
   refused: readonly RefusedCopy[],
 ): Promise<boolean> {
   const settlement =
-    state === 'sent'
-      ? { state, refused: refused.map(({ address }) => address) }
-      : { state, code: 'uncertain', reason: externalText(answer.response) };
+    state === 'sent' ? { state, refused: refused.map(({ address }) => address) } : { state, code: 'uncertain', reason };
   if (!(await settleDirectSend(tx, row.id, settlement))) return false;
-  if (state === 'uncertain') await listUncertain(tx, row, answer.response);
+  if (state === 'uncertain') await listUncertain(tx, row, reason);
   for (const copy of refused) await recordCopyBounce(tx, { ...copy, source: 'smtp' });
   return true;
 }
 
 /** Lists an uncertain email in the campaign's log and as a dead letter, which sends the email again when replayed. */
-async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void> {
+async function listUncertain(tx: Tx, row: SentRow, reason: Message): Promise<void> {
   const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
   if (reliability.dlq_enabled)
     await addDeadLetter(tx, {
@@ -245,7 +248,7 @@ export function sentFacts(
  * a closed window does not reset the count. A lead finished in the meantime needs no slot. An uncertain email that was
  * attempted again becomes uncertain again, because the first attempt may have succeeded.
  */
-export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Promise<'deferred' | 'failed' | 'stale'> {
+export async function settleDeferred(ctx: Ctx, hold: Hold, reason: Message): Promise<'deferred' | 'failed' | 'stale'> {
   return transact(ctx, async (tx) => {
     const row = await lockClaimed(tx, hold);
     if (!row) return 'stale';
@@ -261,7 +264,7 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
       return 'failed';
     }
     const wait = Math.min(RETRY_BASE_MS * 4 ** (row.attempts - 1), RETRY_CAP_MS);
-    await unclaim(tx, row, { error_code: 'deferred', error_detail: reason.slice(0, 500) });
+    await unclaim(tx, row, { error_code: 'deferred', error_detail: json(reason) });
     if (row.step_run_id)
       await tx.org.table('step_runs').where({ id: row.step_run_id }).update({ attempts: row.attempts });
     if (await isWanted(tx, row)) await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
@@ -277,7 +280,7 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
 export async function settleWaiting(
   ctx: Ctx,
   hold: Hold,
-  reason: string,
+  reason: Message,
   waitMs: number = ctx.config.SMTP_UNREACHABLE_RETRY_MS,
 ): Promise<'deferred' | 'stale'> {
   return transact(ctx, async (tx) => {
@@ -286,7 +289,7 @@ export async function settleWaiting(
     await unclaim(tx, row, {
       attempts: Math.max(0, row.attempts - 1),
       error_code: 'unreachable',
-      error_detail: reason.slice(0, 500),
+      error_detail: json(reason),
     });
     if (await isWanted(tx, row))
       await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + waitMs)));
@@ -384,32 +387,38 @@ async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {})
 }
 
 /** Makes an email uncertain again whose repeated attempt failed. A person may request another attempt. */
-async function returnToUncertain(tx: Tx, row: HeldRow, reason: string): Promise<void> {
+async function returnToUncertain(tx: Tx, row: HeldRow, reason: Message): Promise<void> {
   await unclaim(tx, row);
   await releaseReservedSends(tx, { sendId: row.id });
   await tx.org.table('sends').where({ id: row.id }).update({ again: false, claimed_at: row.claimed_at });
-  await settleDirectSend(tx, row.id, { state: 'uncertain', code: 'uncertain', reason: externalText(reason) });
+  await settleDirectSend(tx, row.id, { state: 'uncertain', code: 'uncertain', reason });
   await listUncertain(tx, row, reason);
 }
 
-async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLetterLimit: number | null): Promise<void> {
+async function fail(
+  tx: Tx,
+  row: HeldRow,
+  code: string,
+  reason: Message,
+  deadLetterLimit: number | null,
+): Promise<void> {
   await tx.org
     .table('sends')
     .where({ id: row.id })
-    .update({ state: 'failed', error_code: code, error_detail: reason.slice(0, 500), updated_at: tx.now });
+    .update({ state: 'failed', error_code: code, error_detail: json(reason), updated_at: tx.now });
   if (row.step_run_id)
     await tx.org
       .table('step_runs')
       .where({ id: row.step_run_id })
-      .update({ state: 'failed', outcome: 'failed', detail: json(externalText(reason)), completed_at: tx.now });
-  await settleDirectSend(tx, row.id, { state: 'failed', code, reason: externalText(reason) });
-  if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'failed', detail: externalText(reason) })) return;
+      .update({ state: 'failed', outcome: 'failed', detail: json(reason), completed_at: tx.now });
+  await settleDirectSend(tx, row.id, { state: 'failed', code, reason });
+  if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'failed', detail: reason })) return;
   if (deadLetterLimit !== null) {
     await addDeadLetter(tx, {
       taskId: row.id,
       taskType: row.direct_state ? FAILED_DIRECT_EMAIL : FAILED_EMAIL,
       payload: idsOf(row),
-      error: externalText(reason),
+      error: reason,
       attempts: row.attempts,
       maxAttempts: deadLetterLimit,
       nextRetryAt: null,
@@ -423,8 +432,7 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
       message('log.email_failed', { attempts: row.attempts }),
       logged(row),
     );
-  if (row.enrollment_id)
-    await finishEnrollment(tx, row.enrollment_id, 'failed', { reason: externalText(reason), byRun: true });
+  if (row.enrollment_id) await finishEnrollment(tx, row.enrollment_id, 'failed', { reason, byRun: true });
 }
 
 /** Returns the ids by which a dead letter refers to the email. */

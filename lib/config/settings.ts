@@ -328,19 +328,19 @@ export const settingsSchema = z.object({
   HUBSPOT_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of HUBSPOT_CLIENT_ID. */
   HUBSPOT_CLIENT_SECRET: z.string().min(1).optional(),
-  /** OAuth client at Salesforce, with the redirect URI of HUBSPOT_CLIENT_ID. */
+  /** Id of the OAuth client at Salesforce. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
   SALESFORCE_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of SALESFORCE_CLIENT_ID. */
   SALESFORCE_CLIENT_SECRET: z.string().min(1).optional(),
-  /** OAuth client at Pipedrive, with the redirect URI of HUBSPOT_CLIENT_ID. */
+  /** Id of the OAuth client at Pipedrive. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
   PIPEDRIVE_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of PIPEDRIVE_CLIENT_ID. */
   PIPEDRIVE_CLIENT_SECRET: z.string().min(1).optional(),
-  /** OAuth client at Slack, with the redirect URI of HUBSPOT_CLIENT_ID. */
+  /** Id of the OAuth client at Slack. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
   SLACK_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of SLACK_CLIENT_ID. */
   SLACK_CLIENT_SECRET: z.string().min(1).optional(),
-  /** OAuth client at Google for Google Sheets, with the redirect URI of HUBSPOT_CLIENT_ID. */
+  /** Id of the OAuth client at Google for Google Sheets. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
   GOOGLE_SHEETS_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of GOOGLE_SHEETS_CLIENT_ID. */
   GOOGLE_SHEETS_CLIENT_SECRET: z.string().min(1).optional(),

@@ -1,6 +1,8 @@
 import { ImapFlow } from 'imapflow';
 import { EgressError, resolveMailHost } from '../egress/index.ts';
 import { withoutSecrets } from '../without-secrets.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 
 export interface ImapTarget {
   host: string;
@@ -38,27 +40,32 @@ type ImapNeed = 'select' | 'uidvalidity' | 'fetch';
 /** Stage that a connection reached. */
 type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
-/** A failed IMAP conversation. The tenant may see `message`, which contains no resolved address. */
+/**
+ * A failed IMAP conversation. The tenant may see `said`, which contains no resolved address; `message` is the same text in
+ * English.
+ */
 export class ImapError extends Error {
   override readonly name = 'ImapError';
   readonly kind: ImapErrorKind;
   readonly stage: ImapStage;
   /** True for a refused sign-in without a response code (RFC 5530): either wrong credentials or a temporary fault. */
   readonly doubtful: boolean;
+  readonly said: Message;
   /** Ability that the server lacks and reading needs. */
   readonly needs: ImapNeed | undefined;
 
   constructor(
     kind: ImapErrorKind,
     stage: ImapStage,
-    message: string,
+    said: Message,
     { doubtful = false, needs }: { doubtful?: boolean; needs?: ImapNeed } = {},
   ) {
-    super(message);
+    super(render(said));
+    this.said = said;
+    this.needs = needs;
     this.kind = kind;
     this.stage = stage;
     this.doubtful = doubtful;
-    this.needs = needs;
   }
 }
 
@@ -79,7 +86,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
     host = await resolveMailHost(target.host, target.port, { allowPrivate: options.allowPrivate });
   } catch (error) {
     if (error instanceof EgressError)
-      throw new ImapError('unreachable', error.kind === 'dns' ? 'dns' : 'connect', error.message);
+      throw new ImapError('unreachable', error.kind === 'dns' ? 'dns' : 'connect', error.said);
     throw error;
   }
   const client = new ImapFlow({
@@ -113,13 +120,12 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
   const timer = setTimeout(giveUp, openTimeout);
   options.signal?.addEventListener('abort', giveUp);
   try {
-    if (options.signal?.aborted)
-      throw new ImapError('unreachable', 'connect', 'The connection was not wanted any more');
+    if (options.signal?.aborted) throw new ImapError('unreachable', 'connect', message('egress.aborted'));
     await client.connect();
     return client;
   } catch (error) {
     client.close();
-    if (late) throw new ImapError('unreachable', 'session', 'The server did not answer the sign-in in time');
+    if (late) throw new ImapError('unreachable', 'session', message('imap.sign_in_timeout'));
     throw error instanceof ImapError ? error : openingError(error, target);
   } finally {
     clearTimeout(timer);
@@ -145,10 +151,10 @@ export async function withSilenceLimit<T>(client: ImapFlow, silenceMs: number, w
   }, silenceMs);
   try {
     const result = await work();
-    if (silent) throw new ImapError('unreachable', 'session', 'The server stopped answering');
+    if (silent) throw new ImapError('unreachable', 'session', message('imap.silent'));
     return result;
   } catch (error) {
-    if (silent) throw new ImapError('unreachable', 'session', 'The server stopped answering');
+    if (silent) throw new ImapError('unreachable', 'session', message('imap.silent'));
     throw error;
   } finally {
     clearInterval(timer);
@@ -161,14 +167,24 @@ export function isUnanswered(error: unknown): boolean {
   return kind === 'unreachable' && stage !== 'auth';
 }
 
-/** Classifies an error of an open conversation. */
-export function imapError(error: unknown): ImapError {
+/**
+ * Classifies an error of an open conversation.
+ * @param target if given, its secrets are removed from the server's words
+ */
+export function imapError(error: unknown, target?: ImapTarget): ImapError {
   if (error instanceof ImapError) return error;
   const { responseText, authenticationFailed, code } = error as Fault;
-  if (authenticationFailed) return new ImapError('auth', 'auth', clip(responseText ?? 'The sign-in was refused'));
-  if (responseText) return new ImapError('protocol', 'session', clip(responseText));
-  if (isNetworkCode(code)) return new ImapError('unreachable', 'session', 'The connection was lost');
-  return new ImapError('protocol', 'session', 'The server answered in a way that could not be understood');
+  const words = saidBy(responseText, target);
+  if (authenticationFailed) return new ImapError('auth', 'auth', words ?? message('imap.sign_in_refused'));
+  if (words) return new ImapError('protocol', 'session', words);
+  if (isNetworkCode(code)) return new ImapError('unreachable', 'session', message('mailboxes.unreachable_session'));
+  return new ImapError('protocol', 'session', message('mailboxes.not_understood'));
+}
+
+/** Returns the server's words as a message; undefined if there are none. */
+function saidBy(responseText: string | undefined, target: ImapTarget | undefined): Message | undefined {
+  const words = clip(target ? withoutSecrets(responseText ?? '', target) : (responseText ?? ''));
+  return words === '' ? undefined : message('words', { words });
 }
 
 interface Fault {
@@ -185,22 +201,26 @@ const PASSING = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG', 'CONTACTA
 
 function openingError(error: unknown, target: ImapTarget): ImapError {
   const fault = error as Fault;
-  const said = clip(withoutSecrets(fault.responseText ?? '', target));
+  const words = saidBy(fault.responseText, target);
   if (fault.authenticationFailed) {
     if (PASSING.has(fault.serverResponseCode ?? ''))
-      return new ImapError('unreachable', 'auth', said || 'The server takes no sign-in now');
-    return new ImapError('auth', 'auth', said || 'The sign-in was refused', { doubtful: !fault.serverResponseCode });
+      return new ImapError('unreachable', 'auth', words ?? message('imap.no_sign_in_now'));
+    return new ImapError('auth', 'auth', words ?? message('imap.sign_in_refused'), {
+      doubtful: !fault.serverResponseCode,
+    });
   }
   const code = fault.code ?? '';
   if (fault.tlsFailed || /TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(fault.message ?? '')) {
-    return new ImapError('unreachable', 'tls', 'TLS could not be negotiated');
+    return new ImapError('unreachable', 'tls', message('imap.tls_failed'));
   }
-  if (code === 'CONNECT_TIMEOUT') return new ImapError('unreachable', 'connect', 'The server did not answer in time');
-  if (code === 'GREETING_TIMEOUT') return new ImapError('unreachable', 'greeting', 'The server did not greet in time');
-  if (code === 'UPGRADE_TIMEOUT') return new ImapError('unreachable', 'tls', 'TLS could not be negotiated in time');
-  if (said) return new ImapError('protocol', 'greeting', said);
-  if (isNetworkCode(code)) return new ImapError('unreachable', 'connect', 'The server could not be reached');
-  return new ImapError('protocol', 'greeting', 'This does not answer like an IMAP server');
+  if (code === 'CONNECT_TIMEOUT')
+    return new ImapError('unreachable', 'connect', message('mailboxes.no_answer_in_time'));
+  if (code === 'GREETING_TIMEOUT')
+    return new ImapError('unreachable', 'greeting', message('mailboxes.unreachable_greeting'));
+  if (code === 'UPGRADE_TIMEOUT') return new ImapError('unreachable', 'tls', message('imap.tls_timeout'));
+  if (words) return new ImapError('protocol', 'greeting', words);
+  if (isNetworkCode(code)) return new ImapError('unreachable', 'connect', message('mailboxes.unreachable_connect'));
+  return new ImapError('protocol', 'greeting', message('imap.not_imap'));
 }
 
 function isNetworkCode(code: string | undefined): boolean {

@@ -1,4 +1,5 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow, SearchObject } from 'imapflow';
+import { message } from '../../messages/index.ts';
 import { DAY_MS } from '../clock.ts';
 import { ImapError, imapError, MAX_MESSAGE_BYTES } from './connect.ts';
 
@@ -34,13 +35,13 @@ export interface FetchedMessage {
 export async function openFolder(client: ImapFlow, path: string): Promise<OpenFolder> {
   const box = await client.mailboxOpen(path, { readOnly: true }).catch((error: unknown) => {
     if (!isRefusal(client, error)) throw error;
-    throw new ImapError('protocol', 'session', imapError(error).message, { needs: 'select' });
+    throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_select'), { needs: 'select' });
   });
   // The types promise both values; the library leaves out what the server does not send.
   const { uidValidity, uidNext } = box as { uidValidity?: bigint; uidNext?: number };
   const validity = Number(uidValidity ?? (await statusUidValidity(client, path)));
   if (!Number.isSafeInteger(validity))
-    throw new ImapError('protocol', 'session', 'The server gives no UIDVALIDITY', { needs: 'uidvalidity' });
+    throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_uidvalidity'), { needs: 'uidvalidity' });
   return { uidValidity: validity, uidNext };
 }
 
@@ -108,14 +109,14 @@ export async function fetchMessage(
   uid: number,
   lacks: Set<ImapLack>,
 ): Promise<FetchedMessage | undefined> {
-  const message = await fetchDated(client, String(uid), { source: { maxLength: MAX_MESSAGE_BYTES } }, lacks);
-  if (!message) return undefined;
-  const { source } = message;
-  if (!source) throw new ImapError('protocol', 'session', 'The server could not hand the message over');
+  const fetched = await fetchDated(client, String(uid), { source: { maxLength: MAX_MESSAGE_BYTES } }, lacks);
+  if (!fetched) return undefined;
+  const { source } = fetched;
+  if (!source) throw new ImapError('protocol', 'session', message('imap.message_not_delivered'));
   return {
     source,
-    size: message.size ?? source.length,
-    internalDate: internalDate(message),
+    size: fetched.size ?? source.length,
+    internalDate: internalDate(fetched),
     sentAt: dateHeader(source.subarray(0, 65_536)),
   };
 }
@@ -142,7 +143,7 @@ async function checkFetch(client: ImapFlow, lacks: Set<ImapLack>): Promise<void>
     const row = await orRefused(client, client.fetchOne(String(number), { uid: true }));
     if (row && (await orRefused(client, fetchDated(client, String(row.uid), query, lacks)))) return;
   }
-  if (exists > 0) throw new ImapError('protocol', 'session', 'The server refuses FETCH', { needs: 'fetch' });
+  if (exists > 0) throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_fetch'), { needs: 'fetch' });
 }
 
 /** Fetches a message with size and INTERNALDATE, or without them if the server refuses only these. */
@@ -158,11 +159,11 @@ async function fetchDated(
     return (await client.fetchOne(uid, { ...plain, size: true, internalDate: true }, { uid: true })) || undefined;
   } catch (error) {
     if (!isRefusal(client, error)) throw error;
-    const message = await client.fetchOne(uid, plain, { uid: true });
+    const fetched = await client.fetchOne(uid, plain, { uid: true });
     // A refusal for a moment must not replace the server's dates for the whole connection.
     const dated = await orRefused(client, client.fetchOne(uid, { uid: true, internalDate: true }, { uid: true }));
     if (dated === false) lacks.add('INTERNALDATE');
-    return message ? { ...message, ...(dated ? { internalDate: dated.internalDate } : {}) } : undefined;
+    return fetched ? { ...fetched, ...(dated ? { internalDate: dated.internalDate } : {}) } : undefined;
   }
 }
 
@@ -199,7 +200,7 @@ async function* blocksFromEnd(client: ImapFlow, query: FetchQueryObject): AsyncG
     const rows = await client.fetchAll(`${Math.max(1, last - BLOCK + 1)}:${last}`, query);
     const withUid = rows.filter(({ uid }) => uid);
     if (rows.length > 0 && withUid.length === 0)
-      throw new ImapError('protocol', 'session', 'The server gives no UIDs', { needs: 'fetch' });
+      throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_fetch'), { needs: 'fetch' });
     if (withUid.length > 0) yield withUid;
   }
 }
@@ -218,7 +219,7 @@ async function search(
   if (lacks.has(lack) || lacks.has('SEARCH')) return undefined;
   const found = await client.search(query, { uid: true });
   if (found) return found;
-  if (!client.usable) throw new ImapError('unreachable', 'session', 'The connection was lost');
+  if (!client.usable) throw new ImapError('unreachable', 'session', message('mailboxes.unreachable_session'));
   lacks.add(lack);
   return undefined;
 }

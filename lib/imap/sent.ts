@@ -1,4 +1,5 @@
 import type { ImapFlow } from 'imapflow';
+import { message } from '../../messages/index.ts';
 import { ImapError, imapError, openImap, type ImapOptions, type ImapTarget } from './connect.ts';
 import { checkReading, type ImapLack } from './reading.ts';
 
@@ -43,11 +44,11 @@ async function findByMessageId(client: ImapFlow, folder: string, messageId: stri
  */
 async function appendToSent(client: ImapFlow, raw: Buffer): Promise<boolean> {
   const folder = await findFolder(client, '\\Sent');
-  if (!folder) throw new ImapError('protocol', 'session', 'The mailbox has no Sent folder');
+  if (!folder) throw new ImapError('protocol', 'session', message('imap.no_sent_folder'));
   const messageId = messageIdOf(raw);
   if (messageId && (await findByMessageId(client, folder, messageId)).length > 0) return false;
   const appended = await client.append(folder, raw, ['\\Seen']);
-  if (!appended) throw new ImapError('protocol', 'session', 'The Sent folder took no copy');
+  if (!appended) throw new ImapError('protocol', 'session', message('imap.copy_refused'));
   return true;
 }
 
@@ -97,7 +98,7 @@ async function withImap<T>(
   try {
     return await work(client);
   } catch (error) {
-    throw imapError(error);
+    throw imapError(error, target);
   } finally {
     client.close();
   }

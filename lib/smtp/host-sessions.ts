@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { message } from '../../messages/index.ts';
 import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
@@ -28,11 +29,7 @@ export class HostSessions {
     this.#hosts.set(name, host);
     while (!this.#hasRoom(host)) {
       if (performance.now() > until) {
-        throw new SmtpFailure({
-          kind: 'unreachable',
-          stage: 'session',
-          detail: 'Every session of the mail host was in use for too long',
-        });
+        throw new SmtpFailure({ kind: 'unreachable', stage: 'session', reason: message('smtp.host_busy') });
       }
       await sleep(POLL_MS);
     }

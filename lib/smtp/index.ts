@@ -1,10 +1,11 @@
 import { inSpan, addSpanAttributes } from '../trace.ts';
 import type { Permit, TargetLimits } from '../target-limits.ts';
 import { HostSessions } from './host-sessions.ts';
-import { SmtpFailure, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
+import { SmtpFailure, UNREACHABLE, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
 import { SessionPool } from './pool.ts';
 import { SmtpSession, type Envelope, type SessionOptions } from './session.ts';
 
+export { reasonOfFault } from './outcome.ts';
 export type { RejectedRecipient, SmtpFault, SmtpOutcome, SmtpTarget } from './outcome.ts';
 export type { Envelope } from './session.ts';
 
@@ -132,7 +133,5 @@ function isFarewell(outcome: SmtpOutcome): boolean {
 }
 
 function faultOf(error: unknown): SmtpFault {
-  return error instanceof SmtpFailure
-    ? error.outcome
-    : { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+  return error instanceof SmtpFailure ? error.outcome : UNREACHABLE;
 }

@@ -1,27 +1,39 @@
+import { message, type Message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
+
 /** Result of an SMTP conversation. The kinds differ in whether the message may have been sent. */
 export type SmtpOutcome =
   /**
-   * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID with
-   * angle brackets that replaced ours, if the answer names one.
+   * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID, with
+   * angle brackets, that the server assigned in place of ours. It is absent if the answer names none.
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
-  /** The server refused, so nothing was sent. `permanent` means a 5xx answer. */
+  /**
+   * The server refused, so nothing was sent. `permanent` means a 5xx answer. `reason` is set if the refusal is not in the
+   * server's words; `response` is empty then.
+   */
   | {
       kind: 'refused';
       stage: 'connect' | 'tls' | 'auth' | 'sender' | 'recipient' | 'data';
       code: number;
       response: string;
       permanent: boolean;
+      reason?: Message;
     }
   /** The conversation broke before the message was sent. Nothing was sent. */
-  | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; detail: string }
+  | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; reason: Message }
   /** The caller did not let the message end. The server must drop the part it has, so nothing was sent. */
-  | { kind: 'withheld'; detail: string }
+  | { kind: 'withheld'; reason: Message }
   /** The end of the message was being sent, but no answer came. The message may have been sent. */
-  | { kind: 'unknown'; detail: string };
+  | { kind: 'unknown'; reason: Message };
 
 /** Every outcome except acceptance and a message withheld by the caller. */
 export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' | 'withheld' }>;
+
+/** Returns the reason of a fault for people: of a refusal the server's own words. */
+export function reasonOfFault(fault: SmtpFault): Message {
+  return fault.kind === 'refused' ? (fault.reason ?? message('words', { words: clip(fault.response) })) : fault.reason;
+}
 
 /** A recipient that the server refused while it accepted others. */
 export interface RejectedRecipient {
@@ -48,6 +60,8 @@ export interface ConversationError extends Error {
   command?: string;
   responseCode?: number;
   response?: string;
+  /** Reason of a refusal by this process, for which the library has no code. */
+  said?: Message;
 }
 
 /** Wraps the outcome of a broken conversation. Thrown only inside this folder. */
@@ -55,10 +69,17 @@ export class SmtpFailure extends Error {
   readonly outcome: SmtpFault;
 
   constructor(outcome: SmtpFault) {
-    super(outcome.kind === 'refused' ? outcome.response : outcome.detail);
+    super(render(reasonOfFault(outcome)));
     this.outcome = outcome;
   }
 }
+
+/** Fault of a server that could not be reached. */
+export const UNREACHABLE: SmtpFault = {
+  kind: 'unreachable',
+  stage: 'connect',
+  reason: message('mailboxes.unreachable_connect'),
+};
 
 /** Returns a server's answer on one line, cut to 500 characters. */
 export function clip(text: string | undefined): string {
@@ -74,28 +95,25 @@ export function openingFault(error: ConversationError, clean: (words: string) =>
   if (code >= 400) {
     const stage =
       error.code === 'EAUTH' ? 'auth' : error.code === 'ETLS' || error.command === 'STARTTLS' ? 'tls' : 'connect';
-    return { kind: 'refused', stage, code, response: clip(clean(error.response ?? '')), permanent: code >= 500 };
+    const refused = { kind: 'refused', stage, code, permanent: code >= 500 } as const;
+    return error.said
+      ? { ...refused, response: '', reason: error.said }
+      : { ...refused, response: clip(clean(error.response ?? '')) };
   }
-  if (error.code === 'EAUTH')
-    return {
-      kind: 'refused',
-      stage: 'auth',
-      code: 0,
-      response: 'The server offers no way to sign in that we know',
-      permanent: true,
-    };
-  if (error.code === 'EDNS')
-    return { kind: 'unreachable', stage: 'dns', detail: 'The host name could not be resolved' };
+  if (error.code === 'EAUTH') {
+    const reason = message('smtp.no_sign_in_method');
+    return { kind: 'refused', stage: 'auth', code: 0, response: '', permanent: true, reason };
+  }
+  if (error.code === 'EDNS') return { kind: 'unreachable', stage: 'dns', reason: message('mailboxes.unreachable_dns') };
   if (error.code === 'ETLS' || error.command === 'STARTTLS' || /certificate|SSL|TLS/i.test(error.message)) {
-    return { kind: 'unreachable', stage: 'tls', detail: 'TLS could not be negotiated: ' + clip(error.message) };
+    const reason = message('smtp.tls_failed', { words: clip(clean(error.message)) });
+    return { kind: 'unreachable', stage: 'tls', reason };
   }
   if (error.code === 'ETIMEDOUT')
-    return {
-      kind: 'unreachable',
-      stage: /greeting/i.test(error.message) ? 'greeting' : 'connect',
-      detail: 'The server did not answer in time',
-    };
-  return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+    return /greeting/i.test(error.message)
+      ? { kind: 'unreachable', stage: 'greeting', reason: message('mailboxes.unreachable_greeting') }
+      : { kind: 'unreachable', stage: 'connect', reason: message('mailboxes.no_answer_in_time') };
+  return UNREACHABLE;
 }
 
 /**
@@ -109,13 +127,13 @@ export function sendingFault(error: ConversationError, { handedOver }: { handedO
     const stage = error.command === 'RCPT TO' ? 'recipient' : error.command === 'MAIL FROM' ? 'sender' : 'data';
     return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
   }
-  if (handedOver) return { kind: 'unknown', detail: 'The conversation broke after the message was handed over' };
+  if (handedOver) return { kind: 'unknown', reason: message('smtp.broke_after_message') };
   // Refused locally before sending: the message is too large for the server, or an address cannot be encoded.
   if (error.code === 'EMESSAGE')
     return { kind: 'refused', stage: 'data', code: 552, response: clip(error.message), permanent: true };
   if (error.code === 'EENVELOPE' && error.command === 'API')
     return { kind: 'refused', stage: 'recipient', code: 553, response: clip(error.message), permanent: true };
-  return { kind: 'unreachable', stage: 'session', detail: 'The conversation broke before the message was handed over' };
+  return { kind: 'unreachable', stage: 'session', reason: message('smtp.broke_before_message') };
 }
 
 /** Amazon SES returns only the local part. The domain follows from the region in its host name. */

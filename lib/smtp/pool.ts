@@ -1,3 +1,4 @@
+import { message } from '../../messages/index.ts';
 import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
@@ -89,7 +90,7 @@ export class SessionPool {
           new SmtpFailure({
             kind: 'unreachable',
             stage: 'session',
-            detail: 'Every session of the mailbox was in use for too long',
+            reason: message('smtp.mailbox_busy'),
           }),
         );
       };

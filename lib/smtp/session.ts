@@ -2,6 +2,8 @@ import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { EgressError, resolveMailHost } from '../egress/index.ts';
 import { withoutSecrets } from '../without-secrets.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 import {
   assignedIdIn,
   clip,
@@ -72,11 +74,8 @@ export class SmtpSession {
       host = await resolveMailHost(target.host, target.port, { allowPrivate: options.allowPrivate });
     } catch (error) {
       const stage = error instanceof EgressError && error.kind === 'dns' ? 'dns' : 'connect';
-      throw new SmtpFailure({
-        kind: 'unreachable',
-        stage,
-        detail: error instanceof EgressError ? error.message : 'The host could not be looked up',
-      });
+      const reason = error instanceof EgressError ? error.said : message('mailboxes.unreachable_dns');
+      throw new SmtpFailure({ kind: 'unreachable', stage, reason });
     }
     const connection = new SMTPConnection({
       host: host.address,
@@ -106,7 +105,7 @@ export class SmtpSession {
       const fault = openingFault(error as ConversationError, clean);
       throw new SmtpFailure(
         fault.kind === 'unreachable'
-          ? { kind: 'unreachable', stage: 'session', detail: 'The conversation broke during the sign-in' }
+          ? { kind: 'unreachable', stage: 'session', reason: message('smtp.broke_at_sign_in') }
           : fault,
       );
     }
@@ -126,7 +125,7 @@ export class SmtpSession {
   ): Promise<SmtpOutcome> {
     this.messages += 1;
     let begun = false;
-    let withheld: string | undefined;
+    let withheld: Message | undefined;
     let handedOver = false;
     // The library writes the final dot when this stream ends. Before the dot no server may deliver. After it silence
     // proves nothing.
@@ -146,17 +145,17 @@ export class SmtpSession {
       try {
         const may = await beforeEnd();
         if (this.closed) return;
-        if (!may) withheld = 'The message was not to leave any more';
-        else if (performance.now() > until) withheld = 'The time was over before the message could end';
+        if (!may) withheld = message('smtp.not_allowed_to_end');
+        else if (performance.now() > until) withheld = message('smtp.no_time_to_end');
         else {
           handedOver = true;
           body.push(null);
           return;
         }
       } catch {
-        withheld = 'It could not be asked whether the message may end';
+        withheld = message('smtp.end_not_decided');
       }
-      body.destroy(new Error(withheld));
+      body.destroy(new Error(render(withheld)));
     };
     try {
       const info = await this.#ask(
@@ -178,7 +177,7 @@ export class SmtpSession {
       // A message that was cut short, or refused half-way, must not mix with the next message.
       if (withheld !== undefined) {
         this.#abort();
-        return { kind: 'withheld', detail: withheld };
+        return { kind: 'withheld', reason: withheld };
       }
       const outcome = sendingFault(error as ConversationError, { handedOver });
       if (outcome.kind !== 'refused' || begun) this.#abort();
@@ -238,10 +237,10 @@ export class SmtpSession {
  */
 function loginOf({ username, password, accessToken }: SmtpTarget): Login {
   if (accessToken === undefined) return { user: username, pass: password };
-  const refused = { responseCode: 535, response: '535 The server refuses the access token' };
+  const refused = { responseCode: 535, said: message('smtp.token_refused') };
   const oauth2 = {
     getToken: (again: boolean, done: (error: Error | null, token?: string) => void) =>
-      again ? done(Object.assign(new Error(refused.response), refused)) : done(null, accessToken),
+      again ? done(Object.assign(new Error(render(refused.said)), refused)) : done(null, accessToken),
     buildXOAuth2Token: (token: string) =>
       Buffer.from(`user=${username}\u0001auth=Bearer ${token}\u0001\u0001`).toString('base64'),
   };

@@ -84,7 +84,7 @@ export async function generateRowTypes(url: string, file: string): Promise<void>
   await format(file);
 }
 
-/** Reads the columns of all tables except the migrations' own, and the unions of checks `column in (…)`, by path. */
+/** Reads the columns of all tables but the migrations' own, and the union types of checks `column in (…)` by `table.column`. */
 async function readCatalog(url: string): Promise<{ columns: Column[]; unions: Map<string, string> }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

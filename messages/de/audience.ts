@@ -69,6 +69,7 @@ export const audience = {
   'audience.fewer_than_min': 'darf nicht kleiner als min_employees sein',
 
   // Importe von Dateien.
+  'imports.not_finished': 'Der Import ließ sich nicht abschließen; noch einmal beginnen',
   'imports.refused': 'Die Datei kann so nicht importiert werden',
   'imports.not_a_table': 'ist {kind}; speichere die Liste als CSV, XLSX oder ODS',
   'imports.no_rows': 'hat keine Zeilen',

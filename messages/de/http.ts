@@ -201,7 +201,7 @@ export const http = {
   'row.exists': 'Das gibt es schon',
   'row.busy': 'Eine andere Anfrage ändert gerade denselben Eintrag; noch einmal versuchen',
 
-  // Rechte.
+  // Meldungen zu Zugang und Rechten.
   'access.no_workspace': 'Kein Arbeitsbereich ist gewählt',
   'access.no_workspace.fix': 'Einen wählen, mit POST /v1/organizations/:id/select.',
   'access.needs_credential': 'Diese Adresse verlangt einen Zugang',

@@ -35,6 +35,7 @@ export const operations = {
   'ready.runs_stale': 'Die letzte Suche nach fehlenden Läufen war am {at, date, moment} (UTC)',
   'ready.runs_missing': 'Bei der letzten Prüfung fehlten Läufe und wurden neu gestartet: {families}',
   'ready.runs.fix': 'Das Protokoll der Worker ansehen; `heron reconcile` prüft noch einmal.',
+  'run.kept_failing': 'Angehalten: Sie scheiterte immer wieder ({kind})',
   'ready.intake': 'Produktereignisse werden angenommen',
   'ready.intake_down': 'Produktereignisse lassen sich nicht speichern',
   'ready.stream': 'Ereignisse bekommen rechtzeitig ihre Position',

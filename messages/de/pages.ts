@@ -158,7 +158,6 @@ export const pages = {
   'page.scopes.many_at_once': 'Ändert viele auf einmal',
   'page.approval.waits': '<strong>Wartet auf deine Entscheidung bis {until}.</strong> Noch wurde nichts gesendet.',
   'page.approval.expired': 'Das ist zu Ende, ohne dass etwas ausgeführt wurde.',
-  'page.approval.undecided': 'Keine Entscheidung innerhalb von 30 Minuten',
   'page.approval.decision': 'Deine Entscheidung',
   'page.approval.reason': 'Begründung (freiwillig)',
   'page.approval.deny': 'Ablehnen',

@@ -68,6 +68,7 @@ export const sending = {
   'ended.by_automation': 'Von einer Automatisierung aus der Kampagne entfernt',
   'away.until': 'Abwesend bis {at, date, day}',
   away: 'Abwesend',
+  'sent.worker_died': 'Der Worker endete, bevor die Antwort des Mailservers gespeichert war',
   'sent.no_answer': 'Der Mailserver hat nicht geantwortet',
   words: '{words}',
   'hold.auth_failed': 'Der SMTP-Server lehnt die Anmeldung ab',

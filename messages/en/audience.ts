@@ -73,6 +73,7 @@ export const audience = {
   'audience.fewer_than_min': 'must not be less than min_employees',
 
   // Messages about file imports.
+  'imports.not_finished': 'The import could not be finished; start it again',
   'imports.refused': 'The file cannot be imported like this',
   'imports.not_a_table': 'is {kind}; save the list as CSV, XLSX or ODS',
   'imports.no_rows': 'has no rows',

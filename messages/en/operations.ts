@@ -34,6 +34,7 @@ export const operations = {
   'ready.runs_stale': 'The last check for missing runs was on {at, date, moment} (UTC)',
   'ready.runs_missing': 'Runs were missing at the last check, and were started again: {families}',
   'ready.runs.fix': 'See the log of the workers; `heron reconcile` checks again.',
+  'run.kept_failing': 'blocked: it kept failing ({kind})',
   'ready.intake': 'Product events are accepted',
   'ready.intake_down': 'Product events cannot be stored',
   'ready.stream': 'Events get their stream position in time',

@@ -156,7 +156,6 @@ export const pages = {
   'page.scopes.many_at_once': 'Changes many at once',
   'page.approval.waits': '<strong>Waits for your decision until {until}.</strong> Nothing has been sent.',
   'page.approval.expired': 'This has ended without being carried out.',
-  'page.approval.undecided': 'No decision within 30 minutes',
   'page.approval.decision': 'Your decision',
   'page.approval.reason': 'Reason (optional)',
   'page.approval.deny': 'Deny',

@@ -73,6 +73,7 @@ export const sending = {
   // Messages about absences and deliveries.
   'away.until': 'Away until {at, date, day}',
   away: 'Away',
+  'sent.worker_died': 'The worker stopped before the answer of the mail server was stored',
   'sent.no_answer': 'The mail server gave no answer',
   words: '{words}',
   // Reasons of mailbox holds.

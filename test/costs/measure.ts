@@ -41,6 +41,7 @@ export async function measure(stage: Stage, play: (player: Player) => Promise<vo
   const messages = mail.messages.length;
   const before = { rows: await readRows(world.deps.db), workflows: await readHistories(engine.temporal, stage.runs) };
   counters.engine.take();
+  counters.engine.takeBytes();
   await play({
     async ask(name, work) {
       servers.take();
@@ -58,6 +59,8 @@ export async function measure(stage: Stage, play: (player: Player) => Promise<vo
     },
   });
   const { [BY_CLOCK]: _clock, ...statements } = counters.engine.take();
+  const { claim: claimBytes = 0 } = counters.engine.takeBytes();
+  if (claimBytes > 0) add('PostgreSQL text bytes of claims', claimBytes);
   for (const { raw, envelope } of mail.messages.slice(messages)) {
     add('SMTP messages', 1);
     add('SMTP recipients', envelope.to.length);

@@ -109,7 +109,7 @@ browserTest(
     await page.getByRole('button', { name: 'Start test' }).click();
     const trial = await mail.waitFor(({ envelope }) => envelope.to.includes('me@ours.test'), MAIL_MS);
     t.regex(trial.raw.toString(), /Subject: A question/);
-    const run = page.getByRole('article', { name: 'Test to me@ours.test' });
+    const run = page.getByRole('article', { name: 'Test run to me@ours.test' });
     await run.getByText(/^done · sent/).waitFor();
     await run.getByText('Completed', { exact: true }).waitFor();
 

@@ -104,7 +104,7 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   const tick = page.getByRole('checkbox', { name: 'Complete Call them' });
   // The box is ticked once the list has the new state, which may be after the click.
   await tick.click();
-  await page.getByText('Call them is completed').hover();
+  await page.getByText('Task completed: Call them').hover();
   const task = async () => (await api(tenant, 'GET', '/crm/tasks')).data[0];
   await eventually(async () => (await task()).status === 'completed');
   await page.getByRole('button', { name: 'Undo' }).click();

@@ -143,6 +143,29 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await context.close();
 });
 
+browserTest('everybody who got a message is answered, as far as the person leaves them in', async (t) => {
+  const nora = await mailed('Nora');
+  box.deliver(
+    replyTo(nora.original, 'My colleagues read along.', {
+      headers: ['Cc: bob@lead.test, eve@lead.test', 'Reply-To: desk@lead.test'],
+    }),
+  );
+  const { page, faults } = await world.open(tenant, '/inbox', { viewport: { width: 1500, height: 900 } });
+  await rowOf(page, 'Nora').click();
+  const thread = page.getByRole('region', { name: 'Conversation' });
+  await thread.getByText('Cc bob@lead.test, eve@lead.test').waitFor();
+  await thread.getByText('Reply-To desk@lead.test').waitFor();
+  await page.getByRole('button', { name: 'Reply all' }).click();
+  const field = page.getByRole('textbox', { name: 'Reply to desk@lead.test' });
+  await field.fill('Thanks to all of you.');
+  const cc = page.getByLabel('Cc', { exact: true });
+  await cc.press('Backspace');
+  await field.press('Control+Enter');
+  const sent = await mail.waitFor(({ envelope }) => envelope.to.includes('desk@lead.test'), 60_000);
+  t.deepEqual([...sent.envelope.to].sort(), ['bob@lead.test', 'desk@lead.test']);
+  t.deepEqual(faults, []);
+});
+
 browserTest('hostile HTML does nothing: no script, no request, no name of another page', async (t) => {
   const eve = await mailed('Eve');
   const fetched: string[] = [];

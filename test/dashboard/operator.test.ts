@@ -31,7 +31,7 @@ async function given(attempt: Attempt) {
   return { ...lead, sendId };
 }
 
-const NO_ANSWER: Attempt = { kind: 'unknown', detail: 'no answer' };
+const NO_ANSWER: Attempt = { kind: 'unknown', reason: message('smtp.broke_after_message') };
 const REFUSED: Attempt = {
   kind: 'refused',
   stage: 'recipient',
@@ -50,7 +50,7 @@ browserTest('an operator looks at a letter that may have left, and says that it 
   const { page, context, faults } = await world.open(lead.tenant, '/operations', { locale: 'en-GB' });
   await page.getByRole('link', { name: 'Stuck work' }).click();
   const letter = page.getByRole('article', { name: 'Email possibly sent' });
-  await letter.getByText('no answer').waitFor();
+  await letter.getByText('The connection was lost after the message was handed over').waitFor();
   const { email } = await lead.db('contacts').where({ id: lead.contactId }).first('email');
   await letter.getByText(email).waitFor();
   await confirm(page, 'Mark as sent');

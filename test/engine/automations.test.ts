@@ -14,7 +14,7 @@ import { eventually } from '../harness/eventually.ts';
 import { createCampaign, createContact } from '../harness/factories.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { assertStatus, call, createWorld, type World } from '../harness/world.ts';
-import { renderMessage } from '../../lib/errors.ts';
+import { render } from '../../messages/render.ts';
 
 let world: World;
 let engine: Engine;
@@ -97,7 +97,7 @@ test.serial('an app that refuses is the error of the node; one that is away is c
   receiver.respond(422);
   const refused = await desk();
   const ended = await refused.ended();
-  t.deepEqual([ended.status, renderMessage(ended.error_detail)], ['error', 'Node "hook": The app answered 422']);
+  t.deepEqual([ended.status, render(ended.error_detail)], ['error', 'Node "hook": The app answered 422']);
   t.is(await refused.notified(), 0);
   receiver.respond(503);
   const away = await desk();

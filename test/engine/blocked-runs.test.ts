@@ -14,7 +14,7 @@ import { startReceiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
-import { renderMessage } from '../../lib/errors.ts';
+import { render } from '../../messages/render.ts';
 
 let world: World;
 let mail: MailWorld;
@@ -85,11 +85,11 @@ test.serial(
       attempts: 1,
       organization_id: organizationId,
     });
-    t.regex(renderMessage(letter.last_error), REASON);
+    t.regex(render(letter.last_error), REASON);
     t.true(letter.next_retry_at > new Date());
     const row = await world.deps.db('enrollments').where({ id: enrollmentId }).first();
     t.is(row.blocked, true);
-    t.regex(renderMessage(row.waiting_for), REASON);
+    t.regex(render(row.waiting_for), REASON);
     const shown = await eventually(async () => {
       const { searchAttributes } = await engine.temporal.workflow.getHandle(workflowId).describe();
       return searchAttributes.State?.[0] as string | undefined;
@@ -97,7 +97,7 @@ test.serial(
     t.is(shown, 'blocked');
     t.true(await isRunning(workflowId), 'it waits');
     const { data } = await shownAs(`/v1/campaigns/${campaignId}/leads`);
-    t.like(data[0], { blocked: true, waiting_for: renderMessage(row.waiting_for), temporal_url: linkTo(workflowId) });
+    t.like(data[0], { blocked: true, waiting_for: render(row.waiting_for), temporal_url: linkTo(workflowId) });
 
     await repair();
     t.true(await retryRun(world.deps, workflowId));
@@ -121,7 +121,7 @@ test.serial('a launcher that keeps failing is blocked, and the sweep retries it'
   await engine.launch(organizationId, campaignId);
   const letter = await waitForLetter(`campaign/${campaignId}`, 'pending');
   t.like(letter, { task_type: 'campaign_launch', task_id: campaignId });
-  t.regex((await world.deps.db('campaigns').where({ id: campaignId }).first()).blocked_reason, REASON);
+  t.regex(render((await world.deps.db('campaigns').where({ id: campaignId }).first()).blocked_reason), REASON);
   const shown = await shownAs(`/v1/campaigns/${campaignId}`);
   t.regex(shown.blocked_reason, REASON);
   t.is(shown.temporal_url, linkTo(`campaign/${campaignId}`));
@@ -179,9 +179,9 @@ test.serial('an import that keeps failing is blocked, and goes on behind its che
   const job = () => world.deps.db('contact_imports').where({ id }).first();
   const stuck = await job();
   t.like(stuck, { status: 'running', total: 1000 });
-  t.regex(stuck.blocked_reason, REASON);
+  t.regex(render(stuck.blocked_reason), REASON);
   t.like(await shownAs(`/v1/contacts/imports/${id}`), {
-    blocked_reason: stuck.blocked_reason,
+    blocked_reason: render(stuck.blocked_reason),
     temporal_url: linkTo(`contact-import/${id}`),
   });
 
@@ -215,11 +215,11 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   t.is(failed.status, 'failed');
   const attempts = await world.deps.db('webhook_attempts').where({ delivery_id: failed.id });
   t.is(failed.attempt_count, attempts.length, 'claims that failed do not count');
-  t.regex(failed.blocked_reason, REASON);
+  t.regex(render(failed.blocked_reason), REASON);
   const workflowId = `webhook-delivery/${failed.id}`;
   await waitForLetter(workflowId, 'pending');
   t.like((await shownAs('/v1/webhooks/deliveries', own.apiKey)).data[0], {
-    blocked_reason: failed.blocked_reason,
+    blocked_reason: render(failed.blocked_reason),
     temporal_url: linkTo(workflowId),
   });
 
@@ -270,7 +270,7 @@ test.serial(
       return delivery.blocked_reason ? delivery : undefined;
     }, PATIENCE_MS);
     t.like(stuck, { batch_id: null, status: 'pending', attempt_count: 0 });
-    t.regex(stuck.blocked_reason, REASON);
+    t.regex(render(stuck.blocked_reason), REASON);
     t.deepEqual(stuck.error_reason, message('connect.batch_failing', { kind: 'PostgreSQL P0001' }));
     // The row may be visible before its run has ended: the batch has nothing left to do.
     await eventually(async () => !(await isRunning(`webhook-batch/${batch}`)), PATIENCE_MS);

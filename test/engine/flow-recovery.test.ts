@@ -12,8 +12,8 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { approve, createApplication } from '../harness/oauth.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
-import { renderMessage } from '../../lib/errors.ts';
 import type { Message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 
 /*
  * Failures of direct sends, test runs, warmups and verifications on a real Temporal. Work that keeps failing is shown
@@ -145,17 +145,17 @@ test.serial('a direct send without a slot or a claim is blocked, and leaves once
   const { task_id: id } = await compose(to, { inMs: 1_000 });
   const workflowId = `direct-send/${id}`;
   await eventually(async () => (await row('direct_sends', id)).blocked_reason !== null);
-  t.regex((await row('direct_sends', id)).blocked_reason, REASON);
+  t.regex(render((await row('direct_sends', id)).blocked_reason), REASON);
   let noClaim = async (): Promise<void> => {};
   const letter = await mendAndRetry(workflowId, async () => {
     await noSlot();
     noClaim = await breakWrites(world, 'sends', 'update', `new.id = '${id}' and new.state = 'sending'`);
   });
   t.is(letter.task_type, 'direct_send');
-  t.regex(renderMessage(letter.last_error), REASON);
+  t.regex(render(letter.last_error), REASON);
   // Now the worker that should send it cannot claim it.
   const second = await mendAndRetry(workflowId, noClaim);
-  t.regex(renderMessage(second.last_error), REASON);
+  t.regex(render(second.last_error), REASON);
   t.is(await handleOf(workflowId).result(), 'sent');
   t.is(receivedBy(to), 1);
   t.is((await row('direct_sends', id)).blocked_reason, null);
@@ -181,7 +181,7 @@ test.serial('a test run that cannot go on is blocked, and goes on where it was w
   const path = `/campaigns/${campaignId}/test-runs/${id}`;
   await eventually(async () => (await row('test_runs', id)).blocked_reason !== null);
   t.like(await ask('GET', path, undefined), { state: 'running' });
-  t.regex((await row('test_runs', id)).blocked_reason, REASON);
+  t.regex(render((await row('test_runs', id)).blocked_reason), REASON);
   const letter = await mendAndRetry(`test-run/${id}`, repair);
   t.is(letter.task_type, 'test_run');
   t.is(await handleOf(`test-run/${id}`).result(), 'completed');
@@ -241,7 +241,7 @@ test.serial(
     const first = await give();
     await ask('POST', `/emails/${id}/warmup/start`, {});
     const letter = await mendAndRetry(`warmup/${id}`, async () => {
-      t.regex((await world.deps.db('warmup_standings').where({ mailbox_id: id }).first()).run_blocked, REASON);
+      t.regex(render((await world.deps.db('warmup_standings').where({ mailbox_id: id }).first()).run_blocked), REASON);
       await repair();
     });
     t.is(letter.task_type, 'warmup');
@@ -274,7 +274,7 @@ test.serial(
     const { id } = await world.deps.db('webhook_endpoints').where({ application_id: client.id }).first('id');
     const letter = await mendAndRetry(`webhook-verify/${id}`, async () => {
       t.regex(
-        renderMessage((await row('webhook_endpoints', id)).last_failure_reason),
+        render((await row('webhook_endpoints', id)).last_failure_reason),
         /blocked: it kept failing \(PostgreSQL P0001\)$/,
       );
       await repair();

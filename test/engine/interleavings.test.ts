@@ -4,6 +4,7 @@ import { createEngineWorld, type EngineWorld, type Operation } from './model.ts'
 import { createWorld, type World } from '../harness/world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import type { Attempt } from '../harness/fake-smtp.ts';
+import { message } from '../../messages/index.ts';
 
 /** Shortly before the mailboxes' day ends, so that slots, retries and counts fall on both days. */
 const EVENING = new Date('2026-03-02T23:50:00Z');
@@ -80,8 +81,8 @@ const attempt: fc.Arbitrary<Attempt> = fc.oneof(
       'take-unknown',
       'die-before',
       'die-after',
-      { kind: 'unknown', detail: 'no answer' },
-      { kind: 'unreachable', stage: 'connect', detail: 'nobody there' },
+      { kind: 'unknown', reason: message('smtp.broke_after_message') },
+      { kind: 'unreachable', stage: 'connect', reason: message('mailboxes.unreachable_connect') },
       { kind: 'refused', stage: 'auth', code: 535, response: '535 no', permanent: true },
       { kind: 'refused', stage: 'auth', code: 454, response: '454 later', permanent: false },
       { kind: 'refused', stage: 'recipient', code: 451, response: '451 greylisted', permanent: false },

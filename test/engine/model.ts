@@ -324,7 +324,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
         const offeredLater =
           row.finished_at &&
           row.claimed_at > row.finished_at &&
-          row.smtp_response !== 'the worker died before the answer' &&
+          row.error_detail?.code !== 'sent.worker_died' &&
           row.state !== 'sending';
         if (offeredLater && isTaken) throw new Error(`mailed after the end: ${JSON.stringify(row)}`);
         if (row.state === 'reserved' && row.lead_state !== null && !OPEN.includes(row.lead_state))

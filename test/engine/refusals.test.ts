@@ -5,7 +5,7 @@ import { createSmtpSender } from '../../lib/smtp/index.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { createMondayWorld } from '../harness/lead.ts';
 import { startScriptedSmtp, type SmtpMoment, type SmtpMove } from '../harness/smtp-script.ts';
-import { renderMessage } from '../../lib/errors.ts';
+import { render } from '../../messages/render.ts';
 
 const MINUTE_MS = 60_000;
 const { world, clock } = await createMondayWorld(test);
@@ -103,7 +103,7 @@ test.serial(
     await noLeadIsBlamed(t, all);
     const { hold_code: code, hold_reason: reason, hold_until: until } = await all.mailbox();
     t.is(code, 'sending_limit');
-    t.regex(renderMessage(reason), /reached your daily limit/);
+    t.regex(render(reason), /reached your daily limit/);
     t.true(until.getTime() > began + 3 * 60 * MINUTE_MS);
     t.deepEqual(await all.sends(), [], 'no slot stays with an email that was refused');
     t.is(await all.counts(), 0);
@@ -156,7 +156,7 @@ test.serial('a message refused by policy ends one lead without listing it, and t
   t.is(all.taken.length, 2);
   const [warning, ...others] = await all.warnings();
   t.is(warning.error_code, 'content_refused', 'the refusal is shown with the mailbox');
-  t.regex(renderMessage(warning.message), /content policy/);
+  t.regex(render(warning.message), /content policy/);
   t.deepEqual(others, []);
   t.is((await all.mailbox()).hold_code, null);
 });

@@ -16,8 +16,14 @@ import { newId } from '../../lib/ids.ts';
 import type { SmtpOutcome } from '../../lib/smtp/index.ts';
 import { createContact, enroll, type StepSpec } from '../harness/factories.ts';
 import { Crash } from '../harness/fake-smtp.ts';
+import { message } from '../../messages/index.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
-const UNREACHABLE: SmtpOutcome = { kind: 'unreachable', stage: 'connect', detail: 'nobody there' };
+const UNREACHABLE: SmtpOutcome = {
+  kind: 'unreachable',
+  stage: 'connect',
+  reason: message('mailboxes.unreachable_connect'),
+};
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 
@@ -418,7 +424,7 @@ test.serial('an email whose mail host is full is not claimed, and can still be r
   t.like(await readSend(sendId), { state: 'reserved', attempts: 0, claim_token: null });
   const left: string[] = [];
   smtp.acquire = async () => {
-    // Nothing holds the email while it waits for its slot.
+    // The email has no lock while it waits for a permit, so the campaign can be paused.
     await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
     return { release: (result) => void left.push(result) };
   };
@@ -531,7 +537,7 @@ test.serial('what sending and what reading is held for are kept apart', async (t
   smtp.next = () => refusal('550 5.4.5 Daily user sending limit exceeded', 'data');
   t.deepEqual(await deliver(await reserve()), { outcome: 'mailbox_held' });
   const until = (await mailbox()).hold_until;
-  await recordRefusedSignIn(ctx, mailboxId, 'no', 3600_000);
+  await recordRefusedSignIn(ctx, mailboxId, externalText('no'), 3600_000);
   t.like(await mailbox(), { hold_code: 'sending_limit', hold_until: until, imap_hold_code: 'imap_auth_failed' });
   const asleep = await advance();
   t.true(asleep.kind === 'wait' && asleep.until >= until.getTime(), 'until both have passed');
@@ -539,7 +545,7 @@ test.serial('what sending and what reading is held for are kept apart', async (t
   t.like(await mailbox(), { hold_code: 'sending_limit', hold_until: until, imap_hold_code: null });
   t.regex((await advance()).kind, /^wait$/);
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'sending_limit'));
-  await recordRefusedSignIn(ctx, mailboxId, 'no', 3600_000);
+  await recordRefusedSignIn(ctx, mailboxId, externalText('no'), 3600_000);
   t.like(await advance(), { kind: 'wait' }, 'nothing is sent while replies go unseen');
   await recordSignIn(ctx, mailboxId);
   smtp.next = () => 'accept';

@@ -1,9 +1,9 @@
-import { renderMessage } from '../../lib/errors.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import type { Message } from '../../messages/index.ts';
 import type { RawDb } from '../harness/database.ts';
 import { PROVIDERS, type IntegrationStage } from './integration-stage.ts';
 import type { Check } from './reconcile.ts';
+import { render } from '../../messages/render.ts';
 
 /** Maximum number of a connection's deliveries in progress when a worker dies. */
 const UNDER_WAY = 8;
@@ -98,7 +98,7 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
       faults: [
         ...runs
           .filter(({ status }) => status !== 'success')
-          .map((run) => `${run.id} is ${run.status}: ${run.error_detail ? renderMessage(run.error_detail) : ''}`),
+          .map((run) => `${run.id} is ${run.status}: ${run.error_detail ? render(run.error_detail) : ''}`),
         ...(runs.length === runsOf(stage) ? [] : [`${runs.length} in place of ${runsOf(stage)}`]),
       ],
     },

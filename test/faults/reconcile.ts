@@ -4,7 +4,7 @@ import type { Outside } from './outside.ts';
 import { MARKS, type Person } from './people.ts';
 import type { Scenario } from './scenario.ts';
 import type { Message } from '../../messages/index.ts';
-import { renderMessage } from '../../lib/errors.ts';
+import { render } from '../../messages/render.ts';
 
 /** A comparison. `faults` has one line for each difference; empty if there is none. */
 export interface Check {
@@ -29,7 +29,7 @@ interface Send {
   state: string;
   recipient: string;
   message_id: string | null;
-  smtp_response: string | null;
+  error_detail: Message | null;
   claimed_at: Date | null;
   handover: 'pending' | 'begun' | null;
   sent_at: Date | null;
@@ -217,7 +217,7 @@ function ends(facts: Facts): Check {
     const expected = expectedEnd(facts, someone, first, followUp);
     if (enrollment.state !== expected) {
       faults.push(
-        `${someone.email} (${someone.behaviour}, ${someone.transport}) is ${enrollment.state}, not ${expected}; emails ${first?.state}, ${followUp?.state}${enrollment.failure_reason ? `; ${renderMessage(enrollment.failure_reason)}` : ''}`,
+        `${someone.email} (${someone.behaviour}, ${someone.transport}) is ${enrollment.state}, not ${expected}; emails ${first?.state}, ${followUp?.state}${enrollment.failure_reason ? `; ${render(enrollment.failure_reason)}` : ''}`,
       );
     }
     if (expected === 'completed' && followUp?.state !== 'sent' && followUp?.state !== 'uncertain')
@@ -445,7 +445,7 @@ async function nothingLeft(db: RawDb, { scenario }: Facts): Promise<Check> {
     .whereIn('state', ['pending', 'active']);
   for (const row of stuck)
     faults.push(
-      `contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ? renderMessage(row.waiting_for) : 'waiting for nothing'}`,
+      `contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ? render(row.waiting_for) : 'waiting for nothing'}`,
     );
   const campaign = (await db('campaigns').where({ id: scenario.campaignId }).first('status')) as { status: string };
   if (campaign.status !== 'completed') faults.push(`the campaign is ${campaign.status}`);
@@ -468,7 +468,7 @@ function uncertainOf({ sends, byMessageId, scenario }: Facts): Reconciliation['u
       email: send.recipient,
       step: send.step_id === scenario.stepIds[0] ? 1 : 4,
       onServer: byMessageId.has(send.message_id ?? ''),
-      detail: send.smtp_response ?? '',
+      detail: send.error_detail ? render(send.error_detail) : '',
     }));
 }
 

@@ -21,7 +21,7 @@ import type { Parts } from './parts.ts';
 import { seeded } from './random.ts';
 import type { Check } from './reconcile.ts';
 import { launch, prepare, type Scenario } from './scenario.ts';
-import { renderMessage } from '../../lib/errors.ts';
+import { render } from '../../messages/render.ts';
 
 interface RestoreDrillOptions {
   seed: number;
@@ -199,7 +199,7 @@ async function quiet(mail: MailWorld): Promise<void> {
 async function finish({ deps: { db } }: TestAssembly, { campaignId }: Scenario): Promise<void> {
   const isOver = async () => {
     const blocked = await db('step_runs').where({ campaign_id: campaignId, state: 'blocked' }).first();
-    if (blocked) throw new Error(`a step is blocked: ${renderMessage(blocked.detail)}`);
+    if (blocked) throw new Error(`a step is blocked: ${render(blocked.detail)}`);
     await db('waits')
       .where({ campaign_id: campaignId, state: 'open' })
       .where('deadline', '>', new Date(Date.now() + 2_000))

@@ -31,7 +31,7 @@ import { isClean, type Kept } from './installation.ts';
 import { messageIdOf } from './mail-record.ts';
 import type { Check } from './reconcile.ts';
 import { launch } from './scenario.ts';
-import { renderMessage } from '../../lib/errors.ts';
+import { render } from '../../messages/render.ts';
 
 interface RollingOptions {
   contacts: number;
@@ -252,7 +252,7 @@ async function settle({ assembly }: Stage, campaignId: string): Promise<Check> {
       ...(status === 'completed' ? [] : [`the campaign is ${status}`]),
       ...open.map(
         (row) =>
-          `${row.id} is ${row.state}: ${row.waiting_for && renderMessage(row.waiting_for)} until ${row.waiting_until?.toISOString()}`,
+          `${row.id} is ${row.state}: ${row.waiting_for && render(row.waiting_for)} until ${row.waiting_until?.toISOString()}`,
       ),
       ...sends.map(({ id, state, slot_at: slot }) => `${id} is ${state}, slot ${slot.toISOString()}`),
     ],

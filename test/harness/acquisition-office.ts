@@ -327,6 +327,7 @@ async function send(office: Office, one: Extract<Act, { kind: 'send' }>): Promis
       offer: [dimensions.offer],
       angle: [dimensions.angle],
       cta: [dimensions.cta],
+      copy: [dimensions.copy_hash],
       mailbox: [mailboxes[one.mailbox]!],
       audience_source: [dimensions.audience_source],
       segment: [dimensions.segment_id],

@@ -1,4 +1,5 @@
 import type { Envelope, SendOptions, SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
+import { message } from '../../messages/index.ts';
 
 /** Simulates a worker that dies: the promise rejects, and nothing more is written. */
 export class Crash extends Error {}
@@ -34,7 +35,7 @@ export function createFakeSmtp(): FakeSmtp {
       if (attempt === 'die-before') throw new Crash('killed before the server had it');
       const ends = typeof attempt !== 'object' || attempt.kind === 'accepted' || attempt.kind === 'unknown';
       if (ends && options.beforeEnd && !(await options.beforeEnd()))
-        return { kind: 'withheld', detail: 'not any more' };
+        return { kind: 'withheld', reason: message('smtp.not_allowed_to_end') };
       if (attempt === 'die-marked') throw new Crash('killed before the server had the end');
       const takes =
         attempt === 'accept' ||
@@ -45,7 +46,7 @@ export function createFakeSmtp(): FakeSmtp {
       if (takes)
         fake.taken.push({ messageId: /^message-id:\s*(<[^>]+>)/im.exec(text)?.[1] ?? '', to: envelope.to, raw: text });
       if (attempt === 'die-after') throw new Crash('killed after the server had it');
-      if (attempt === 'take-unknown') return { kind: 'unknown', detail: 'no answer' };
+      if (attempt === 'take-unknown') return { kind: 'unknown', reason: message('smtp.broke_after_message') };
       return attempt === 'accept' ? { kind: 'accepted', response: '250 taken', rejected: [] } : attempt;
     },
   };

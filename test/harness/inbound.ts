@@ -1,3 +1,4 @@
+import { deflateRawSync } from 'node:zlib';
 import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import type { TestDeps } from './database.ts';
@@ -49,6 +50,22 @@ export async function createSend(
   return { id, messageId };
 }
 
+/** Stores the content with which an email left, as its claim does. */
+export async function storeSentContent(
+  deps: TestDeps,
+  organizationId: string,
+  { id, from, to }: { id: string; from: string; to: string },
+  written: { subject: string; text: string; html?: string },
+): Promise<void> {
+  const headers = { from, fromName: '', replyTo: '', to: [to], cc: [], bcc: [] };
+  await deps.db('sent_contents').insert({
+    send_id: id,
+    organization_id: organizationId,
+    packed: deflateRawSync(JSON.stringify({ ...headers, written: { html: null, ...written } })),
+    created_at: deps.clock.now(),
+  });
+}
+
 /** Creates an email with a slot that is not sent yet. */
 export async function createReservedSend(
   deps: TestDeps,
@@ -67,11 +84,12 @@ function crlf(lines: readonly string[]): Buffer {
 export function replyTo(
   original: Original,
   words: string,
-  fields: { from?: string; subject?: string; messageId?: string } = {},
+  fields: { from?: string; subject?: string; messageId?: string; headers?: readonly string[] } = {},
 ): Buffer {
   return crlf([
     `From: Lea Lead <${fields.from ?? original.to}>`,
     `To: ${original.from}`,
+    ...(fields.headers ?? []),
     `Subject: ${fields.subject ?? 'Re: Hello'}`,
     `Message-ID: ${fields.messageId ?? `<${newId()}@lead.test>`}`,
     `In-Reply-To: ${original.messageId}`,

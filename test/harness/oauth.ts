@@ -186,7 +186,7 @@ export function refused(t: ExecutionContext, answer: Answer, status: number, err
 export interface Flow {
   tenant: Tenant;
   client: TestClient;
-  /** Form of the valid exchange. */
+  /** Form fields of the valid token request. */
   form: Record<string, string>;
 }
 

@@ -30,7 +30,7 @@ export interface RunDesk {
   key(options: KeyOptions): Promise<{ apiKey: string; apiKeyId: string }>;
 }
 
-/** Creates the workspace. Its mailbox is `email` on these servers. */
+/** Creates a workspace with one mailbox: the address `email` on the given mail servers. */
 export async function openRunDesk(
   world: World,
   { email = `sam-${newId()}@ours.test`, servers = NO_SERVER } = {},

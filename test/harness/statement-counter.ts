@@ -10,6 +10,8 @@ export type StatementCounts = Record<string, Record<string, number>>;
 export interface StatementCounter {
   /** Returns the counts since the last call. */
   take(): StatementCounts;
+  /** Returns the size (bytes) of the text parameters sent since the last call, by code path. */
+  takeBytes(): Record<string, number>;
   stop(): void;
 }
 
@@ -40,7 +42,7 @@ export const PATHS_OF_ACTIVITIES: ActivityInboundCallsInterceptor = {
 const CONTROL = /^(begin|commit|rollback|savepoint|release)\b/;
 
 interface Counted {
-  query(config: string | { text: string }, ...rest: unknown[]): unknown;
+  query(config: string | { text: string; values?: unknown[] }, ...rest: unknown[]): unknown;
 }
 
 /**
@@ -49,12 +51,15 @@ interface Counted {
  */
 export function countStatements(db: RawDb): StatementCounter {
   let counts: StatementCounts = {};
+  let bytes: Record<string, number> = {};
   let isOn = true;
-  const note = (text: string): void => {
+  const note = (text: string, values: readonly unknown[]): void => {
     const path = paths.getStore() ?? BY_CLOCK;
     const label = labelOf(text);
     const ofPath = (counts[path] ??= {});
     ofPath[label] = (ofPath[label] ?? 0) + 1;
+    for (const value of values)
+      if (typeof value === 'string') bytes[path] = (bytes[path] ?? 0) + Buffer.byteLength(value);
   };
   const known = new WeakSet<Counted>();
   const watch = (_event: number, connection: Counted): void => {
@@ -62,7 +67,11 @@ export function countStatements(db: RawDb): StatementCounter {
     known.add(connection);
     const { query } = connection;
     connection.query = function (config, ...rest) {
-      if (isOn) note(typeof config === 'string' ? config : config.text);
+      if (isOn)
+        note(
+          typeof config === 'string' ? config : config.text,
+          typeof config === 'string' ? [] : (config.values ?? []),
+        );
       return query.call(this, config, ...rest);
     };
   };
@@ -71,6 +80,11 @@ export function countStatements(db: RawDb): StatementCounter {
     take() {
       const taken = counts;
       counts = {};
+      return taken;
+    },
+    takeBytes() {
+      const taken = bytes;
+      bytes = {};
       return taken;
     },
     stop() {

@@ -38,7 +38,7 @@ export interface StripeDouble {
   loseNext: number;
   /** True stores events instead of sending them; {@link StripeDouble.deliver} sends them. */
   hold: boolean;
-  /** Stored events. */
+  /** Events that were stored by `hold` and not delivered yet. */
   readonly held: readonly Stripe.Event[];
   /** Sets the URL of webhooks. */
   sendTo(url: string): void;

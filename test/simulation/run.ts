@@ -29,6 +29,7 @@ import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
 import { Ledger, type Fault, type Letter, type MailboxState } from './ledger.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
+import { message } from '../../messages/index.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -373,7 +374,7 @@ class Simulation {
     const isAway = this.#spec.happenings.some(
       (one) => one.kind === 'outage' && one.mailbox === mailbox && one.at <= now && now < one.until,
     );
-    if (isAway) return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+    if (isAway) return { kind: 'unreachable', stage: 'connect', reason: message('mailboxes.unreachable_connect') };
     if (password !== this.#passwords[mailbox])
       return { kind: 'refused', stage: 'auth', code: 535, response: '535 bad password', permanent: true };
     if (this.#company?.takes(mailbox, to, raw, now)) return { kind: 'accepted', response: '250 taken', rejected: [] };

@@ -302,11 +302,11 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     s.ok('PATCH', `/emails/${(await connected(s)).mailbox.id}`, { status: 'inactive' }),
   'email_account.removed': async (s) => s.ok('DELETE', `/emails/${(await connected(s)).mailbox.id}`),
   'email_account.error': async (s) =>
-    recordRefusedSignIn(s.ctx, (await connected(s)).mailbox.id, 'LOGIN failed', 60_000),
+    recordRefusedSignIn(s.ctx, (await connected(s)).mailbox.id, message('imap.silent'), 60_000),
   'email_account.synced': async (s) => recordFolderRead(s.ctx, (await connected(s)).mailbox.id, 'INBOX', 3),
   'email_account.health_changed': async (s) => {
     const { mailbox } = await connected(s);
-    await recordRefusedSignIn(s.ctx, mailbox.id, 'LOGIN failed', 60_000);
+    await recordRefusedSignIn(s.ctx, mailbox.id, message('imap.silent'), 60_000);
     await recordSignIn(s.ctx, mailbox.id);
   },
   'contact.created': (s) => s.ok('POST', '/contacts', [{ email: 'ada@example.com', custom_fields: { city: 'Pest' } }]),
@@ -412,8 +412,8 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'approval.requested': async (s) => void (await createApproval(s.ctx, s.desk.tenant)),
   'approval.decided': async (s) => decide(s, (await createApproval(s.ctx, s.desk.tenant)).id, 'denied'),
   'approval.expired': async (s) => {
-    const { subject_type, subject_id } = await createApproval(s.ctx, s.desk.tenant);
-    await transact(s.ctx, (tx) => withdrawApproval(tx, { type: subject_type, id: subject_id }, 'Cancelled'));
+    const { subject_type: type, subject_id: id } = await createApproval(s.ctx, s.desk.tenant);
+    await transact(s.ctx, (tx) => withdrawApproval(tx, { type, id }, message('approval.run_cancelled')));
   },
   'approval.executed': async (s) => decide(s, (await written(s, s.desk.tenant.apiKey)).approval_id, 'approved'),
   'settings.updated': async (s) => {

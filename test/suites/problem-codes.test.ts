@@ -7,7 +7,7 @@ import { createAppConnection } from '../../domain/connect/app-connections/connec
 import { findCampaign } from '../../domain/sending/campaign/find.ts';
 import { launchRefusal } from '../../domain/sending/campaign/launch-checks.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
-import { ERROR_CODES, type ErrorCode, renderMessage } from '../../lib/errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { allowEverything } from '../harness/approvals.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
@@ -23,6 +23,7 @@ import {
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { call, createWorld, type Answer, type World } from '../harness/world.ts';
+import { render } from '../../messages/render.ts';
 
 /*
  * Provokes every problem code of campaigns, steps, test runs, app connections, product events and mailboxes, and checks
@@ -311,7 +312,7 @@ const SHOWN: Record<string, () => Promise<Issue | null>> = {
       now: new Date(),
       byPlatform: true,
     });
-    return refusal && { code: refusal.code, message: refusal.message, fix: renderMessage(refusal.fix!) };
+    return refusal && { code: refusal.code, message: refusal.message, fix: render(refusal.fix!) };
   },
 };
 

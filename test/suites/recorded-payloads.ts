@@ -45,6 +45,7 @@ import { activity, today, type FamilyPayloads } from './payload-schemas.ts';
 const id = z.uuid();
 const time = z.number().min(1_000_000_000_000);
 const why = z.string().min(1);
+const message = z.strictObject({ code: z.string(), values: z.record(z.string(), z.unknown()) });
 /** An activity that returns nothing records null or no payload. */
 const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() => undefined);
 
@@ -66,7 +67,7 @@ const side = z.union([
   z.strictObject({
     ok: z.literal(false),
     stage: z.enum(['dns', 'connect', 'tls', 'greeting', 'auth', 'session']),
-    message: z.strictObject({ code: z.string(), values: z.record(z.string(), z.unknown()) }),
+    message,
   }),
   z.null(),
 ]);
@@ -259,7 +260,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       importContacts: importActivity('importContacts', z.tuple([importArgs]), nothing as never),
       abandonImport: importActivity(
         'abandonImport',
-        z.tuple([z.strictObject({ organizationId: id, importId: id, reason: why })]),
+        z.tuple([z.strictObject({ organizationId: id, importId: id, reason: message.nullable() })]),
         nothing as never,
       ),
     },

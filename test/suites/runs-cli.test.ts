@@ -12,6 +12,7 @@ import { eventually } from '../harness/eventually.ts';
 import { heron } from '../harness/heron.ts';
 import { call, createWorld, noWorkflows, type World } from '../harness/world.ts';
 import { assertNowhere, randomSecret } from '../harness/secrets.ts';
+import { message } from '../../messages/index.ts';
 
 /*
  * Runs the operator's commands about runs as processes, and checks PostgreSQL, Temporal, readiness and the gauge of
@@ -176,7 +177,7 @@ test.serial('heron retry has a blocked run go on, and says when there is none', 
   t.is(never.stderr, `heron: ${workflowId} is not blocked\n`);
   await blockRun(world.system(organizationId), workflowId, new Error('person@secret.example'));
   t.like(await world.deps.db('contact_imports').where({ id }).first(), {
-    blocked_reason: 'blocked: it kept failing (Error)',
+    blocked_reason: message('run.kept_failing', { kind: 'Error' }),
   });
   const retried = await cli('retry', workflowId);
   t.is(retried.code, 0, retried.stderr);

@@ -23,8 +23,11 @@ import {
   uidsAfter,
   type FetchedMessage,
   type ImapLack,
+  type ImapTarget,
 } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
+import { message } from '../../messages/index.ts';
 
 /**
  * Age (ms) before the first reading up to which mail still counts as new, because clocks differ and servers round.
@@ -48,6 +51,7 @@ const RETRY_COUNT = 10;
 export interface FolderParts {
   ctx: Ctx;
   client: ImapFlow;
+  target: ImapTarget;
   /** Abilities that the server turned out to lack on this connection. */
   lacks: Set<ImapLack>;
   mailbox: { id: string; email: string };
@@ -153,36 +157,36 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
       mailbox,
       { ...at, receivedAt: ctx.clock.now() },
       0,
-      'The server could not hand the message over',
+      message('imap.message_not_delivered'),
     );
     broken.delete(key);
     return parts.onMessage('unreadable');
   }
-  let message;
+  let fetched;
   try {
-    message = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
+    fetched = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
   } catch (error) {
-    const known = imapError(error);
+    const known = imapError(error, parts.target);
     // A server that refuses every message is no evidence against this one. It is asked again for as long as that lasts.
     if (known.kind !== 'unreachable' && (await fetchesAnother(parts, at.uid)))
       broken.set(key, (broken.get(key) ?? 0) + 1);
     throw known;
   }
   broken.delete(key);
-  await withCostPath('inbound', () => recordMessage(parts, at, message));
+  await withCostPath('inbound', () => recordMessage(parts, at, fetched));
 }
 
 /** Retries a message that could not be read. Records it, or schedules the next retry. */
 async function retryUnreadable(parts: FolderParts, at: At): Promise<void> {
-  let message;
+  let fetched;
   try {
-    message = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
+    fetched = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
   } catch (error) {
-    const known = imapError(error);
+    const known = imapError(error, parts.target);
     if (known.kind === 'unreachable' || !parts.client.usable) throw known;
     return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
   }
-  if (message) await withCostPath('inbound', () => recordMessage(parts, at, message));
+  if (fetched) await withCostPath('inbound', () => recordMessage(parts, at, fetched));
   // Has no effect if recording has removed the entry of the unreadable message.
   await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
 }
@@ -198,15 +202,15 @@ async function fetchesAnother({ client, ask, lacks }: FolderParts, uid: number):
   }
 }
 
-async function recordMessage(parts: FolderParts, at: At, message: FetchedMessage | undefined): Promise<void> {
+async function recordMessage(parts: FolderParts, at: At, fetched: FetchedMessage | undefined): Promise<void> {
   const { ctx, mailbox } = parts;
   // Deleted by another client in the meantime.
-  if (!message) return;
-  const { source } = message;
+  if (!fetched) return;
+  const { source } = fetched;
   const now = ctx.clock.now();
   // The sender's clock may be ahead.
-  const sentAt = message.sentAt && message.sentAt < now ? message.sentAt : now;
-  const location: MessageLocation = { ...at, receivedAt: message.internalDate ?? sentAt };
+  const sentAt = fetched.sentAt && fetched.sentAt < now ? fetched.sentAt : now;
+  const location: MessageLocation = { ...at, receivedAt: fetched.internalDate ?? sentAt };
   try {
     if (await parts.record(() => recordWarmup(ctx, mailbox, source, location))) {
       parts.tend.push(at.uid);
@@ -217,7 +221,7 @@ async function recordMessage(parts: FolderParts, at: At, message: FetchedMessage
   } catch (error) {
     if (isPassing(error)) throw error;
     ctx.log.error({ err: error, mailboxId: mailbox.id, uid: at.uid }, 'a message could not be recorded');
-    await recordUnreadable(ctx, mailbox, location, message.size, errorSummary(error));
+    await recordUnreadable(ctx, mailbox, location, fetched.size, externalText(errorSummary(error)));
     parts.onMessage('unreadable');
   }
 }

@@ -23,8 +23,8 @@ import {
 } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
-import { renderMessage } from '../../lib/errors.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
   deps: Deps;
@@ -48,7 +48,14 @@ export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'reco
  * Thrown when the provider has ended the consent. The mailbox is held for it and checked rarely until the consent is
  * renewed.
  */
-class ConsentEnded extends Error {}
+class ConsentEnded extends Error {
+  readonly said: Message;
+
+  constructor(said: Message) {
+    super(render(said));
+    this.said = said;
+  }
+}
 
 /**
  * Interval (ms) of reads even with IDLE, because servers forget. A mailbox with a Junk folder, for which IDLE reports
@@ -95,9 +102,8 @@ async function watch(
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
-  if (signIn.kind === 'refused') throw new ConsentEnded(renderMessage(signIn.reason));
-  if (signIn.kind === 'unavailable')
-    throw new ImapError('unreachable', 'auth', renderMessage(message('mailboxes.no_access_token')));
+  if (signIn.kind === 'refused') throw new ConsentEnded(signIn.reason);
+  if (signIn.kind === 'unavailable') throw new ImapError('unreachable', 'auth', message('mailboxes.no_access_token'));
   const target = signIn.imap;
   if (!target) return;
   const lookMs = Math.max(parts.pollMs, IDLE_CHECK_MS);
@@ -119,6 +125,7 @@ async function watch(
     const folders: FolderParts = {
       ctx,
       client,
+      target,
       lacks: new Set(),
       mailbox: { id: lease.mailboxId, email: lease.email },
       broken: parts.broken,
@@ -140,7 +147,8 @@ async function watch(
       await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    // The words of a server may quote the password.
+    if (!signal.aborted) throw (error as { responseText?: string }).responseText ? imapError(error, target) : error;
   } finally {
     signal.removeEventListener('abort', hurry);
     clearTimeout(farewell);
@@ -232,7 +240,7 @@ class News {
       await this.#client.noop();
       await idling;
     });
-    if (!this.#client.usable) throw new ImapError('unreachable', 'session', 'The connection was lost');
+    if (!this.#client.usable) throw new ImapError('unreachable', 'session', message('mailboxes.unreachable_session'));
   }
 }
 
@@ -247,19 +255,18 @@ function doubtfulWaitMs(failures: number): number {
 async function recordSyncFailure(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unknown): Promise<void> {
   const { deps, workerId, retryMs } = parts;
   if (error instanceof ConsentEnded)
-    return failLease(deps.db, workerId, lease.mailboxId, error.message, () => AUTH_HOLD_MS);
+    return failLease(deps.db, workerId, lease.mailboxId, error.said, () => AUTH_HOLD_MS);
   const known = imapError(error);
   ctx.log.warn({ err: error, mailboxId: lease.mailboxId, kind: known.kind }, 'sync: a mailbox cannot be read now');
   if (known.kind === 'auth' && !(await expireAccess(ctx, lease.mailboxId))) {
     const waitOf = (failures: number): number => (known.doubtful ? doubtfulWaitMs(failures) : AUTH_HOLD_MS);
     const holdMs = waitOf((await syncFailures(ctx, lease.mailboxId)) + 1);
-    await recordRefusedSignIn(ctx, lease.mailboxId, known.message, holdMs);
-    await failLease(deps.db, workerId, lease.mailboxId, known.message, waitOf);
+    await recordRefusedSignIn(ctx, lease.mailboxId, known.said, holdMs);
+    await failLease(deps.db, workerId, lease.mailboxId, known.said, waitOf);
     return;
   }
-  if (known.needs === 'uidvalidity')
-    await recordUnsupported(ctx, lease.mailboxId, message('mailboxes.imap_needs_uidvalidity'));
+  if (known.needs === 'uidvalidity') await recordUnsupported(ctx, lease.mailboxId, known.said);
   const backoff = (failures: number) =>
     Math.min(retryMs * 2 ** Math.min(failures - 1, 20), RETRY_CAP_MS) * (0.75 + Math.random() / 2);
-  await failLease(deps.db, workerId, lease.mailboxId, known.message, backoff);
+  await failLease(deps.db, workerId, lease.mailboxId, known.said, backoff);
 }

@@ -1,4 +1,4 @@
-import { defineWorkflow, type ArgsOf } from '../contract.ts';
+import { defineWorkflow, type ArgsOf, type Sentence } from '../contract.ts';
 
 /** Signals of an import. */
 export type ContactImportSignals = {
@@ -22,6 +22,6 @@ export type ContactImportArgs = ArgsOf<typeof contactImportWorkflow>;
 export interface ContactImportActivities {
   /** Reads the file and applies it from the checkpoint on. Long; sends heartbeats. */
   importContacts(args: ContactImportArgs): Promise<void>;
-  /** Marks the import as failed; `reason` is for people. */
-  abandonImport(args: ContactImportArgs & { reason: string }): Promise<void>;
+  /** Marks the import as failed. `reason` is that of a refusal; null for any other error. */
+  abandonImport(args: ContactImportArgs & { reason: Sentence | null }): Promise<void>;
 }

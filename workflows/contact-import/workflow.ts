@@ -8,7 +8,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { BLOCKED } from '../contract.ts';
+import { BLOCKED, type Sentence } from '../contract.ts';
 import { resourceQueue } from '../queues.ts';
 import { showOpen, showState } from '../show.ts';
 import {
@@ -59,8 +59,7 @@ export async function contactImport(args: ContactImportArgs): Promise<string> {
         await condition(() => retried);
         continue;
       }
-      const refused = said?.type === 'import_refused';
-      const reason = refused ? said.message : 'The import could not be finished; start it again';
+      const reason = said?.type === 'import_refused' ? (said.details as [Sentence])[0] : null;
       await abandonImport({ ...args, reason });
       setCurrentDetails('failed; the reason is on the import');
       return 'failed';

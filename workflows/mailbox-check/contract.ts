@@ -1,4 +1,4 @@
-import { defineWorkflow, type ArgsOf } from '../contract.ts';
+import { defineWorkflow, type ArgsOf, type Sentence } from '../contract.ts';
 
 /** Connects to a mailbox's servers from a worker, because its network will send and read. */
 export const mailboxCheckWorkflow = defineWorkflow()({
@@ -17,14 +17,8 @@ export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 /** Stage at which a check failed. At `reading` the server lacks what reading needs. */
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session' | 'reading';
 
-/** Message by its code, with its values. It contains no secret. */
-interface Sentence {
-  code: string;
-  values: Record<string, unknown>;
-}
-
 /**
- * Result of one server; null if it was not contacted. `lacks` are optional abilities that an IMAP server does not have,
+ * Result of one server; null if it was not contacted. Its message contains no secret. `lacks` are optional abilities that an IMAP server does not have,
  * by their names in the protocol.
  */
 export type SideResult = { ok: true; lacks?: string[] } | { ok: false; stage: CheckStage; message: Sentence } | null;

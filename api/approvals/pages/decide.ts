@@ -17,6 +17,7 @@ import type { PageTexts } from '../../pages/texts.ts';
 import { presentApproval } from '../present.ts';
 import { contentView } from './content.ts';
 import { emailPage } from './email.ts';
+import { message } from '../../../messages/index.ts';
 
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
@@ -119,7 +120,7 @@ ${shown.status === 'pending' ? decisionForm(visit, approval) : null}
 function state(text: PageTexts, status: ApprovalRow['status'], approval: ApprovalRow) {
   const { approval: words, moment } = text;
   const at = () => moment(approval.decided_at!);
-  const reason = approval.reason ? html`<p>${approval.reason}</p>` : null;
+  const reason = approval.reason ? html`<p>${text.plainly(approval.reason)}</p>` : null;
   switch (status) {
     case 'pending':
       return html`<div class="note warn"><p>${words.waits(moment(approval.expires_at))}</p>
@@ -131,7 +132,7 @@ function state(text: PageTexts, status: ApprovalRow['status'], approval: Approva
     case 'denied':
       return html`<div class="note bad" role="status"><p>${words.denied(at())}</p>${reason}</div>`;
     case 'expired':
-      return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p><p>${approval.reason ?? words.undecided}</p></div>`;
+      return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p><p>${text.plainly(approval.reason ?? message('approval.no_decision'))}</p></div>`;
   }
 }
 

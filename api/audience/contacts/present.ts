@@ -6,10 +6,10 @@ import type { ContactView } from '../../../domain/directory/contact-view.ts';
 import type { LeadRow } from '../../../domain/sending/leads/list.ts';
 import { iso } from '../../http/schemas.ts';
 import type { contact, contactDetail, foundContact, leadHold } from './schemas.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
 import { reasonIn } from '../../http/stored-message.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Returns a contact for writes and lists: with its campaigns and categories, without its activity. */
 export function presentContact(view: ContactView): z.input<typeof contact> {
@@ -56,7 +56,7 @@ function presentProgress(
     replied: lead.replied,
     bounced: lead.bounced,
     ...(lead.current_step === null ? {} : { current_step: lead.current_step }),
-    ...(lead.failure_reason === null ? {} : { failure_reason: renderMessage(lead.failure_reason, language) }),
+    ...(lead.failure_reason === null ? {} : { failure_reason: render(lead.failure_reason, language) }),
     last_activity_at: iso(lead.last_activity_at),
     ...(hold ? { hold } : {}),
   };

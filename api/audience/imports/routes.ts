@@ -20,6 +20,7 @@ import type { Config } from '../../../lib/config/index.ts';
 import { route } from '../../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../../http/schemas.ts';
 import { contactImport, importBody, importPage, importPreview, previewBody, problemPage } from './schemas.ts';
+import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 
 const fileBytes = (config: Config) => config.IMPORT_MAX_BYTES;
 const area = 'contacts';
@@ -200,7 +201,10 @@ function presentPerson({ draft, categories, optOut }: Person) {
   };
 }
 
-function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.input<typeof contactImport> {
+function present(
+  job: ContactImportRow,
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
+): z.input<typeof contactImport> {
   const { options } = job;
   return {
     id: job.id,
@@ -215,7 +219,7 @@ function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.inpu
     skipped: job.skipped,
     failed: job.failed,
     unclear: job.unclear,
-    error: job.error,
+    error: reasonIn(job.error, language),
     mapping: options.mapping,
     categories: options.categories,
     campaign_id: options.campaign_id,
@@ -223,7 +227,7 @@ function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.inpu
     created_at: iso(job.created_at),
     started_at: iso(job.started_at),
     ended_at: iso(job.ended_at),
-    ...(job.blocked_reason ? { blocked_reason: job.blocked_reason } : {}),
+    ...presentBlocked(job, language),
     ...runUrl(config, contactImportWorkflow, { importId: job.id }),
   };
 }

@@ -3,7 +3,7 @@ import { listRenewals, type RenewalView } from '../../../domain/billing/domain-r
 import { OPEN_RENEWAL, RENEW_AHEAD_MS } from '../../../domain/billing/domain-renewals/states.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { iso, paged, pageQuery, presentPage, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
-import { issue, presentIssue } from '../../http/stored-message.ts';
+import { issue, presentBlocked, presentIssue } from '../../http/stored-message.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
 const cents = z.int().nullable();
@@ -74,6 +74,6 @@ function present(row: RenewalView, { language }: Pick<Ctx, 'language'>): z.input
     requires_action: row.state === 'requires_action',
     checkout_url: row.checkout_url,
     error: row.state === 'requires_action' && row.error ? presentIssue(row.error, language) : null,
-    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...presentBlocked(row, language),
   };
 }

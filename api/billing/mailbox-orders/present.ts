@@ -11,7 +11,7 @@ import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
-import { presentIssue } from '../../http/stored-message.ts';
+import { presentBlocked, presentIssue } from '../../http/stored-message.ts';
 
 /** Returns the provider's offers, with prices in cents per month. */
 export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.providers> {
@@ -95,7 +95,7 @@ export function presentOrder(
     ...moment('ready_at', order.ready_at),
     ...moment('failed_at', order.failed_at),
     ...moment('cancelled_at', order.cancelled_at),
-    ...(order.blocked_reason ? { blocked_reason: order.blocked_reason } : {}),
+    ...presentBlocked(order, language),
     ...runUrl(config, mailboxOrderWorkflow, { orderId: order.id }),
   };
 }

@@ -7,7 +7,7 @@ import { runWorkflow } from '../../../workflows/run/contract.ts';
 import { presentReport } from '../../http/findings.ts';
 import { iso } from '../../http/schemas.ts';
 import type { run, runEvent } from './schemas.ts';
-import { presentIssue } from '../../http/stored-message.ts';
+import { presentBlocked, presentIssue } from '../../http/stored-message.ts';
 import type { Language } from '../../../messages/index.ts';
 import { presentReasons } from '../../approvals/awaiting-approval.ts';
 import type { ApprovalRow } from '../../../domain/approvals/view.ts';
@@ -30,7 +30,7 @@ export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config'
     ...(row.state === 'awaiting_approval' ? { approval_expires_at: iso(row.expires_at!) } : {}),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
-    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...presentBlocked(row, language),
     ...runUrl(config, runWorkflow, { runId: row.id }),
   };
 }

@@ -166,7 +166,7 @@ function present(run: TestRunView, { language }: Pick<Ctx, 'language'>): z.input
       error: run.error && presentIssue(run.error, language),
       waiting_event: waitsForEvent ? run.waiting_for : null,
       waiting_until: iso(run.waiting_until),
-      blocked_reason: run.blocked_reason,
+      blocked_reason: reasonIn(run.blocked_reason, language),
       completed_at: iso(run.completed_at),
     }),
   };

@@ -10,9 +10,9 @@ import {
 } from '../../../domain/connect/app-connections/connections.ts';
 import { testAppConnection } from '../../../domain/connect/app-connections/ping.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
+import { render } from '../../../messages/render.ts';
 
 const connections = { area: 'app-connections', scope: ['INTEGRATIONS'], permission: 'manage_settings' } as const;
 
@@ -110,8 +110,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
       ...(error && {
         error: {
           code: 'app_connection_failed' as const,
-          message: renderMessage(error.said, language),
-          fix: renderMessage(error.fix, language),
+          message: render(error.said, language),
+          fix: render(error.fix, language),
         },
       }),
     }),

@@ -15,12 +15,12 @@ import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { automationWorkflow } from '../../../workflows/automation/contract.ts';
 import type { AutomationNodeResult } from '../../../domain/connect/automations/graph.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 import { route } from '../../http/route.ts';
 import { expectedVersion, idParams, iso } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
+import { render } from '../../../messages/render.ts';
 
 const automations = {
   area: 'automations',
@@ -162,12 +162,12 @@ function presentRun({ config, language }: Ctx, run: AutomationRun): z.input<type
     error_detail: reasonIn(error_detail, language) ?? '',
     started_at: iso(run.started_at),
     finished_at: iso(run.finished_at),
-    ...(run.blocked_reason === null ? {} : { blocked_reason: run.blocked_reason }),
+    ...presentBlocked(run, language),
     ...(status === 'running' ? runUrl(config, automationWorkflow, { runId: id }) : {}),
   };
 }
 
 /** Returns the result of a node with texts in the language of the request. */
 function presentResult({ label, error, ...result }: AutomationNodeResult, language: Language | undefined) {
-  return { ...result, label: renderMessage(label, language), error: error ? renderMessage(error, language) : '' };
+  return { ...result, label: render(label, language), error: error ? render(error, language) : '' };
 }

@@ -5,12 +5,12 @@ import type { Mappings } from '../../../domain/connect/integrations/mappings.ts'
 import type { Provider } from '../../../domain/connect/integrations/providers/provider.ts';
 import { actionNames } from '../../../domain/connect/integrations/registry.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import type { Language, MessageCode } from '../../../messages/index.ts';
 import type { Subscription } from '../../../domain/connect/integrations/subscriptions.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
+import { render } from '../../../messages/render.ts';
 
 /**
  * Returns a provider of the catalogue with its triggers, actions and scopes. `configured` is true if the operator has
@@ -25,7 +25,7 @@ export function presentProvider({
   configured: boolean;
   language: Language | undefined;
 }): z.input<typeof schemas.catalogueEntry> {
-  const words = (code: MessageCode) => renderMessage({ code, values: {} }, language);
+  const words = (code: MessageCode) => render({ code, values: {} }, language);
   return {
     provider: provider.id,
     name: provider.name,
@@ -79,7 +79,7 @@ export function presentConnection(
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     ...(inboundUrl ? { inbound_webhook_url: inboundUrl } : {}),
-    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...presentBlocked(row, language),
   };
 }
 

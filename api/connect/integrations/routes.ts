@@ -27,13 +27,13 @@ import {
 } from '../../../domain/connect/integrations/subscriptions.ts';
 import { fireTest } from '../../../domain/connect/integrations/test-notice.ts';
 import { listBookings } from '../../../domain/crm/meetings/read.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { expectedVersion, idParams, timestamp } from '../../http/schemas.ts';
 import { presentConnection, presentMappings, presentProvider, presentRun, presentSubscription } from './present.ts';
 import { presentBooking } from '../../crm/meetings/present.ts';
 import { booking } from '../../crm/meetings/schemas.ts';
 import * as schemas from './schemas.ts';
+import { render } from '../../../messages/render.ts';
 
 const area = 'integrations';
 const READ = { anyOf: ['manage_settings', 'use_integrations'] } as const;
@@ -309,7 +309,7 @@ const useRoutes = [
       ...pushed,
       results: results.map(({ error, ...result }) => ({
         ...result,
-        ...(error === undefined ? {} : { error: renderMessage(error, language) }),
+        ...(error === undefined ? {} : { error: render(error, language) }),
       })),
     }),
   }),

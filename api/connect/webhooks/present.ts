@@ -13,7 +13,7 @@ import type { ChallengeResult } from '../../../domain/connect/webhooks/verify.ts
 import { webhookBatchWorkflow } from '../../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/contract.ts';
 import { webhookEndpointWorkflow } from '../../../workflows/webhook-endpoint/contract.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 
@@ -92,7 +92,7 @@ export function presentDelivery(
   return {
     ...presentApplicationDelivery(row, { language }),
     payload: row.payload,
-    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...presentBlocked(row, language),
     ...(hasRun ? runUrl(config, webhookDeliveryWorkflow, { deliveryId: row.id }) : {}),
   };
 }

@@ -3,7 +3,6 @@ import { EVENT_TYPES } from '../../../domain/platform/kernel/events.ts';
 import { createEgress } from '../../../lib/egress/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { createApiKey, createMember, type Tenant } from '../../../test/harness/factories.ts';
 import { createApplication } from '../../../test/harness/oauth.ts';
@@ -11,6 +10,7 @@ import { createDelivery } from '../../../test/harness/webhook-rows.ts';
 import { createEndpoint } from '../../../test/harness/webhooks.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 import { assertNowhere } from '../../../test/harness/secrets.ts';
+import { render } from '../../../messages/render.ts';
 
 let world: World;
 test.before(async () => {
@@ -250,7 +250,7 @@ test('switching on what the installation switched off starts the failure count a
   await world.deps.db('webhook_endpoints').where({ id }).update(off);
   t.like((await call(world, 'GET', '/v1/webhooks', { token: tenant.apiKey })).body.endpoints[0], {
     enabled: false,
-    disabled_reason: renderMessage(off.disabled_reason),
+    disabled_reason: render(off.disabled_reason),
     consecutive_failures: 40,
   });
   const on = await call(world, 'PATCH', `/v1/webhooks/${id}`, {

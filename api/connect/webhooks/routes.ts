@@ -16,11 +16,11 @@ import { redeliver } from '../../../domain/connect/webhooks/redeliver.ts';
 import { listThrottleDrops } from '../../../domain/connect/webhooks/throttle-drops.ts';
 import { challengeEndpoint, recordChallenge } from '../../../domain/connect/webhooks/verify.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { expectedVersion, idParams, paged, presentPage } from '../../http/schemas.ts';
 import { presentAttempt, presentDelivery, presentDrop, presentEndpoint, presentVerification } from './present.ts';
 import * as schemas from './schemas.ts';
+import { render } from '../../../messages/render.ts';
 
 const webhooks = {
   area: 'webhooks',
@@ -65,7 +65,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
       event_types: CATALOGUE.map(({ type, category, firehose }) => ({
         type,
         category,
-        description: renderMessage(message(`event.${type}`), language),
+        description: render(message(`event.${type}`), language),
         firehose,
       })),
     }),

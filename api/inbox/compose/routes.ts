@@ -7,10 +7,10 @@ import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import { accepted, composeBody, MAX_REQUEST_BYTES, replyBody, scheduledList, sendBody } from './schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import type { Language } from '../../../messages/index.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 import { presentReasons } from '../../approvals/awaiting-approval.ts';
+import { render } from '../../../messages/render.ts';
 
 const area = 'direct-sends';
 const permission = 'send_campaigns';
@@ -28,7 +28,7 @@ export function presentAccepted(
 ): z.input<typeof accepted> {
   return {
     ...rest,
-    left_out: left_out.map(({ address, reason }) => ({ address, reason: renderMessage(reason, language) })),
+    left_out: left_out.map(({ address, reason }) => ({ address, reason: render(reason, language) })),
     scheduled_at: iso(scheduled_at),
     approval_id: approval?.id ?? null,
     approval_url: approval?.url ?? null,
@@ -41,7 +41,7 @@ function presentScheduled(
   email: ScheduledSend,
   language: Language | undefined,
 ): z.input<typeof scheduledList>['data'][number] {
-  const { id, kind, state, to_emails: to, subject, thread_id, approval_id, waiting_for, blocked_reason } = email;
+  const { id, kind, state, to_emails: to, subject, thread_id, approval_id, waiting_for } = email;
   return {
     task_id: id,
     kind,
@@ -57,7 +57,7 @@ function presentScheduled(
     account_email: email.email,
     account_name: email.name,
     snippet: email.body_plain.replace(/\s+/g, ' ').trim().slice(0, 200),
-    ...(blocked_reason === null ? {} : { blocked_reason }),
+    ...presentBlocked(email, language),
   };
 }
 

@@ -1,8 +1,11 @@
 import test from 'ava';
 import { createLead, createMondayWorld, type Lead } from '../../../test/harness/lead.ts';
-import { createSession } from '../../../test/harness/factories.ts';
+import { createContact, createSession, enroll } from '../../../test/harness/factories.ts';
+import { createSend, replyTo, storeSentContent } from '../../../test/harness/inbound.ts';
 import { assertStatus, call } from '../../../test/harness/world.ts';
 import { expireSentContents } from '../../../domain/inbox/threads/retention.ts';
+import { deleteUnusedCopies } from '../../../domain/sending/control/sent-content.ts';
+import { recordInbound } from '../../../domain/sending/outcomes/record-inbound.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 
 const stage = await createMondayWorld(test);
@@ -50,7 +53,7 @@ test.serial(
       .update({ name: 'Other', send_as_email: 'other@ours.test' });
 
     const message = await thread();
-    t.like(message, { direction: 'sent', rendered_again: false, subject: 'A question, Lea', from_addr: [email] });
+    t.like(message, { direction: 'sent', content_kept: true, subject: 'A question, Lea', from_addr: [email] });
     t.true(message.body_html.includes(`href="${LINK}"`));
     t.regex(message.body_html, /Hi Lea, (I|we) saw Steel &amp; Sons/);
     t.regex(message.body_plain, /Hi Lea, (I|we) saw Steel & Sons/);
@@ -86,7 +89,7 @@ test.serial(
     );
     t.is(await expireSentContents(world.deps), 0);
     clock.advance(31 * DAY_MS);
-    t.is(await expireSentContents(world.deps), 1);
+    t.is(await expireSentContents(world.deps), 2, 'its content, and the text that only this one was made from');
     t.is(await kept(short.sendId), undefined);
     t.truthy(await kept(long.sendId), 'as long as its conversation');
   },
@@ -120,3 +123,90 @@ test.serial(
     t.true(median < 1024);
   },
 );
+
+const copiesOf = ({ organizationId, db }: Lead) =>
+  db('sent_copies').where({ organization_id: organizationId }).pluck('name');
+const another = async (lead: Lead) => {
+  const contactId = await createContact(world.deps.db, clock.now(), lead.organizationId, { first_name: 'Bea' });
+  const [enrollmentId] = await enroll(world.deps, lead.organizationId, lead.campaignId, [contactId]);
+  const fields = { campaignId: lead.campaignId, stepId: lead.stepIds[0]!, contactId, mailboxId: lead.mailboxId };
+  const { id } = await createSend(
+    world.deps,
+    lead.organizationId,
+    { ...fields, enrollmentId: enrollmentId!, recipient: 'bea@lead.test' },
+    { state: 'reserved', message_id: null, sent_at: null },
+  );
+  await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active' });
+  return { id, contactId };
+};
+
+test.serial(
+  'a text that emails share is deleted once no kept email is made from it, and stored again for the next',
+  async (t) => {
+    const { lead, sendId } = await sendOne();
+    const [name] = await copiesOf(lead);
+    t.truthy(name);
+    t.is(await deleteUnusedCopies(world.deps), 0, 'its email is kept');
+    await world.deps.db('sent_contents').where({ send_id: sendId }).delete();
+    t.is(await deleteUnusedCopies(world.deps), 1);
+    t.deepEqual(await copiesOf(lead), []);
+    // This process has stored the text before, and would not send it again.
+    const next = await another(lead);
+    t.deepEqual(await lead.deliver(next.id), { outcome: 'sent' });
+    t.deepEqual(await copiesOf(lead), [name]);
+    t.is((await request(lead, 'GET', `/unibox/${next.id}`)).body.subject, 'A question, Bea');
+    t.is((await lead.readSend(next.id)).attempts, 1);
+  },
+);
+
+test.serial('a text with which an email is being claimed is not deleted', async (t) => {
+  const { lead, sendId } = await sendOne();
+  await world.deps.db('sent_contents').where({ send_id: sendId }).delete();
+  const next = await another(lead);
+  const claim = await world.deps.db.transaction();
+  t.teardown(() => claim.rollback());
+  const [name] = await copiesOf(lead);
+  await claim('sent_copies').where({ organization_id: lead.organizationId, name }).forKeyShare().first();
+  t.is(await deleteUnusedCopies(world.deps), 0, 'skipped, and not waited for');
+  t.deepEqual(await lead.deliver(next.id), { outcome: 'sent' });
+  await claim.rollback();
+  t.is(await deleteUnusedCopies(world.deps), 0, 'the claim has used it');
+  t.is((await request(lead, 'GET', `/unibox/${next.id}`)).body.subject, 'A question, Bea');
+});
+
+test.serial('erasing a person deletes the text that was for them alone, and keeps one that others got', async (t) => {
+  const { lead } = await sendOne();
+  const next = await another(lead);
+  await lead.deliver(next.id);
+  t.is((await copiesOf(lead)).length, 1);
+  assertStatus(t, await request(lead, 'DELETE', `/contacts/${lead.contactId}`), 204);
+  t.is((await copiesOf(lead)).length, 1, 'the other one got it too');
+  assertStatus(t, await request(lead, 'DELETE', `/contacts/${next.contactId}`), 204);
+  t.deepEqual(await copiesOf(lead), []);
+});
+
+test.serial('an email whose content is not kept any more shows without text, and says so', async (t) => {
+  const { sendId, thread } = await sendOne();
+  await world.deps.db('sent_contents').where({ send_id: sendId }).delete();
+  t.like(await thread(), { content_kept: false, body_plain: '', subject: 'A question, Lea' });
+});
+
+test.serial('a reply is compared with the email as it left, after its step was edited', async (t) => {
+  const { lead, sendId } = await sendOne();
+  const { message_id: messageId, recipient } = await lead.readSend(sendId);
+  const quoted = 'Hi Lea, I saw Steel & Sons.\n\nIf you would rather not hear from me again, please unsubscribe.';
+  const written = { subject: 'A question, Lea', text: quoted };
+  await world.deps.db('sent_contents').where({ send_id: sendId }).delete();
+  await storeSentContent(
+    world.deps,
+    lead.organizationId,
+    { id: sendId, from: 'm@s.example.com', to: recipient },
+    written,
+  );
+  await world.deps.db('campaign_steps').where({ campaign_id: lead.campaignId }).update({ body_plain: 'Other words' });
+  const raw = replyTo({ from: 'm@s.example.com', to: recipient, messageId }, `Yes, call me.\n\n${quoted}`);
+  const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: clock.now() };
+  t.is(await recordInbound(lead.ctx, { id: lead.mailboxId, email: 'm@s.example.com' }, raw, place), 'reply');
+  t.like(await world.deps.db('inbound_messages').where({ mailbox_id: lead.mailboxId }).first(), { intent: 'positive' });
+  t.like(await world.deps.db('contacts').where({ id: lead.contactId }).first(), { subscribed: true });
+});

@@ -3,7 +3,7 @@ import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
 import { createApiKey, createMailbox, type Tenant } from '../../../test/harness/factories.ts';
 import { seeded } from '../../../test/faults/random.ts';
-import { awayMessage, createSend, replyTo, type Original } from '../../../test/harness/inbound.ts';
+import { awayMessage, createSend, replyTo, storeSentContent, type Original } from '../../../test/harness/inbound.ts';
 import { openCampaignInbox } from '../../../test/harness/inbox-desk.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 
@@ -83,6 +83,10 @@ test('a conversation is read oldest first, with the text of both', async (t) => 
     { state: 'reserved', conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.original.messageId] }) },
   );
   await receive(replyTo(lea.original, 'Now I am back.'), undefined, new Date(later.getTime() + 60_000));
+  const store = (id: string, subject: string, text: string) =>
+    storeSentContent(world.deps, tenant.organizationId, { id, from: email, to: 'lea@lead.test' }, { subject, text });
+  await store(lea.sendId, 'Hello', 'Hi');
+  await store(follow.id, 'Re: Hello', 'Again');
   const path = `/thread?thread_id=${encodeURIComponent(lea.original.messageId)}`;
   const { status, body } = await get(path);
   t.is(status, 200);

@@ -77,7 +77,7 @@ function presentThread({
 function presentMessage(threadId: string, message: ThreadMessage): z.input<typeof messagePage>['data'][number] {
   const { id, direction, message_id, subject, size, seen, body_plain, kind, intent, contact_id, campaign_id, step_id } =
     message;
-  const { body_html, rendered_again, attachments, asks_to_stop } = message;
+  const { body_html, content_kept, attachments, asks_to_stop } = message;
   return {
     id,
     direction,
@@ -87,7 +87,7 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
     seen,
     body_plain,
     ...(body_html === null ? {} : { body_html }),
-    rendered_again,
+    content_kept,
     attachments: presentFiles(id, attachments),
     kind,
     intent,
@@ -200,7 +200,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     path: '/unibox/thread',
     summary: 'List the messages of a conversation, oldest first',
     description:
-      'Received and sent messages, over all mailboxes unless one is named: campaign emails and those written by people and agents. The text of campaign emails is not stored; it is rendered again from the current step and contact.',
+      'Received and sent messages, over all mailboxes unless one is named: campaign emails and those written by people and agents. Sent messages are as they left, before tracking.',
     query: threadQuery,
     success: { status: 200, body: messagePage },
     errors: ['not_found'],

@@ -254,9 +254,9 @@ export const messagePage = paged(
       description:
         'Of a received HTML message, sanitized: no scripts, styles or forms; links open in a new window; image URLs are in data-src and are not loaded. Of an HTML email written here, as it was sent',
     }),
-    rendered_again: z.boolean().meta({
+    content_kept: z.boolean().meta({
       description:
-        'True if the content of a campaign email is not kept any more: the text is rendered from the current step and contact, without the opt-out line. Any other sent message is as it left, before tracking',
+        'False if the content of a campaign email is not kept any more: its bodies are empty. Any other sent message is as it left, before tracking',
     }),
     attachments: files,
     ...about,

@@ -16,7 +16,7 @@ export const uniboxSentRoutes: readonly AnyRoute[] = [
     path: '/unibox/sent',
     summary: 'List sent emails of people and agents, newest first',
     description:
-      "One row per email, including those that may have been sent (`uncertain`) and those that were returned (`bounced`). `GET /unibox/thread` shows an email's conversation. Campaign emails are not listed: their texts are rendered again from their steps (`GET /contacts/:id/emails`).",
+      "One row per email, including those that may have been sent (`uncertain`) and those that were returned (`bounced`). `GET /unibox/thread` shows an email's conversation. Campaign emails are not listed.",
     query: sentListQuery,
     success: { status: 200, body: sentPage },
     handler: async (ctx, { query: { limit, cursor, email_id, email_ids, ...filters } }) => {

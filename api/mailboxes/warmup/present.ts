@@ -4,7 +4,7 @@ import type { WarmupStanding } from '../../../domain/mailboxes/warmup/standing.t
 import { iso } from '../../http/schemas.ts';
 import type { rule, standing } from './schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Returns a rule that decides which mailboxes exchange warmup emails. Rules are tried in the workspace's order. */
 export function presentRule(row: WarmupRule): z.input<typeof rule> {
@@ -30,6 +30,6 @@ export function presentStanding(
     reply_rate: mailbox.warmup_reply_rate,
     health_state: health.health_state,
     ...(health.blocked_until ? { blocked_until: iso(health.blocked_until) } : {}),
-    ...(health.reason ? { blocked_reason: renderMessage(health.reason, language) } : {}),
+    ...(health.reason ? { blocked_reason: render(health.reason, language) } : {}),
   };
 }

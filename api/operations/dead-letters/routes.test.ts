@@ -5,9 +5,12 @@ import { newId } from '../../../lib/ids.ts';
 import type { Attempt } from '../../../test/harness/fake-smtp.ts';
 import { heron } from '../../../test/harness/heron.ts';
 import { assertStatus, call } from '../../../test/harness/world.ts';
+import { message } from '../../../messages/index.ts';
 
 const stage = await createMondayWorld(test);
 const { world } = stage;
+
+const NO_ANSWER: Attempt = { kind: 'unknown', reason: message('smtp.broke_after_message') };
 
 /** A lead whose only email ends as the mail server says, attempt after attempt. */
 async function given(attempt: Attempt) {
@@ -55,7 +58,7 @@ test.serial('an email that was given up is listed and, replayed by two at once, 
 });
 
 test.serial('an uncertain email is sent again when its dead letter is replayed', async (t) => {
-  const { tenant, smtp, deliver, db, campaignId } = await given({ kind: 'unknown', detail: 'no answer' });
+  const { tenant, smtp, deliver, db, campaignId } = await given(NO_ANSWER);
   t.is(await deliver(), 'uncertain');
   const { data } = await list(tenant.apiKey);
   t.like(data[0], { task_type: 'uncertain_email', status: 'pending' });
@@ -75,7 +78,7 @@ test.serial('an uncertain email is sent again when its dead letter is replayed',
 test.serial(
   'a person who knows that an uncertain email arrived has it count as sent, by API and command line',
   async (t) => {
-    const first = await given({ kind: 'unknown', detail: 'no answer' });
+    const first = await given(NO_ANSWER);
     t.is(await first.deliver(), 'uncertain');
     const { data } = await list(first.tenant.apiKey);
     const settle = (as: string) =>
@@ -87,7 +90,7 @@ test.serial(
     t.like(await sendOf(data[0]!.task_id), { state: 'sent' });
     t.is(first.smtp.taken.length, 0, 'nothing left a second time');
 
-    const second = await given({ kind: 'unknown', detail: 'no answer' });
+    const second = await given(NO_ANSWER);
     t.is(await second.deliver(), 'uncertain');
     const settings = { PRIMARY_DB: world.databaseUrl, HERON_DATA_DIR: '/nonexistent' };
     const listed = JSON.parse((await heron(['uncertain'], settings)).stdout).uncertain;
@@ -124,7 +127,7 @@ test.serial('a run that kept failing goes on when its dead letter is replayed', 
 });
 
 test.serial('ids of others and limits beyond the range are refused', async (t) => {
-  const { tenant, deliver } = await given({ kind: 'unknown', detail: 'no answer' });
+  const { tenant, deliver } = await given(NO_ANSWER);
   await deliver();
   const { data } = await list(tenant.apiKey);
   const other = await world.tenant();

@@ -3,7 +3,7 @@ import { listDeadLetters, replayTask, type DeadLetter } from '../../../domain/op
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 const area = 'task-dead-letters';
 const STATUSES = ['pending', 'replayed'] as const;
@@ -83,7 +83,7 @@ function present(letter: DeadLetter, { language }: Pick<Ctx, 'language'>): z.inp
   return {
     ...letter,
     payload: letter.payload as Record<string, unknown>,
-    last_error: renderMessage(letter.last_error, language),
+    last_error: render(letter.last_error, language),
     next_retry_at: iso(letter.next_retry_at),
     replayed_at: iso(letter.replayed_at),
     created_at: iso(letter.created_at),

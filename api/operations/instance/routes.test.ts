@@ -53,7 +53,7 @@ const OWN = ['facts_incomplete'];
 /** Codes that a case of this file has made appear and go. */
 const covered = new Set<string>();
 
-/** Asks twice, before and after a change that mends; only then the code is away. */
+/** Checks that the health report has a code before a repair, and not after it. */
 async function appearsAndGoes(
   t: { true(value: boolean, words?: string): unknown },
   code: FindingCode,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { route } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Routes of liveness and readiness checks. */
 export const systemRoutes = [
@@ -50,8 +50,8 @@ export const systemRoutes = [
         ready,
         checks: checks.map(({ latencyMs, detail, fix, ...check }) => ({
           ...check,
-          detail: renderMessage(detail, ctx.language),
-          ...(fix ? { fix: renderMessage(fix, ctx.language) } : {}),
+          detail: render(detail, ctx.language),
+          ...(fix ? { fix: render(fix, ctx.language) } : {}),
           ...(latencyMs === undefined ? {} : { latency_ms: latencyMs }),
         })),
       };

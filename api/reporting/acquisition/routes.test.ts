@@ -203,10 +203,15 @@ test.serial(
     const { campaignId, stepIds } = await campaign();
     const other = await campaign();
     const [ann, bo] = [await contact(), await contact()];
-    await send(ann, { campaignId, stepId: stepIds[0]! }, at(-9), { offer: 'Trial', audience_source: 'import' });
-    await send(bo, { campaignId, stepId: stepIds[0]! }, at(-8), { offer: 'Demo' });
+    await send(ann, { campaignId, stepId: stepIds[0]! }, at(-9), {
+      offer: 'Trial',
+      audience_source: 'import',
+      copy_hash: 'first',
+    });
+    await send(bo, { campaignId, stepId: stepIds[0]! }, at(-8), { offer: 'Demo', copy_hash: 'second' });
     const sendId = await send(ann, { campaignId: other.campaignId, stepId: other.stepIds[0]! }, at(-7), {
       offer: 'Trial',
+      copy_hash: 'second',
     });
     await convert(ann, goals.signup, at(-6));
     await settle();
@@ -225,6 +230,21 @@ test.serial(
       [
         [campaignId, 'Spring', 2],
         [other.campaignId, null, 1],
+      ],
+    );
+    await world.deps.db('sent_copies').insert({
+      organization_id: org,
+      name: 'one',
+      copy_hash: 'first',
+      content: 'As it was sent\nHi {{.FirstName}}',
+    });
+    await world.deps.db('campaign_steps').where({ campaign_id: campaignId }).update({ subject: 'As it reads today' });
+    const { body: copies } = await get(tenant, '/breakdown?dimension=copy');
+    t.deepEqual(
+      copies.rows.map((row: any) => [row.key, row.name, row.confirmed_sends]),
+      [
+        ['second', null, 2],
+        ['first', 'As it was sent', 1],
       ],
     );
     const { body: sources } = await get(tenant, '/breakdown?dimension=audience_source');

@@ -9,10 +9,10 @@ import { ratesOf, trendPoint } from '../../../domain/reporting/analytics/rates.t
 import type { Usage } from '../../../domain/reporting/analytics/usage.ts';
 import type { WarmupReport } from '../../../domain/reporting/analytics/warmup.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
 import { mailboxErrorTitle } from '../../../domain/sending/control/mailbox-hold.ts';
+import { render } from '../../../messages/render.ts';
 
 const ALL_MAILBOXES = '00000000-0000-0000-0000-000000000000';
 
@@ -193,11 +193,11 @@ export function presentAccount(
     provider: mailbox.provider,
     status: mailbox.status,
     last_synced_at: iso(status.lastSyncedAt),
-    health: { ...status.health, issues: status.health.issues.map((issue) => renderMessage(issue, language)) },
+    health: { ...status.health, issues: status.health.issues.map((issue) => render(issue, language)) },
     errors: status.errors.map((error) => ({
       ...error,
-      title: renderMessage(mailboxErrorTitle(error.error_code), language),
-      message: renderMessage(error.message, language),
+      title: render(mailboxErrorTitle(error.error_code), language),
+      message: render(error.message, language),
       created_at: iso(error.created_at),
     })),
     daily_usage: status.usage,

@@ -4,9 +4,10 @@ import type { GoalPreview } from '../../../domain/reporting/goals/preview.ts';
 import type { GoalReplay, ReplayPreview } from '../../../domain/reporting/goals/replays.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { goalReplayWorkflow } from '../../../workflows/goal-replay/contract.ts';
-import type { Config } from '../../../lib/config/index.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { iso } from '../../http/schemas.ts';
 import type * as schemas from './schemas.ts';
+import { presentBlocked } from '../../http/stored-message.ts';
 
 /** Returns a goal with its current definition. */
 export function presentGoal(goal: Goal): z.input<typeof schemas.goal> {
@@ -74,7 +75,10 @@ export function presentReplayPreview(preview: ReplayPreview): z.input<typeof sch
 }
 
 /** Returns a replay with its progress, and a link to its run if the Temporal UI is configured. */
-export function presentReplay(replay: GoalReplay, config: Config): z.input<typeof schemas.replay> {
+export function presentReplay(
+  replay: GoalReplay,
+  { config, language }: Pick<Ctx, 'config' | 'language'>,
+): z.input<typeof schemas.replay> {
   const { id, goal_id, goal_revision, state, error, scanned, added, removed, kept, retained_without_event } = replay;
   return {
     id,
@@ -91,7 +95,7 @@ export function presentReplay(replay: GoalReplay, config: Config): z.input<typeo
     kept,
     retained_without_event,
     passed_over: replay.passed_over,
-    ...(replay.blocked_reason === null ? {} : { blocked_reason: replay.blocked_reason }),
+    ...presentBlocked(replay, language),
     ...runUrl(config, goalReplayWorkflow, { replayId: id }),
     created_at: iso(replay.created_at),
     started_at: iso(replay.started_at),

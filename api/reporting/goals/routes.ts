@@ -131,7 +131,7 @@ export const goalRoutes = [
     furtherProblems: async (_ctx, range) => rangeProblems(range),
     success: { status: 202, body: schemas.replay },
     errors: ['conflict'],
-    handler: async (ctx, { params, body }) => presentReplay(await startReplay(ctx, params.id, body), ctx.config),
+    handler: async (ctx, { params, body }) => presentReplay(await startReplay(ctx, params.id, body), ctx),
   }),
   route({
     ...read,
@@ -143,7 +143,7 @@ export const goalRoutes = [
     params: idParams,
     success: { status: 200, body: schemas.replays },
     handler: async (ctx, { params }) => ({
-      data: (await listReplays(ctx, params.id)).map((replay) => presentReplay(replay, ctx.config)),
+      data: (await listReplays(ctx, params.id)).map((replay) => presentReplay(replay, ctx)),
     }),
   }),
   route({
@@ -154,7 +154,7 @@ export const goalRoutes = [
     summary: 'Get one replay of a goal',
     params: schemas.replayParams,
     success: { status: 200, body: schemas.replay },
-    handler: async (ctx, { params }) => presentReplay(await getReplay(ctx, params.id, params.replayId), ctx.config),
+    handler: async (ctx, { params }) => presentReplay(await getReplay(ctx, params.id, params.replayId), ctx),
   }),
   route({
     ...write,
@@ -167,7 +167,6 @@ export const goalRoutes = [
     params: schemas.replayParams,
     success: { status: 200, body: schemas.replay },
     errors: ['conflict'],
-    handler: async (ctx, { params }) =>
-      presentReplay(await cancelReplayOf(ctx, params.id, params.replayId), ctx.config),
+    handler: async (ctx, { params }) => presentReplay(await cancelReplayOf(ctx, params.id, params.replayId), ctx),
   }),
 ];

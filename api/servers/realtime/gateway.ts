@@ -34,8 +34,8 @@ interface Gateway {
 }
 
 /**
- * Creates the gateway of one process. It admits upgrades. Open sockets are in {@link Sessions}, which follow the
- * organizations' {@link Tails}.
+ * Creates the WebSocket gateway of one process, which accepts or refuses connections. {@link Sessions} has the open
+ * sockets, and sends them the events that {@link Tails} reads for their organizations.
  */
 export function createGateway(parts: GatewayParts): Gateway {
   const { config, log } = parts.deps;

@@ -3,7 +3,8 @@ import type { StreamEvent } from '../../../domain/platform/realtime/read.ts';
 import { shownProblem, traceOf, type ShownProblem } from '../../http/errors.ts';
 import { issueMessage } from '../../../lib/issue-message.ts';
 import { message } from '../../../messages/index.ts';
-import { AppError, renderMessage, type ErrorCode } from '../../../lib/errors.ts';
+import { AppError, type ErrorCode } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Subprotocol that a client may offer (Sec-WebSocket-Protocol). The gateway accepts no other. */
 export const SUBPROTOCOL = 'realtime.v1';
@@ -86,9 +87,9 @@ export function errorMessage(error: AppError): ServerMessage {
   return {
     type: 'error',
     code,
-    message: renderMessage(said),
+    message: render(said),
     ...traceOf(),
-    ...(fix ? { fix: renderMessage(fix) } : {}),
+    ...(fix ? { fix: render(fix) } : {}),
     ...(problems ? { problems: problems.map((problem) => shownProblem(problem)) } : {}),
   };
 }
@@ -97,8 +98,8 @@ export function errorMessage(error: AppError): ServerMessage {
 export const RESUME_EXPIRED: ServerMessage = {
   type: 'error',
   code: 'resume_expired',
-  message: renderMessage(message('realtime.resume_expired')),
-  fix: renderMessage(message('realtime.resume_expired.fix')),
+  message: render(message('realtime.resume_expired')),
+  fix: render(message('realtime.resume_expired.fix')),
 };
 
 /** Encodes an event as a WebSocket frame. Its payload is the JSON text of PostgreSQL, unchanged. */

@@ -1,11 +1,12 @@
 import { credentialKey, credentialStates } from '../../../domain/identity/credential-state.ts';
 import type { Deps } from '../../../domain/platform/kernel/context.ts';
-import { AppError, renderMessage } from '../../../lib/errors.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { every } from '../../../lib/every.ts';
 import { endFor, type Connection } from './connection.ts';
 import type { GatewayParts, GatewayTimes, QueryLimit } from './gateway-parts.ts';
 import { CLOSE, errorMessage } from './protocol.ts';
 import { message } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 
 /**
  * Sends heartbeats, and closes sockets that do not answer, read nothing, or whose credential has ended. Runs until
@@ -44,7 +45,7 @@ function endLaggards(connections: Iterable<Connection>, times: GatewayTimes): vo
       connection.end(CLOSE.slowConsumer, {
         type: 'error',
         code: 'slow_consumer',
-        message: renderMessage(message('realtime.slow')),
+        message: render(message('realtime.slow')),
       });
     }
   }

@@ -60,7 +60,7 @@ create table approvals (
   expires_at timestamptz not null,
   decided_by uuid references users on delete set null,
   decided_at timestamptz,
-  reason text,
+  reason jsonb,
   executed_at timestamptz,
   created_at timestamptz not null,
   check (num_nonnulls(api_key_id, oauth_grant_id) = 1)
@@ -73,7 +73,7 @@ comment on column approvals.payload is 'Content shown to the approver. It never 
 comment on column approvals.payload_hash is 'SHA-256 (hex) of the payload in canonical form.';
 comment on column approvals.binding is 'Fingerprints of the approved senders, texts and settings. Each claim of an email compares them. Null until the action is executed.';
 comment on column approvals.preflight is 'Report of the preflight checks at the time of the request.';
-comment on column approvals.reason is 'Note of the person who decided, or the reason why the approval ended without a decision.';
+comment on column approvals.reason is 'Message: the note of the person who decided, or why the approval ended without a decision.';
 create index approvals_org on approvals (organization_id, id desc);
 create index approvals_subject on approvals (subject_id, id desc);
 -- At most one pending approval per subject.
@@ -86,7 +86,7 @@ create table approval_notices (
   approval_id uuid primary key references approvals on delete cascade,
   organization_id uuid not null references organizations on delete cascade,
   state text not null default 'due' check (state in ('due', 'done')),
-  blocked_reason text
+  blocked_reason jsonb
 );
 comment on table approval_notices is 'Progress of the emails to people about an approval.';
 create index approval_notices_due on approval_notices (approval_id) where state = 'due';

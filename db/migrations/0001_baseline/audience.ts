@@ -17,10 +17,10 @@ create table contact_imports (
   failed integer not null default 0,
   unclear integer not null default 0,
   checkpoint bigint not null default 0,
-  error text,
+  error jsonb,
   started_at timestamptz,
   ended_at timestamptz,
-  blocked_reason text,
+  blocked_reason jsonb,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );

@@ -67,7 +67,7 @@ create table campaigns (
   had_leads boolean not null default false,
   started_at timestamptz,
   last_status_change_at timestamptz,
-  blocked_reason text,
+  blocked_reason jsonb,
   variants_compared_at timestamptz,
   approval_id uuid,
   created_at timestamptz not null,
@@ -91,7 +91,7 @@ comment on column campaigns.entry_delay_minutes is 'Minutes between the addition
 comment on column campaigns.control_epoch is 'Increases with every pause, resume and schedule edit. A run that was signalled at a lower value must be signalled again.';
 comment on column campaigns.launch_epoch is 'The control_epoch up to which launch_after was reset for waiting leads.';
 comment on column campaigns.graph_version is 'Increases with every change of the step graph. A cached graph with a lower version is stale.';
-comment on column campaigns.blocked_reason is 'Reason why the launcher run keeps failing.';
+comment on column campaigns.blocked_reason is 'Message with the reason why the launcher run keeps failing.';
 comment on column campaigns.approval_id is 'Approval that started the campaign. Its emails are compared with the binding. Null: a person or a policy started it.';
 comment on column campaigns.variants_compared_at is 'Time of the last comparison of the variants.';
 create index campaigns_org on campaigns (organization_id, id desc);
@@ -249,7 +249,7 @@ create table runs (
   user_id uuid,
   api_key_id uuid,
   oauth_grant_id uuid,
-  blocked_reason text,
+  blocked_reason jsonb,
   event_count integer not null default 0,
   ended_at timestamptz,
   created_at timestamptz not null,
@@ -309,7 +309,7 @@ create table test_runs (
   ends_at timestamptz not null,
   waiting_for text,
   waiting_until timestamptz,
-  blocked_reason text,
+  blocked_reason jsonb,
   error jsonb,
   completed_at timestamptz,
   created_at timestamptz not null,

@@ -95,7 +95,7 @@ create table webhook_deliveries (
   response_body_excerpt text,
   error_reason jsonb,
   secret_id uuid,
-  blocked_reason text,
+  blocked_reason jsonb,
   created_at timestamptz not null,
   updated_at timestamptz not null
 ) partition by range (id);
@@ -103,7 +103,7 @@ comment on table webhook_deliveries is 'An event to be delivered to one endpoint
 comment on column webhook_deliveries.batch_id is 'The batch that makes the first attempt. Null once the delivery has its own run, or none.';
 comment on column webhook_deliveries.earlier_attempts is 'Attempts before the latest redelivery. The backoff counts only later attempts.';
 comment on column webhook_deliveries.secret_id is 'The secret that signed its first attempt.';
-comment on column webhook_deliveries.blocked_reason is 'Reason why its run keeps failing.';
+comment on column webhook_deliveries.blocked_reason is 'Message with the reason why its run keeps failing.';
 -- Three lists (of an organization, an endpoint, an application), each whole, by status and by event type: any page costs the same.
 -- Ids are never null; "nulls last" keeps the planner off the primary key, whose order is the same but covers all organizations.
 create index webhook_deliveries_org on webhook_deliveries (organization_id, id desc nulls last) where application_id is null;
@@ -219,7 +219,7 @@ create table automation_runs (
   hops integer not null,
   graph jsonb,
   waiting jsonb,
-  blocked_reason text,
+  blocked_reason jsonb,
   started_at timestamptz not null,
   finished_at timestamptz,
   rights text[],

@@ -257,15 +257,15 @@ create unique index fact_groups_folded on fact_groups (organization_id, dimensio
 create index fact_groups_new on fact_groups (organization_id, dimension, day) where not is_folded;
 call heron_guard_rows('fact_groups');
 
--- The groups of an email, each at its place in next_days: ten that every email has, then its categories.
+-- The groups of an email, each at its place in next_days: eleven that every email has, then its categories.
 -- The reports use the same keys (domain/reporting/acquisition/dimensions.ts).
 create function heron_send_groups(
-  campaign_id uuid, step_id uuid, variant_id uuid, offer text, angle text, cta text, mailbox_id uuid, audience_source text, segment_id uuid, category_ids uuid[]
+  campaign_id uuid, step_id uuid, variant_id uuid, offer text, angle text, cta text, mailbox_id uuid, audience_source text, segment_id uuid, copy_hash text, category_ids uuid[]
 ) returns table(place bigint, dimension text, key text) language sql immutable parallel safe as $$
   select g.place, g.dimension, g.key from unnest(
-    array['all', 'campaign', 'step', 'variant', 'offer', 'angle', 'cta', 'mailbox', 'audience_source', 'segment']
+    array['all', 'campaign', 'step', 'variant', 'offer', 'angle', 'cta', 'mailbox', 'audience_source', 'segment', 'copy']
       || array_fill('category'::text, array[greatest(cardinality(category_ids), 1)]),
-    array['all', campaign_id::text, step_id::text, variant_id::text, offer, angle, cta, mailbox_id::text, audience_source, segment_id::text]
+    array['all', campaign_id::text, step_id::text, variant_id::text, offer, angle, cta, mailbox_id::text, audience_source, segment_id::text, copy_hash]
       || case when category_ids = '{}' then array[null::text] else category_ids::text[] end
   ) with ordinality g(dimension, key, place)
 $$;
@@ -280,7 +280,7 @@ begin
   select old.organization_id, g.dimension, g.key, (s.sent_at at time zone 'UTC')::date, v.next_day, sum(v.sends)
   from send_facts f join send_groups s on s.send_id = f.send_id
   cross join lateral heron_send_groups(f.campaign_id, f.step_id, f.variant_id, f.offer, f.angle, f.cta, f.mailbox_id,
-    f.audience_source, f.segment_id, f.category_ids) g
+    f.audience_source, f.segment_id, f.copy_hash, f.category_ids) g
   cross join lateral (values (s.next_days[g.place], -1), ('-infinity', 1)) v(next_day, sends)
   where f.contact_id = old.id group by 1, 2, 3, 4, 5;
   update send_groups s set next_days = array_fill('-infinity'::date, array[cardinality(s.next_days)])

@@ -31,7 +31,7 @@ create table inbound_messages (
   contact_id uuid references contacts on delete set null,
   size integer not null default 0,
   seen boolean not null default false,
-  error text,
+  error jsonb,
   received_at timestamptz not null,
   retry_at timestamptz,
   tries integer not null default 0,
@@ -48,7 +48,7 @@ comment on column inbound_messages.intent_confidence is 'Confidence from 0 to 1.
 comment on column inbound_messages.answer is 'The reading of the trained model; kept as it was when a person corrects it.';
 comment on column inbound_messages.corrected_kind is 'The kind that a person gave instead.';
 comment on column inbound_messages.size is 'Size (bytes) of the message.';
-comment on column inbound_messages.error is 'Reason why the message could not be read. The row stays and the message is skipped.';
+comment on column inbound_messages.error is 'Message with the reason why the message could not be read. The row stays and the message is skipped.';
 comment on column inbound_messages.retry_at is 'Next attempt to read a message that could not be read.';
 comment on column inbound_messages.filed is 'Folder in Heron. The message stays in its folder at the mail provider.';
 create index inbound_messages_org on inbound_messages (organization_id, id desc);
@@ -339,7 +339,7 @@ create table direct_sends (
   held_at timestamptz,
   waiting_for jsonb,
   waiting_until timestamptz,
-  blocked_reason text,
+  blocked_reason jsonb,
   error_code text,
   error_detail jsonb,
   finished_at timestamptz,

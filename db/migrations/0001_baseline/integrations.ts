@@ -29,7 +29,7 @@ create table integration_connections (
   signing_secret bytea,
   inbound_hash text,
   inbound_external_id text,
-  blocked_reason text,
+  blocked_reason jsonb,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -43,7 +43,7 @@ comment on column integration_connections.health_due_at is 'Time of the account'
 comment on column integration_connections.signing_secret is 'Secret for verifying the provider''s webhooks, sealed under "integration_connections/<id>/signing". Created when first needed.';
 comment on column integration_connections.inbound_hash is 'SHA-256 of the secret in the URL that the provider calls.';
 comment on column integration_connections.inbound_external_id is 'The provider''s id of the webhook that Heron registered.';
-comment on column integration_connections.blocked_reason is 'Reason why its run keeps failing.';
+comment on column integration_connections.blocked_reason is 'Message with the reason why its run keeps failing.';
 create index integration_connections_organization on integration_connections (organization_id, id desc);
 create index integration_connections_health on integration_connections (health_due_at) where status in ('connected', 'degraded');
 create unique index integration_connections_inbound on integration_connections (inbound_hash) where inbound_hash is not null;

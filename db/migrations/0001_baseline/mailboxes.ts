@@ -195,7 +195,7 @@ create table mailbox_sync (
   last_synced_at timestamptz,
   failures integer not null default 0,
   retry_at timestamptz,
-  last_error text,
+  last_error jsonb,
   activity double precision not null default 0,
   standing boolean not null default true,
   primary key (mailbox_id, folder)
@@ -243,7 +243,7 @@ create table warmup_standings (
   blocked_until timestamptz,
   evaluated_at timestamptz,
   planned_day date,
-  run_blocked text
+  run_blocked jsonb
 );
 comment on table warmup_standings is 'Warmup state of a mailbox for which warmup was ever enabled.';
 comment on column warmup_standings.planned_day is 'The last UTC day whose emails are planned.';

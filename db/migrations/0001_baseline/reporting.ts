@@ -49,13 +49,13 @@ create table goal_replays (
   retained_without_event bigint not null default 0,
   started_at timestamptz,
   finished_at timestamptz,
-  blocked_reason text,
+  blocked_reason jsonb,
   created_at timestamptz not null
 );
 comment on table goal_replays is 'An evaluation of earlier events for a goal.';
 comment on column goal_replays.goal_revision is 'Revision that is replayed. If the goal has another revision, the replay ends with goal_changed.';
 comment on column goal_replays.cursor_at is 'The occurred_at of the last evaluated event. Its id is in cursor_id.';
-comment on column goal_replays.blocked_reason is 'Reason why its run keeps failing.';
+comment on column goal_replays.blocked_reason is 'Message with the reason why its run keeps failing.';
 create index goal_replays_goal on goal_replays (goal_id, id desc);
 create unique index goal_replays_one on goal_replays (goal_id) where state in ('queued', 'running');
 call heron_guard_rows('goal_replays');
@@ -162,7 +162,7 @@ create table weekly_reports (
   from_at timestamptz not null,
   to_at timestamptz not null,
   state text not null default 'due' check (state in ('due', 'done')),
-  blocked_reason text,
+  blocked_reason jsonb,
   created_at timestamptz not null,
   unique (organization_id, week)
 );

@@ -192,7 +192,7 @@ create table sends (
   sent_at timestamptz,
   smtp_response text,
   error_code text,
-  error_detail text,
+  error_detail jsonb,
   opened_at timestamptz,
   machine_opened_at timestamptz,
   clicked_at timestamptz,
@@ -236,11 +236,14 @@ call heron_guard_rows('sends');
 create table sent_copies (
   organization_id uuid not null references organizations on delete cascade,
   name text not null,
+  copy_hash text not null,
   content text not null,
   primary key (organization_id, name)
 );
 comment on table sent_copies is 'The text of a step version without values of a person, which the contents of its emails are packed against.';
 comment on column sent_copies.name is 'First half of the SHA-256 of the content, hex.';
+comment on column sent_copies.copy_hash is 'Hash of the step version alone, as in send_facts.';
+create index sent_copies_copy on sent_copies (organization_id, copy_hash);
 call heron_guard_rows('sent_copies');
 
 create table sent_contents (
@@ -252,8 +255,9 @@ create table sent_contents (
 );
 comment on table sent_contents is 'An email as it left: subject, both bodies before tracking, and the headers that a person sees.';
 comment on column sent_contents.copy_name is 'The row of sent_copies that it is packed against; null: none.';
-comment on column sent_contents.packed is 'Raw deflate of its JSON (domain/sending/sent-content.ts).';
+comment on column sent_contents.packed is 'Raw deflate of its JSON (domain/sending/control/sent-content.ts).';
 create index sent_contents_age on sent_contents (organization_id, created_at);
+create index sent_contents_copy on sent_contents (organization_id, copy_name);
 call heron_guard_rows('sent_contents');
 
 create table daily_counters (

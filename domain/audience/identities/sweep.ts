@@ -18,7 +18,7 @@ type Due = Columns<'contacts', 'id' | 'organization_id'>;
 /**
  * Assigns people to events without a person. Also links contacts to people that a concurrent event created. Each
  * contact has its own transaction, so a failing contact does not stop the others and is retried in the next sweep.
- * @returns number of events and contacts
+ * @returns number of assigned events and linked contacts
  * @throws AggregateError when some contacts could not be settled, after all others were
  */
 export async function settlePeople(deps: Deps): Promise<number> {
@@ -74,7 +74,7 @@ async function* contactsDue({ db }: Deps, isEnough: () => boolean): AsyncGenerat
     }
 }
 
-/** Assigns events of contacts that have a person. */
+/** Assigns events to the person of their contact, if it has one. */
 const FOLLOW = `
   update product_events e set person_id = f.person_id from (
     select e.id, p.id as person_id from product_events e join people p on p.contact_id = e.contact_id

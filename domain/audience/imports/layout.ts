@@ -5,10 +5,10 @@ import type { CsvRecord } from './records.ts';
 /** Separators that spreadsheets write. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Matches the line that names the separator for Excel. */
+/** Matches the line `sep=;`, which tells Excel the separator. */
 const SEPARATOR_LINE = /^\s*"?sep=(.)"?\s*$/i;
 
-/** Returns the separator named in the first line for Excel; undefined without such a line. */
+/** Returns the separator of a first line such as `sep=;`, which Excel understands; undefined without such a line. */
 export function namedDelimiter(text: string): string | undefined {
   const first = text.slice(0, 20).split('\n', 1)[0]!;
   const named = SEPARATOR_LINE.exec(first)?.[1];

@@ -13,6 +13,8 @@ import { addSuppressions } from '../suppressions/entries.ts';
 import { getImport, listProblems, problemsCsv } from './read.ts';
 import { failImport, runImport } from './run.ts';
 import { cancelImport, startImport, type ImportRequest } from './start.ts';
+import type { AppError } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
 
@@ -250,9 +252,9 @@ test('imported contacts are filed and enrolled; a campaign that goes away ends t
   const late = await upload(ctx, 'email\nc@example.com\n', { campaignId: campaign });
   await world.deps.db('campaigns').where({ id: campaign }).delete();
   const error = await t.throwsAsync(runImport(ctx, late));
-  await failImport(ctx, late, error!.message);
+  await failImport(ctx, late, (error as AppError).said);
   const job = await getImport(ctx, late);
-  t.deepEqual([job.status, job.error, job.imported], ['failed', 'Campaign not found', 0]);
+  t.deepEqual([job.status, job.error && render(job.error), job.imported], ['failed', 'Campaign not found', 0]);
 });
 
 test('an import that a key began adds no leads once the campaign was started; one of a person goes on', async (t) => {

@@ -11,6 +11,8 @@ import { deleteBlob, readBlob } from '../../platform/blobs.ts';
 import { decodeText } from './encoding.ts';
 import { csvRecords, isFilled, type CsvRecord } from './records.ts';
 import { rowReader, type RowReader } from './rows.ts';
+import { json } from '../../../db/connection.ts';
+import type { Message } from '../../../messages/index.ts';
 
 const BATCH_ROWS = 1000;
 
@@ -34,7 +36,7 @@ export async function runImport(ctx: Ctx, importId: string, options: RunOptions 
 }
 
 /** Ends an import as failed, with a reason for people. Does nothing if it has already ended. */
-export async function failImport(ctx: Ctx, importId: string, reason: string): Promise<void> {
+export async function failImport(ctx: Ctx, importId: string, reason: Message): Promise<void> {
   await end(ctx, importId, 'failed', reason);
   await dropFileOfEnded(ctx, importId);
 }
@@ -51,13 +53,13 @@ async function begin(ctx: Ctx, importId: string): Promise<ContactImportRow | und
   });
 }
 
-async function end(ctx: Ctx, importId: string, status: 'completed' | 'failed', error: string | null): Promise<void> {
+async function end(ctx: Ctx, importId: string, status: 'completed' | 'failed', error: Message | null): Promise<void> {
   await transact(ctx, async (tx) => {
     const [ended] = await tx.org.sql<EndedImport>(
-      `update contact_imports set status = :status, error = :error, ended_at = :now, updated_at = :now,
+      `update contact_imports set status = :status, error = cast(:error as jsonb), ended_at = :now, updated_at = :now,
          read_bytes = case when :status = 'completed' then total_bytes else read_bytes end
        where organization_id = :org and id = :id and status in ('queued', 'running') returning id, imported, updated, skipped, failed`,
-      { id: importId, status, error, now: tx.now },
+      { id: importId, status, error: error && json(error), now: tx.now },
     );
     if (ended) announceEnd(tx, ended, status);
   });

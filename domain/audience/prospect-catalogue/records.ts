@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { CopyRow } from '../../../db/catalogue/writer.ts';
 import { sha256 } from '../../../lib/crypto.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { issueMessage, ruleMessage } from '../../../lib/issue-message.ts';
 import { message } from '../../../messages/index.ts';
 import { addressKey, isAddress } from '../../../lib/address.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Maximum bytes of one text in the catalogue, and of a filter for it. */
 export const MAX_TEXT_BYTES = 200;
@@ -190,7 +190,7 @@ function read<S extends z.ZodType>(schema: S, fields: object, rowOf: (record: z.
   if (parsed.success) return rowOf(parsed.data);
   return {
     kind: 'refused',
-    faults: parsed.error.issues.map((issue) => `${issue.path.join('.')} ${renderMessage(issueMessage(issue))}`),
+    faults: parsed.error.issues.map((issue) => `${issue.path.join('.')} ${render(issueMessage(issue))}`),
   };
 }
 

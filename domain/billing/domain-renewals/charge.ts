@@ -49,7 +49,7 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
       },
     });
     const fate = paid && (await recordRenewalPaid(tx, cycle.renewal.id, payment.id));
-    // The cycle ended while the bank was asked.
+    // The renewal cycle ended while the payment was in progress.
     if (fate === 'too_late') await requestRefund(tx, payment.id, 'paid_too_late');
   });
   return undefined;

@@ -2,6 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
+import type { Message } from '../../../messages/index.ts';
 
 const LIST = 'domain-renewals.list';
 
@@ -15,7 +16,7 @@ export type RenewalView = Columns<'managed_domains', 'id' | 'domain' | 'order_id
   amount_cents: number | null;
   currency: string | null;
   error: Columns<'domain_renewals', 'error'>['error'];
-  blocked_reason: string | null;
+  blocked_reason: Message | null;
   checkout_url: string | null;
   paid_at: Date | null;
   last_renewed_at: Date | null;

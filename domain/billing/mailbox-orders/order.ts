@@ -63,7 +63,7 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
           content: orderContent(quote),
         }),
       };
-    await withdrawApproval(tx, subject, 'The mailboxes were ordered meanwhile');
+    await withdrawApproval(tx, subject, message('approval.mailboxes_ordered'));
     return { order: await createOrder(ctx.config, tx, quote, tx.actor) };
   });
 }

@@ -13,8 +13,7 @@ import { denyRun, type RunError } from './end.ts';
 import { moveRun, moveRuns } from './move.ts';
 import { requesterOf } from './requester.ts';
 import type { RunRow } from './states.ts';
-import { message } from '../../../messages/index.ts';
-import { externalText } from '../../platform/external-text.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Maximum runs denied in one transaction. */
 const AT_ONCE = 200;
@@ -72,8 +71,8 @@ export async function expireRun(tx: Tx, run: RunRow): Promise<RunRow> {
 }
 
 /** Denies a locked run whose approval ended without a decision. */
-export function denyUndecided(tx: Tx, run: RunRow, reason: string | null): Promise<RunRow> {
-  return denyRun(tx, run, { ...EXPIRED, message: reason ? externalText(reason) : EXPIRED.message });
+export function denyUndecided(tx: Tx, run: RunRow, reason: Message | null): Promise<RunRow> {
+  return denyRun(tx, run, { ...EXPIRED, message: reason ?? EXPIRED.message });
 }
 
 /** Returns true if a run was denied because nobody decided in time. */

@@ -33,7 +33,7 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
  * launched.
  */
 export async function endCancelled(tx: Tx, run: RunRow, cause: RunSignals['cancelled']['cause']): Promise<RunRow> {
-  if (run.approval_id) await endApproval(tx, run.approval_id, 'The run was cancelled');
+  if (run.approval_id) await endApproval(tx, run.approval_id, message('approval.run_cancelled'));
   if (cause === 'request' && (LAUNCHED_STATES as readonly string[]).includes(run.state))
     await pauseCampaign(tx, run.campaign_id, 'paused', message('log.run_cancelled'));
   const moved = await moveRun(tx, run.id, RUN_STATES, 'cancelled', { reason: cause });

@@ -45,7 +45,7 @@ async function end(
   change: { preflightReport?: LaunchCheck['report']; recipients?: Recipients } = {},
 ): Promise<RunRow> {
   if (run.approval_id)
-    await endApproval(tx, run.approval_id, `The run has ${state === 'failed' ? 'failed' : 'been denied'}`);
+    await endApproval(tx, run.approval_id, message(state === 'failed' ? 'approval.run_failed' : 'approval.run_denied'));
   return (await moveRun(tx, run.id, PRELAUNCH_STATES, state, {
     reason: error.code,
     errorDetails: error,

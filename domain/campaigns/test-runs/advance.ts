@@ -27,7 +27,7 @@ import {
   type TestStepRow,
 } from '../../sending/control/test-runs.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Maximum steps passed in one decision. More means a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -356,7 +356,7 @@ function issueOf({ step }: Walk): StoredIssue {
 /** Describes the run's wait for the Temporal UI, in the installation's language. */
 function label({ graph, step }: Walk, what: Message): string {
   const own = graph.steps.find(({ id }) => id === step!.step_id);
-  return own ? `${renderMessage(stepLabel(graph, own))}, ${renderMessage(what)}` : renderMessage(what);
+  return own ? `${render(stepLabel(graph, own))}, ${render(what)}` : render(what);
 }
 
 async function latestStep(tx: Tx, runId: string): Promise<TestStepRow | null> {

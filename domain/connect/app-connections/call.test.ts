@@ -1,4 +1,3 @@
-import { renderMessage } from '../../../lib/errors.ts';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -16,6 +15,7 @@ import { retryStepRun } from '../../campaigns/step-runs/step-runs.ts';
 import { InputsTooLarge, renderInputs } from './action-call.ts';
 import { callApp } from './call.ts';
 import { createAppConnection } from './connections.ts';
+import { render } from '../../../messages/render.ts';
 
 const NOON = new Date('2026-03-02T12:00:00Z');
 const clock = new ManualClock(NOON);
@@ -132,7 +132,7 @@ const call = (given: Setup, within = limits()) =>
 /** Reads a step run, with its error in English. */
 const readRun = async (given: Setup) => {
   const { error, ...run } = await world.deps.db('step_runs').where({ id: given.runId }).first();
-  const said = error && { ...error, message: renderMessage(error.message), fix: renderMessage(error.fix) };
+  const said = error && { ...error, message: render(error.message), fix: render(error.fix) };
   return { ...run, error: said };
 };
 const readLead = (given: Setup) => world.deps.db('enrollments').where({ id: given.enrollmentId }).first();

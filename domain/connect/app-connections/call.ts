@@ -1,7 +1,6 @@
 import { json } from '../../../db/connection.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 import { EgressError } from '../../../lib/egress/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
 import { message } from '../../../messages/index.ts';
 import { branchesInSuspense, factsAfter, matchingBranch } from '../../sending/campaign/graph.ts';
@@ -15,6 +14,7 @@ import { readAnswer, readFailure, type Answer } from './answer.ts';
 import { actionUrl } from './base-url.ts';
 import { openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
+import { render } from '../../../messages/render.ts';
 
 /**
  * Maximum time (ms) that a call waits in the worker for a permit of a responsive app. After that the call is retried
@@ -141,7 +141,7 @@ async function storeAnswer(
 async function storeRetry(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
   return settle(ctx, call, async (tx) => {
     const settled = await closeRun(tx, call.runId, { attempts, detail: json(failure.said) });
-    return settled ? { outcome: 'retry', detail: renderMessage(failure.said) } : undefined;
+    return settled ? { outcome: 'retry', detail: render(failure.said) } : undefined;
   });
 }
 
@@ -157,7 +157,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
         detail: json(failure.said),
         completed_at: tx.now,
       });
-      return settled ? { outcome: 'error', detail: renderMessage(failure.said) } : undefined;
+      return settled ? { outcome: 'error', detail: render(failure.said) } : undefined;
     }
     const settled = await closeRun(tx, call.runId, {
       state: 'blocked',
@@ -182,7 +182,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
         code: 'app_action_failed',
       },
     );
-    return { outcome: 'error', detail: renderMessage(failure.said) };
+    return { outcome: 'error', detail: render(failure.said) };
   });
 }
 

@@ -1,7 +1,7 @@
 import { isRefusedRow } from '../../../db/errors.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import { errorKind } from '../../../lib/error-report.ts';
-import { AppError, renderMessage } from '../../../lib/errors.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { refusalReason } from '../../crm/configured.ts';
 import { enqueueProviderAction } from '../integrations/enqueue.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -15,6 +15,8 @@ import { interpret, verdictOf, type NodeOutcome } from './interpret.ts';
 import { PERFORM, type InstantAction } from './perform.ts';
 import type { AutomationRunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Result of a run within one transaction; undefined while nodes wait. */
 export type Ended = { status: 'success' | 'error'; detail: Message | null } | undefined;
@@ -42,7 +44,8 @@ export function announceFailure(tx: Tx, run: AutomationRunState, detail: Message
     run_id: run.id,
     trigger_event: run.trigger,
     contact_id: run.contact?.id ?? null,
-    error_detail: renderMessage(detail),
+    error_detail: render(detail),
+    ...codedReason(detail),
     loop,
   });
 }

@@ -6,7 +6,7 @@ import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { registerSubscribers } from '../../platform/events/register.ts';
 import { SUBSCRIBERS } from '../../operations/subscribers/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 // The clock does not advance, so a failed iteration of the reactions is not retried and becomes visible.
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
@@ -47,7 +47,7 @@ test.serial(
     await settle();
     t.deepEqual(lines((await runs(first))[0]), ['trigger success', 'deal success', 'tell success']);
     const [failed] = await runs(second);
-    t.deepEqual([failed.status, renderMessage(failed.error_detail)], ['error', 'Node "deal": This already exists']);
+    t.deepEqual([failed.status, render(failed.error_detail)], ['error', 'Node "deal": This already exists']);
     t.deepEqual(lines((await runs(second))[0]), ['trigger success', 'deal error', 'tell skipped']);
     t.like((await runs(third))[0], { status: 'success' });
     t.deepEqual(await tags(), [tag]);
@@ -74,7 +74,7 @@ test.serial('an action that loses a race is done again, and sees what the winner
   await winner.commit();
   await settled;
   t.deepEqual(lines((await runs(id))[0]), ['trigger success', 'tag error', 'tell skipped']);
-  t.is(renderMessage((await runs(id))[0].error_detail), 'Node "tag": The category was deleted');
+  t.is(render((await runs(id))[0].error_detail), 'Node "tag": The category was deleted');
   t.deepEqual(await tags(), []);
 });
 
@@ -99,10 +99,7 @@ test.serial(
     await settle();
     const [failed] = await runs(refused);
     t.is(failed.status, 'error');
-    t.is(
-      renderMessage(failed.error_detail),
-      'Node "task": The database refused what the action writes (PostgreSQL 22003)',
-    );
+    t.is(render(failed.error_detail), 'Node "task": The database refused what the action writes (PostgreSQL 22003)');
     t.like((await runs(locked))[0], { status: 'success' });
     t.deepEqual(
       (await rows('crm_tasks')).map(({ title }) => title),

@@ -21,7 +21,7 @@ import { deleteAutomation, replaceAutomation } from './automations.ts';
 import { STARTED_RUNS, spendBudget } from './budget.ts';
 import { startAutomationRuns } from './start.ts';
 import { awaitLockWaits } from '../../../test/harness/statements.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 const MINUTE = 60_000;
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
@@ -113,7 +113,7 @@ test.serial('a node that fails ends its branch and is told; the others go on', a
   await reply();
   await settle();
   const [run] = await runs(id);
-  t.deepEqual([run.status, renderMessage(run.error_detail)], ['error', 'Node "gone": Campaign not found']);
+  t.deepEqual([run.status, render(run.error_detail)], ['error', 'Node "gone": Campaign not found']);
   t.deepEqual(lines(run), ['trigger success', 'gone error', 'tag success', 'after skipped']);
   t.deepEqual(await tags(), [tag]);
   t.like((await events('automation.run_failed'))[0], { automation_id: id, run_id: run.id, loop: false });
@@ -138,7 +138,7 @@ test.serial('texts that a stranger wrote long, or not at all, hold no run up', a
   const [, empty] = await runs(id);
   t.like(empty, { status: 'error', blocked_reason: null });
   t.deepEqual(lines(empty), ['trigger success', 'task error', 'tell error']);
-  t.regex(renderMessage(empty.error_detail), /empty/);
+  t.regex(render(empty.error_detail), /empty/);
 });
 
 test.serial('deals, campaigns, suppressions: each action is the verb of its area', async (t) => {
@@ -311,13 +311,13 @@ test.serial(
     await settle();
     const [run1] = await runs(caller);
     t.deepEqual(lines(run1), ['trigger success', 'straight error', 'over success', 'late success']);
-    t.regex(renderMessage(run1.error_detail), /may not do sendsets.create_task/);
+    t.regex(render(run1.error_detail), /may not do sendsets.create_task/);
     const [passed] = await runs(between);
     t.like(passed, { status: 'error', rights: ['contacts'] });
     t.deepEqual(lines(passed), ['trigger success', 'on error']);
     const [refused] = await runs(late);
     t.like(refused, { status: 'error', node_results: [] });
-    t.regex(renderMessage(refused.error_detail), /may not do sendsets.create_task/);
+    t.regex(render(refused.error_detail), /may not do sendsets.create_task/);
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
     t.is((await events('automation.run_failed')).length, 3);
 
@@ -443,7 +443,7 @@ test.serial('what a provider came to is the result of its node, once, and the ru
   const [first, second] = await runs(id);
   t.deepEqual(lines(first), ['trigger success', 'chat success', 'after success']);
   t.deepEqual(lines(second), ['trigger success', 'chat error', 'after skipped']);
-  t.is(renderMessage(second.error_detail), 'Node "chat": Slack has no such channel, or the app is not in it');
+  t.is(render(second.error_detail), 'Node "chat": Slack has no such channel, or the app is not in it');
 });
 
 test.serial(

@@ -19,7 +19,7 @@ import { createDeliveryEngine, type DeliveryEngine } from './engine.ts';
 import { enqueueRedelivery } from '../webhooks/enqueue-redelivery.ts';
 import { attemptDelivery } from './retry.ts';
 import { runBatch } from './run-batch.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
 let world: World;
@@ -184,7 +184,7 @@ test.serial('redirects, resets, refusals and silence fail an attempt; the reason
     await run(s);
     const row = await delivery(s.deliveryIds[0]!);
     t.is(row.status, 'failed');
-    reasons.push(renderMessage(row.error_reason));
+    reasons.push(render(row.error_reason));
   }
   t.is(receiver.requests.length, 3, 'nothing is followed');
   t.deepEqual(reasons, [

@@ -1,8 +1,8 @@
 import { json } from '../../../db/connection.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
+import { render } from '../../../messages/render.ts';
 
 /** An endpoint that fails without a success in between: start of the failures (RFC 3339) and their number. */
 interface Failing {
@@ -34,7 +34,7 @@ export async function switchOffFailing(deps: Deps, endpoints: readonly Failing[]
           entityType: 'webhook',
           entityId: id,
           changes: { enabled: { from: true, to: false } },
-          metadata: { reason: renderMessage(reason), failures },
+          metadata: { reason: render(reason), failures },
         });
     });
   }

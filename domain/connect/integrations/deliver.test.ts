@@ -1,6 +1,5 @@
 import test from 'ava';
 import { startN8n, type N8nDouble } from '../../../test/doubles/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { cutConnectionOnce } from '../../../test/harness/cut-connection.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
@@ -25,6 +24,7 @@ import { findProvider } from './registry.ts';
 import { retryDelivery } from './retry.ts';
 import { settleDelivery, type Outcome } from './settle.ts';
 import { createSubscription } from './subscriptions.ts';
+import { render } from '../../../messages/render.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
 let world: World;
@@ -198,7 +198,7 @@ test.serial(
     t.is(await dropOverdue(world.deps), 0);
     const letter = await told();
     t.is(letter.payload.dropped, '1202');
-    t.regex(renderMessage(letter.last_error), /: 1,202 actions dropped: the account has to be connected again/);
+    t.regex(render(letter.last_error), /: 1,202 actions dropped: the account has to be connected again/);
     const log = await db('integration_runs')
       .where({ connection_id: id, status: 'error' })
       .orderBy('id')

@@ -123,9 +123,8 @@ type Revocation = Row<'integration_revocations'>;
 
 /**
  * Revokes due consents and webhooks of deleted connections at their providers. Stores the time of the next attempt
- * before each attempt. A provider that does not answer is retried after a minute, doubling, up to a day. The consent of
- * an account that another connection of this installation uses stays, because most providers share one consent between
- * them.
+ * before each attempt. A provider that does not answer is asked again after a minute; the delay doubles up to a day. A
+ * consent is kept if another connection of this installation uses the same account: most providers have one for all.
  * @returns the number of connections that need no further attempt
  */
 export async function revokeConnections(deps: Deps): Promise<number> {

@@ -137,7 +137,9 @@ const TRIGGERS = {
   'campaign.paused': from('campaign.paused', {
     ...campaign,
     status: 'paused',
-    reason: 'paused by a person',
+    reason: 'Bounce rate too high',
+    reason_code: 'words',
+    reason_values: { words: 'Bounce rate too high' },
   }),
   'campaign.completed': from('campaign.completed', campaign),
   'campaign.deliverability_warning': from('campaign.deliverability_warning', {
@@ -210,12 +212,16 @@ const TRIGGERS = {
     error_code: 'auth_failed',
     title: 'Sign-in refused',
     message: 'The server refused the password.',
+    reason_code: 'words',
+    reason_values: { words: 'The server refused the password.' },
   }),
   'mailbox.health_changed': from('email_account.health_changed', {
     ...mailbox,
     health: 'error',
     previous_health: 'healthy',
-    reason: 'auth_failed',
+    reason: 'The server refused the password.',
+    reason_code: 'words',
+    reason_values: { words: 'The server refused the password.' },
   }),
   'approval.requested': from('approval.requested', {
     approval_id: SAMPLE_IDS.approval,

@@ -3,13 +3,13 @@ import { signal } from '../../../temporal/dispatch.ts';
 import { webhookVerifyWorkflow } from '../../../workflows/webhook-verify/contract.ts';
 import type { RetryCause } from '../../platform/kernel/tx.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /**
  * Stores the reason why the verification of an endpoint keeps failing, in the field that also shows a failed challenge.
  * @returns the endpoint's id, or undefined if it is gone or no longer challenged
  */
-export async function blockVerification(tx: Tx, workflowId: string, reason: string): Promise<string | undefined> {
+export async function blockVerification(tx: Tx, workflowId: string, reason: Message): Promise<string | undefined> {
   const { endpointId } = webhookVerifyWorkflow.partsOf(workflowId)!;
   const changed = await tx.org
     .table('webhook_endpoints')

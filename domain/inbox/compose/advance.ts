@@ -11,7 +11,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockEmail, settleRefused } from './send-approval.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Time (ms) after its due time at which an unsent email is given up, because its content would be outdated. */
 const GIVE_UP_MS = 3 * DAY_MS;
@@ -41,7 +41,7 @@ type Decided = DirectDecision extends infer Each
 
 /** Converts a decision's reason for waiting to plain text for Temporal's UI, whose language is unknown. */
 function shown(decision: Decided): DirectDecision {
-  return decision.kind === 'done' ? decision : { ...decision, where: renderMessage(decision.where) };
+  return decision.kind === 'done' ? decision : { ...decision, where: render(decision.where) };
 }
 
 /** Waits for a person until the approval of the email ends without a decision. */

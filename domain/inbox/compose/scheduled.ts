@@ -71,7 +71,7 @@ export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
     if (mail?.state === 'sending') throw new AppError('conflict', message('scheduled.being_sent'));
     await releaseReservedSends(tx, { sendId: id });
     await settleDirectSend(tx, id, { state: 'cancelled' }, OPEN);
-    await withdrawApproval(tx, { type: 'direct_send', id }, 'The email was cancelled');
+    await withdrawApproval(tx, { type: 'direct_send', id }, message('approval.email_cancelled'));
     signalDirectSend(tx, id, 'changed', { cause: 'cancelled' });
     tx.audit({ action: 'direct_send.cancelled', entityType: 'direct_send', entityId: id });
   });
@@ -95,7 +95,7 @@ export async function cancelUnsent(tx: Tx, contactIds: readonly string[]): Promi
     if (mail?.state === 'sending') continue;
     await releaseReservedSends(tx, { sendId: id });
     await settleDirectSend(tx, id, { state: 'cancelled' }, unsent);
-    await withdrawApproval(tx, { type: 'direct_send', id }, 'The contact was deleted');
+    await withdrawApproval(tx, { type: 'direct_send', id }, message('approval.contact_deleted'));
     signalDirectSend(tx, id, 'changed', { cause: 'cancelled' });
   }
 }

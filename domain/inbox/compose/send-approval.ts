@@ -9,8 +9,7 @@ import { settleDirectSend, signalDirectSend } from '../../sending/control/direct
 import { releaseReservedSends } from '../../sending/control/release.ts';
 import { approvalContent } from './content.ts';
 import { findSender } from './sender.ts';
-import { message } from '../../../messages/index.ts';
-import { externalText } from '../../platform/external-text.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** Reasons why an email that waited for a person is not sent. */
 const NOT_SENT = {
@@ -75,10 +74,11 @@ export async function settleRefused(
   tx: Tx,
   { id, mailbox_id: mailboxId }: Row<'direct_sends'>,
   why: NotExecuted,
-  reason: string | null,
+  reason: Message | null,
 ): Promise<void> {
   const code = why === 'changed' && mailboxId === null ? 'mailbox_removed' : why;
   const state = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';
-  const detail = code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : externalText(reason ?? '');
+  const detail =
+    code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : (reason ?? message('approval.no_decision'));
   await settleDirectSend(tx, id, { state, code, reason: detail }, ['awaiting_approval', 'queued']);
 }

@@ -26,9 +26,9 @@ interface DueMail extends Columns<'legal_threat_mails', 'message_id' | 'user_id'
 }
 
 /**
- * Mails owners about replies that threaten legal steps, in the language of each and once per reply. A mail that the server does not take now is
- * tried again by the next sweep; one whose answer was lost is not.
- * @returns how many were due
+ * Mails each owner, in their language, about each reply that threatens legal steps, once per reply. A mail that the
+ * server refuses temporarily is tried again by the next sweep. A mail whose answer was lost is not sent again.
+ * @returns number of mails that were due
  */
 export async function mailLegalThreats(deps: Deps): Promise<number> {
   const { db, clock } = deps;

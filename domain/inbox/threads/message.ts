@@ -5,7 +5,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { readBlob } from '../../platform/blobs.ts';
-import { readSentContents } from '../../sending/sent-content.ts';
+import { readSentContents } from '../../sending/control/sent-content.ts';
 import { inMailboxes, SENT_STATES } from '../conversation.ts';
 import { ASKS_TO_STOP } from './answer.ts';
 import { message } from '../../../messages/index.ts';

@@ -1,6 +1,7 @@
 import { across } from '../../../db/across.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
+import { deleteUnusedCopies } from '../../sending/control/sent-content.ts';
 
 const PAGE = 100;
 const CONTENTS_PAGE = 5_000;
@@ -51,9 +52,9 @@ const DRAFTED = `
   update email_drafts d set attachments = '[]' from old where d.id = old.id`;
 
 /**
- * Deletes the contents of sent emails that are older than their workspace keeps them (`inbox.keep_sent_days` of its settings). In pages, each its own
- * transaction.
- * @returns how many
+ * Deletes the contents of sent emails that are older than their workspace keeps them (`inbox.keep_sent_days` of its
+ * settings), then the copies that none is packed against any more. Runs in pages, each in its own transaction.
+ * @returns number of deleted contents and copies
  */
 export async function expireSentContents({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   let done = 0;
@@ -66,6 +67,7 @@ export async function expireSentContents({ db, clock }: Pick<Deps, 'db' | 'clock
       { now: clock.now() },
     );
     done += rowCount;
-    if (rowCount < CONTENTS_PAGE) return done;
+    if (rowCount < CONTENTS_PAGE) break;
   }
+  return done + (await deleteUnusedCopies({ db }));
 }

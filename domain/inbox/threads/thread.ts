@@ -11,8 +11,7 @@ import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
-import { readSentContents } from '../../sending/sent-content.ts';
-import { readSentBodies } from '../../sending/outcomes/sent-text.ts';
+import { readSentContents } from '../../sending/control/sent-content.ts';
 import type { InboundKind } from '../../sending/outcomes/record-inbound.ts';
 import { inMailboxes, SENT_STATES, OUR_EMAILS } from '../conversation.ts';
 import { RECEIVED_FILES, SENT_FILES, type MessageFile } from './message.ts';
@@ -20,7 +19,7 @@ import type { StoredAnswer } from '../../../db/json-columns.ts';
 import { ASKS_TO_STOP } from './answer.ts';
 import { readableMailboxes } from './threads.ts';
 
-/** One message of a conversation, received or sent. A sent one is as it left, see {@link ThreadMessage.rendered_again}. */
+/** One message of a conversation, received or sent. A sent one is as it left, see {@link ThreadMessage.content_kept}. */
 export interface ThreadMessage {
   id: string;
   direction: 'received' | 'sent';
@@ -35,8 +34,8 @@ export interface ThreadMessage {
   subject: string;
   body_plain: string;
   body_html: string | null;
-  /** True if the content is not kept any more: the text was rendered from the current step and contact. */
-  rendered_again: boolean;
+  /** False if the content of a campaign email is not kept any more: its bodies are empty. */
+  content_kept: boolean;
   attachments: MessageFile[];
   size: number;
   at: Date;
@@ -77,11 +76,11 @@ export async function readThread(
     `with left_ids as (${OUR_EMAILS}
      ), messages as (
        select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, m.cc_emails as cc_addresses, '{}'::text[] as bcc_addresses, m.reply_to_emails as reply_to_addresses,
-         m.in_reply_to, m.subject, m.body_plain, h.html as body_html, false as rendered_again, ${RECEIVED_FILES} as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.answer, m.corrected_kind, ${ASKS_TO_STOP('m')} as asks_to_stop, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
+         m.in_reply_to, m.subject, m.body_plain, h.html as body_html, true as content_kept, ${RECEIVED_FILES} as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.answer, m.corrected_kind, ${ASKS_TO_STOP('m')} as asks_to_stop, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
        from inbound_messages m left join inbound_bodies h on h.message_id = m.id where m.organization_id = :org and m.thread_id = :thread ${inMailboxes('m', mailboxes)}
        union all
        select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), coalesce(d.to_emails, array[s.recipient]),
-         coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), '{}', d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
+         coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), '{}', d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is not null,
          ${SENT_FILES}, 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, null, null, false, s.contact_id, s.campaign_id, s.step_id, s.created_at
        from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
        where s.state in ${SENT_STATES} ${inMailboxes('s', mailboxes)}
@@ -101,7 +100,7 @@ export async function readThread(
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));
 }
 
-/** Gives our emails of a conversation the content with which they left; of one whose content is not kept the text is made again. */
+/** Gives our emails of a conversation the content with which they left. */
 async function asTheyLeft(org: OrgScope, messages: readonly ThreadMessage[]): Promise<void> {
   const ours = messages.filter(({ direction }) => direction === 'sent');
   const contents = await readSentContents(
@@ -120,12 +119,6 @@ async function asTheyLeft(org: OrgScope, messages: readonly ThreadMessage[]): Pr
     message.subject = kept.written.subject;
     message.body_plain = kept.written.text;
     message.body_html = kept.written.html;
-    message.rendered_again = false;
+    message.content_kept = true;
   }
-  const again = ours.filter(({ rendered_again: isMade }) => isMade);
-  const bodies = await readSentBodies(
-    org,
-    again.map(({ id }) => id),
-  );
-  for (const message of again) message.body_plain = bodies.get(message.id) ?? message.body_plain;
 }

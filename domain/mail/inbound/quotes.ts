@@ -186,7 +186,7 @@ function wordsBefore(line: string): string {
   return line.slice(0, end);
 }
 
-/** Returns true if the last lines alone are an introduction, so that the lines above belong to the writer. */
+/** Returns true if only the last of the lines introduce a quote, so that the lines above are the writer's own. */
 function isPrecededByOwn(lines: readonly string[]): boolean {
   return lines.some((_, at) => {
     const rest = lines.slice(at).join(' ');

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { render as inWords } from '../../../messages/render.ts';
+import { render } from '../../../messages/render.ts';
 import fc from 'fast-check';
 import { MAX_ACTION_LENGTH, MAX_NESTING, MAX_RENDERED_LENGTH, MAX_SOURCE_LENGTH } from './limits.ts';
 import { characters } from './template-functions.ts';
@@ -15,7 +15,7 @@ const VALUES = {
   App: { order: { total: 12.5, paid: false, tags: ['a', 'b'], items: [{ name: 'pen' }], note: null } },
 };
 
-function render(source: string, values: object = VALUES): string {
+function fill(source: string, values: object = VALUES): string {
   return renderTemplate(parseTemplate(source), values).text;
 }
 
@@ -48,7 +48,7 @@ const CASES: readonly [source: string, expected: string][] = [
 for (const [source, expected] of CASES) {
   test(`renders ${JSON.stringify(source)}`, (t) => {
     t.deepEqual(parseTemplate(source).errors, []);
-    t.is(render(source), expected);
+    t.is(fill(source), expected);
   });
 }
 
@@ -79,7 +79,7 @@ for (const [source, message] of FAULTS) {
   test(`reports ${JSON.stringify(source.slice(0, 60))}`, (t) => {
     const { errors } = parseTemplate(source);
     t.is(errors.length, 1);
-    t.regex(inWords(errors[0]!.message), message);
+    t.regex(render(errors[0]!.message), message);
   });
 }
 
@@ -135,7 +135,7 @@ test('no prototype is reachable', (t) => {
     'App.order.tags.length',
     'App.constructor.name',
   ]) {
-    t.is(render(`[{{.${path}}}]`), '[]', path);
+    t.is(fill(`[{{.${path}}}]`), '[]', path);
   }
 });
 
@@ -197,7 +197,7 @@ test('any text quoted as a literal prints as it is, and any value prints as it i
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const literal = `{{${JSON.stringify(text)}}}`;
-      return render(literal) === text && render('{{.V}}', { V: text }) === text;
+      return fill(literal) === text && fill('{{.V}}', { V: text }) === text;
     }),
   );
   t.pass();

@@ -2,7 +2,7 @@ import type { Row } from '../../../db/rows.ts';
 import type { MailboxRow } from '../../../db/models/mailbox.ts';
 import { MINUTE_MS, utcDay } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
-import type { SmtpOutcome, SmtpSender, SmtpTarget } from '../../../lib/smtp/index.ts';
+import { reasonOfFault, type SmtpOutcome, type SmtpSender, type SmtpTarget } from '../../../lib/smtp/index.ts';
 import { countDaily } from '../../sending/campaign/counters.ts';
 import { holdMailbox } from '../../sending/control/mailbox-hold.ts';
 import { refusalVerdict } from '../../sending/refused.ts';
@@ -18,7 +18,6 @@ import { isOut } from './ramp.ts';
 import { findStanding, resetFreeTime, type StandingRow } from './standing.ts';
 import { composeWarmup, warmupText } from './content.ts';
 import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
-import { externalText } from '../../platform/external-text.ts';
 
 export type MailRow = Row<'warmup_mails'>;
 
@@ -272,7 +271,7 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
     if (verdict?.action === 'hold' && verdict.hold && outcome.kind === 'refused')
       await holdMailbox(tx, mail.mailbox_id, {
         code: verdict.hold.code,
-        reason: externalText(outcome.response),
+        reason: reasonOfFault(outcome),
         until: new Date(tx.now.getTime() + verdict.hold.ms),
       });
   });

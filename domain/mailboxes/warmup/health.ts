@@ -3,8 +3,9 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { isOut, type HealthState } from './ramp.ts';
 import { resetFreeTime, releaseMails } from './standing.ts';
 import { message } from '../../../messages/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
+import { render } from '../../../messages/render.ts';
 
 /**
  * Period (ms) of the emails that count. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
@@ -88,7 +89,8 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
     email_account_id: mailboxId,
     health_state: state,
     previous_state: now.health_state,
-    reason: reason && renderMessage(reason),
+    reason: reason && render(reason),
+    ...codedReason(reason),
   };
   tx.emit('warmup.health_changed', data);
   if (state === 'quarantined') tx.emit('warmup.quarantined', data);

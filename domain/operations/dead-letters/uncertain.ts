@@ -7,7 +7,7 @@ import { sendUncertainAgain } from '../../sending/replay.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/dead-letters.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** An email that may have been sent. Contains ids only, no address. */
 interface UncertainEmail {
@@ -21,7 +21,8 @@ interface UncertainEmail {
   claimed_at: Date | null;
   /** True when a person asked to send it again and it waits for a slot. */
   again: boolean;
-  reason: string | null;
+  /** Message with the reason why nobody knows. */
+  reason: Message | null;
 }
 
 const MAX_LISTED = 1_000;
@@ -29,7 +30,7 @@ const MAX_LISTED = 1_000;
 /** Lists uncertain emails of all organizations, oldest first, at most a thousand. */
 export async function listUncertain(db: Db): Promise<UncertainEmail[]> {
   return across(db, 'operator').sql<UncertainEmail>(
-    `select id, organization_id, campaign_id, contact_id, step_id, mailbox_id, message_id, claimed_at, again, smtp_response as reason
+    `select id, organization_id, campaign_id, contact_id, step_id, mailbox_id, message_id, claimed_at, again, error_detail as reason
      from sends where state = 'uncertain' order by claimed_at limit :limit`,
     { limit: MAX_LISTED },
   );

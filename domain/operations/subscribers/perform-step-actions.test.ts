@@ -12,9 +12,9 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { registerSubscribers } from '../../platform/events/register.ts';
 import { SUBSCRIBERS } from './index.ts';
 import { assertNowhere, randomSecret } from '../../../test/harness/secrets.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { externalText } from '../../platform/external-text.ts';
 import type { Message } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 
 // The clock stands still, so that a failed reaction is not retried and the test sees the failure.
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
@@ -67,7 +67,7 @@ async function scene(...actions: Record<string, unknown>[]) {
         .where({ campaign_id: campaignId, event_type: 'step_without_effect' })
         .orderBy('id')
         .pluck('message')
-        .then((lines: Message[]) => lines.map((line) => renderMessage(line))),
+        .then((lines: Message[]) => lines.map((line) => render(line))),
     requests: () => db('domain_events').where({ organization_id: org, type: 'step.crm_requested' }).pluck('data'),
   };
 }
@@ -147,7 +147,7 @@ test.serial('what cannot be made is said by the run and the log, and the contact
   t.regex(log[3]!, /assigned_to is not a member of this workspace$/);
   const runs = await s.rows('step_runs');
   t.true(runs.every(({ state }) => state === 'completed'));
-  t.is(renderMessage(runs[0].detail), 'The contact has no open deal');
+  t.is(render(runs[0].detail), 'The contact has no open deal');
   await transact(s.ctx, async (tx) => {
     for (const request of await s.requests()) tx.emit('step.crm_requested', request);
   });
@@ -169,7 +169,7 @@ test.serial('a contact waits at a step of a kind that only a newer build knows',
   const s = await scene({ type: 'teleport' });
   t.like(await s.pass(), { kind: 'hold', state: 'held', until: clock.now().getTime() + 60_000 });
   const [enrollment] = await s.rows('enrollments');
-  t.regex(renderMessage(enrollment.waiting_for), /waiting for a worker that knows steps of kind teleport$/);
+  t.regex(render(enrollment.waiting_for), /waiting for a worker that knows steps of kind teleport$/);
 });
 
 test.serial('a step that an app had not answered makes its task once it is edited to', async (t) => {

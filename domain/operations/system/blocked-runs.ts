@@ -7,7 +7,7 @@ import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addDeadLetter, replayDeadLetter } from '../../platform/dead-letters.ts';
 import type { DeadLetterKind, DurableFamily, RetryCause } from '../../platform/kernel/tx.ts';
-import { externalText } from '../../platform/external-text.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 const FIRST_RETRY_MS = 15 * 60_000;
 const LONGEST_RETRY_MS = 86_400_000;
@@ -26,8 +26,8 @@ export function isPassing(error: unknown): boolean {
  * values.
  * @returns the reason
  */
-export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Promise<string> {
-  const reason = `blocked: it kept failing (${errorKind(error)})`;
+export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Promise<Message> {
+  const reason = message('run.kept_failing', { kind: errorKind(error) });
   const blocked = ctx.families.find(({ contract }) => contract.partsOf(workflowId))?.blocked;
   if (!blocked) return reason;
   await transact(ctx, async (tx) => {
@@ -44,7 +44,7 @@ export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Pr
       taskId,
       taskType: blocked.taskType,
       payload: { workflow_id: workflowId },
-      error: externalText(reason),
+      error: reason,
       attempts: times,
       maxAttempts: MAX_RETRIES,
       nextRetryAt: times < MAX_RETRIES ? new Date(tx.now.getTime() + waitMs) : null,

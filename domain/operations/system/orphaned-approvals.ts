@@ -1,9 +1,7 @@
 import { endApproval } from '../../approvals/expire.ts';
 import { endInPages } from '../../approvals/sweep.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
-
-/** Reason why such an approval ended, for its record and its event. */
-const NOT_CARRIED_OUT = 'What was approved ended before it was carried out';
+import { message } from '../../../messages/index.ts';
 
 /**
  * SQL condition: nothing will carry out the given approval. The decision carries out every action except the launch of
@@ -21,5 +19,5 @@ const ORPHANED = `not exists (
 export function endOrphanedApprovals(deps: Deps): Promise<number> {
   // Joined by workspace to use the index on the state: old decided approvals are many, approved ones few.
   const rows = `organizations o join approvals a on a.organization_id = o.id and a.status = 'approved' where ${ORPHANED}`;
-  return endInPages(deps, { rows, bindings: {} }, (tx, id) => endApproval(tx, id, NOT_CARRIED_OUT));
+  return endInPages(deps, { rows, bindings: {} }, (tx, id) => endApproval(tx, id, message('approval.not_carried_out')));
 }

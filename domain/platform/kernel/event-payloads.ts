@@ -26,6 +26,15 @@ const mailbox = { email_account_id: id, email: address };
 const provider = z.enum(['gmail', 'outlook', 'smtp_imap']);
 const health = z.enum(['healthy', 'warning', 'error']);
 
+/** A reason whose English text is in another field of the payload. */
+const reason = {
+  reason_code: text.describe(
+    'Code of the reason, such as ended.bounced; `words` marks the words of a server or a person',
+  ),
+  reason_values: z.record(z.string(), z.unknown()).describe('Values of the reason'),
+};
+const reasonOrNull = { reason_code: reason.reason_code.nullable(), reason_values: reason.reason_values.nullable() };
+
 const bounce = {
   ...recipient,
   bounce_type: z.enum(['hard', 'soft']),
@@ -191,6 +200,7 @@ export const EVENT_PAYLOADS = {
     ...campaign,
     status: text.describe('paused, or why: paused_no_accounts, paused_undeliverable …'),
     reason: text,
+    ...reason,
   }),
   'campaign.completed': z.strictObject(campaign),
   'campaign.email_sent': z.strictObject({ ...recipient, sent_at: at }),
@@ -243,6 +253,7 @@ export const EVENT_PAYLOADS = {
     ...direct,
     state: z.enum(['failed', 'bounced', 'uncertain', 'denied', 'expired']),
     reason: text,
+    ...reasonOrNull,
   }),
   'inbox.email_updated': storedEmail,
   'inbox.email_deleted': storedEmail,
@@ -268,9 +279,15 @@ export const EVENT_PAYLOADS = {
   }),
   'email_account.disconnected': z.strictObject({ ...mailbox, provider, status: text }),
   'email_account.removed': z.strictObject({ ...mailbox, provider }),
-  'email_account.error': z.strictObject({ ...mailbox, error_code: text, title: text, message: text }),
+  'email_account.error': z.strictObject({ ...mailbox, error_code: text, title: text, message: text, ...reason }),
   'email_account.synced': z.strictObject({ email_account_id: id, folder: text, new_messages: z.int().min(1) }),
-  'email_account.health_changed': z.strictObject({ ...mailbox, health, previous_health: health, reason: textOrNull }),
+  'email_account.health_changed': z.strictObject({
+    ...mailbox,
+    health,
+    previous_health: health,
+    reason: textOrNull,
+    ...reasonOrNull,
+  }),
   'contact.created': z.strictObject(contact),
   'contact.updated': z.union([z.strictObject({ entity_id: id, ...contact, updated_at: changedAt }), bulk]),
   'contact.deleted': z.union([z.strictObject({ entity_id: id, contact_id: id, contact_email: address }), bulk]),
@@ -378,7 +395,7 @@ export const EVENT_PAYLOADS = {
     decided_by: idOrNull,
     decided_at: at,
   }),
-  'approval.expired': z.strictObject({ ...approval, reason: text }),
+  'approval.expired': z.strictObject({ ...approval, reason: text, ...reason }),
   'approval.executed': z.strictObject(approval),
   'agent_policy.created': z.strictObject(policy),
   'agent_policy.updated': z.strictObject({ ...policy, fields: z.array(text).describe('What changed') }),
@@ -400,6 +417,7 @@ export const EVENT_PAYLOADS = {
     trigger_event: text,
     contact_id: idOrNull,
     error_detail: text,
+    ...reason,
     loop: z.boolean(),
   }),
   'automation.requested': z.strictObject({

@@ -118,7 +118,8 @@ export const INTERNAL_EVENTS = [
 export type StoredEventType = EventType | (typeof INTERNAL_EVENTS)[number];
 
 /**
- * Event of an endpoint's verification challenge and later tests. Documented like an event, but needs no subscription.
+ * Type of the event that is sent as an endpoint's verification challenge, and by later tests. It is documented with the
+ * other events, but needs no subscription.
  */
 export const TEST_EVENT = 'webhook.test';
 

@@ -8,6 +8,7 @@ import type { WorkflowContract } from '../../../workflows/contract.ts';
 import type { Actor } from './actor.ts';
 import type { EventData } from './event-payloads.ts';
 import type { StoredEventType } from './events.ts';
+import type { Message } from '../../../messages/index.ts';
 
 /** A row of the audit trail. */
 export interface AuditEntry {
@@ -144,5 +145,5 @@ export interface DeadLetterKind {
 /** The kind of dead letter for runs that keep failing. */
 export interface BlockedRuns extends DeadLetterKind {
   /** Marks the row of the run as blocked. Returns its id, or undefined when it is deleted or has ended. */
-  block(tx: Tx, workflowId: string, reason: string): Promise<string | undefined>;
+  block(tx: Tx, workflowId: string, reason: Message): Promise<string | undefined>;
 }

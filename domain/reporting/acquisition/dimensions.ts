@@ -8,6 +8,7 @@ export const DIMENSIONS = [
   'offer',
   'angle',
   'cta',
+  'copy',
   'mailbox',
   'audience_source',
   'segment',
@@ -27,6 +28,7 @@ export const KEYS: Record<Dimension, string> = {
   offer: 'f.offer',
   angle: 'f.angle',
   cta: 'f.cta',
+  copy: 'f.copy_hash',
   mailbox: 'f.mailbox_id::text',
   audience_source: 'f.audience_source',
   segment: 'f.segment_id::text',
@@ -74,11 +76,25 @@ export async function namesOf(
   keys: readonly (string | null)[],
 ): Promise<Map<string, string>> {
   const present = keys.filter((key) => key !== null);
+  if (dimension === 'copy') return subjectsOf(org, present);
   const named = NAMED[dimension as Dimension];
   if (!named) return new Map(present.map((key) => [key, key]));
   const rows = await org.sql<{ id: string; name: string }>(
     `select id, ${named.column} as name from ${named.table} where organization_id = :org and id = any(:keys::uuid[])`,
     { keys: present },
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/**
+ * Returns the first line of copies as they were sent, which is the subject unless the email continues a thread. A copy has no
+ * name once none of its emails has kept its content.
+ */
+async function subjectsOf(org: OrgScope, hashes: readonly string[]): Promise<Map<string, string>> {
+  const rows = await org.sql<{ id: string; name: string }>(
+    `select distinct on (copy_hash) copy_hash as id, left(split_part(ltrim(content, E'\\n'), E'\\n', 1), 200) as name from sent_copies
+     where organization_id = :org and copy_hash = any(:hashes::text[]) order by copy_hash, name`,
+    { hashes: [...hashes] },
   );
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -18,6 +18,7 @@ export const GROUP_PLACES = {
   mailbox: 8,
   audience_source: 9,
   segment: 10,
+  copy: 11,
 } as const;
 
 /** Columns of `send_facts` that define the groups of an email, in the order of their places from the second on. */
@@ -31,6 +32,7 @@ const KEY_COLUMNS = [
   'mailbox_id',
   'audience_source',
   'segment_id',
+  'copy_hash',
 ] as const;
 
 /** Returns SQL: the groups of an email of `send_facts`, with place, dimension and key. */

@@ -23,7 +23,7 @@ import { storedTotal, storedVisitors } from './stored-totals.ts';
 /** Parameters by which counted things can be narrowed. */
 const PARTS = ['from', 'to', 'campaignId', 'stepId', 'mailboxId', 'provider', 'key'] as const;
 type Part = (typeof PARTS)[number];
-/** Names of these parameters in the API. */
+/** API names of the parameters that select a part of a report. */
 const NAMED: Record<Part, string> = {
   from: 'from',
   to: 'to',

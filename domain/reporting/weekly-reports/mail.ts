@@ -1,5 +1,4 @@
 import type { Config } from '../../../lib/config/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import type { SystemMessage } from '../../../lib/mail/index.ts';
 import { message, type Language, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
@@ -94,10 +93,7 @@ function wordsOf({ now, before, best, troubled, intents }: WeeklyFigures, reader
     mailboxes: [
       ...troubled
         .slice(0, LISTED)
-        .map(
-          ({ email, issues }) =>
-            `${email}: ${issues.map((issue) => oneLine(renderMessage(issue, language))).join('; ')}`,
-        ),
+        .map(({ email, issues }) => `${email}: ${issues.map((issue) => oneLine(render(issue, language))).join('; ')}`),
       ...(troubled.length > LISTED ? [say(message('report.more_mailboxes', { count: troubled.length - LISTED }))] : []),
     ],
     week: say(message('report.week', { timezone })),

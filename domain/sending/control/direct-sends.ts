@@ -3,8 +3,9 @@ import { signal } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow, type DirectSendSignals } from '../../../workflows/direct-send/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Message } from '../../../messages/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
+import { render } from '../../../messages/render.ts';
 
 /** State of a direct send, which is an email written by a person or an agent. */
 type DirectSendState = Columns<'direct_sends', 'state'>['state'];
@@ -27,7 +28,7 @@ type Settled = Columns<
 
 /**
  * Stores the outcome of a direct send and emits its event, if its state is one of `from`. The row stays locked.
- * @returns false when no direct send with this id is in one of these states, as for campaign emails
+ * @returns false when no direct send with this id is in one of these states, or the id is that of a campaign email
  */
 export async function settleDirectSend(
   tx: Tx,
@@ -55,7 +56,12 @@ export async function settleDirectSend(
   };
   if (state === 'sent') tx.emit('inbox.email_sent', { ...facts, sent_at: tx.now.toISOString() });
   else if (state !== 'cancelled')
-    tx.emit('inbox.email_failed', { ...facts, state, reason: reason ? renderMessage(reason) : '' });
+    tx.emit('inbox.email_failed', {
+      ...facts,
+      state,
+      reason: reason ? render(reason) : '',
+      ...codedReason(reason ?? null),
+    });
   return true;
 }
 

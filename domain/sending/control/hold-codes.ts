@@ -17,8 +17,8 @@ export type HoldCode =
   | OrderHoldCode;
 
 /**
- * Holds of a mailbox that is not read, in which replies and bounces would stay unseen: the IMAP server refuses the
- * sign-in, lacks what reading needs, or the INBOX has not been read for an hour.
+ * Holds of a mailbox that is not read, as replies and bounces would stay unseen. The IMAP server refuses the sign-in or
+ * lacks what reading needs, or the INBOX has not been read for an hour.
  */
 export const READING_HOLDS = ['imap_auth_failed', 'imap_unsupported', 'imap_unread'] as const;
 type ReadingHoldCode = (typeof READING_HOLDS)[number];

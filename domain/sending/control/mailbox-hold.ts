@@ -6,8 +6,9 @@ import { holdTitle, isOrderHold, ORDER_HOLDS, READING_HOLDS, type HoldCode } fro
 import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
 import { json } from '../../../db/connection.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Reason and end of a hold. `until` null lasts until a person acts. */
 interface MailboxHold {
@@ -128,8 +129,9 @@ function announceError(
     email_account_id: mailboxId,
     email,
     error_code,
-    title: renderMessage(title),
-    message: renderMessage(said),
+    title: render(title),
+    message: render(said),
+    ...codedReason(said),
   });
 }
 
@@ -211,6 +213,7 @@ function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Hel
     email: before.email,
     health,
     previous_health: previous,
-    reason: reason && renderMessage(reason),
+    reason: reason && render(reason),
+    ...codedReason(reason),
   });
 }

@@ -1,12 +1,14 @@
 import type { Columns } from '../../../db/rows.ts';
 import { Campaigns, type CampaignRow, type CampaignStatus } from '../../../db/models/campaign.ts';
-import { notFound, renderMessage } from '../../../lib/errors.ts';
+import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { signalLauncher } from './signals.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
 import { message, type Message } from '../../../messages/index.ts';
+import { codedReason } from '../../platform/coded-reason.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Statuses of a campaign that is stopped and can be started. */
 type PausedStatus = Extract<CampaignStatus, `paused${string}`>;
@@ -88,7 +90,13 @@ export async function pauseCampaign(
   if (!moved) return false;
   await releaseReservedSends(tx, { campaignId });
   await logCampaign(tx, campaignId, 'campaign_paused', reason, { status });
-  tx.emit('campaign.paused', { campaign_id: campaignId, name: moved.name, status, reason: renderMessage(reason) });
+  tx.emit('campaign.paused', {
+    campaign_id: campaignId,
+    name: moved.name,
+    status,
+    reason: render(reason),
+    ...codedReason(reason),
+  });
   signalLauncher(tx, campaignId, 'paused', moved.epoch);
   return true;
 }

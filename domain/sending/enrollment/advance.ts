@@ -24,7 +24,7 @@ import {
 import { leadStart } from './entry.ts';
 import { repeatUncertainEmail, executeStep, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Maximum number of steps in one decision. More mean a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -319,8 +319,8 @@ function storeDecision(
     storeWaitReason(snapshot, message('wait.at_step', { step, what }), until, options);
   // Temporal's UI shows one fixed language, because the reader's language is unknown.
   const at = (what: Message) => ({
-    step: renderMessage(step),
-    where: `${renderMessage(step)}, ${renderMessage(what)}`,
+    step: render(step),
+    where: `${render(step)}, ${render(what)}`,
   });
   switch (verdict.kind) {
     case 'slot': {
@@ -355,7 +355,7 @@ async function storeHold(tx: Tx, snapshot: Snapshot, why: Message, until: Date |
   await releaseReservedSends(tx, { enrollmentIds: [snapshot.enrollment.id] });
   storeWaitReason(snapshot, why, until, { blocked: snapshot.enrollment.blocked });
   await store(tx, snapshot);
-  return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: renderMessage(why), step: null };
+  return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: render(why), step: null };
 }
 
 /** Stores what the contact waits for, for the API and operators. They never read Temporal's own text. */

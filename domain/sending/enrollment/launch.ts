@@ -23,7 +23,7 @@ import { signalQueues } from './queue.ts';
 import { holdWhereElsewhere } from './other-campaigns.ts';
 import { readSituation, type Situation } from './situation.ts';
 import { message } from '../../../messages/index.ts';
-import { renderMessage } from '../../../lib/errors.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Result of one iteration: a report for the workflow, or `again` with the delay (ms) until the next iteration. */
 export type LaunchIteration = { report: LaunchReport } | { again: true; inMs: number; launched: number };
@@ -314,7 +314,7 @@ async function waitReport(
   refusal: Refusal,
   launched: number,
 ): Promise<LaunchIteration> {
-  const why = renderMessage(refusal.kind === 'later' ? refusal.why : message('wait.no_mailbox'));
+  const why = render(refusal.kind === 'later' ? refusal.why : message('wait.no_mailbox'));
   return { report: { kind: 'wait', wakeAt: retryTime(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
@@ -383,7 +383,7 @@ async function launch(
   if (ready.length === 0) return;
   const graph = await readGraph(tx, campaign);
   const step = firstStep(graph.steps);
-  const memo = { campaign: campaign.name, ...(step ? { step: renderMessage(stepLabel(graph, step)) } : {}) };
+  const memo = { campaign: campaign.name, ...(step ? { step: render(stepLabel(graph, step)) } : {}) };
   await tx.org.sql(
     `update enrollments e set state = 'active', launched_at = :now, last_activity_at = :now, waiting_until = :now, signalled_epoch = :epoch,
        mailbox_id = coalesce(t.mailbox, e.mailbox_id)

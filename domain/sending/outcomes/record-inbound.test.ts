@@ -5,9 +5,10 @@ import { createCampaign, createMailbox, enroll, type Tenant } from '../../../tes
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { recordSendUnsubscribe } from './effects.ts';
-import { awayMessage, bounceOf, complaintAbout, replyTo } from '../../../test/harness/inbound.ts';
+import { awayMessage, bounceOf, complaintAbout, replyTo, storeSentContent } from '../../../test/harness/inbound.ts';
 import { recordInbound, recordUnreadable } from './record-inbound.ts';
 import { newId } from '../../../lib/ids.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 const NOW = new Date('2026-11-20T08:00:00Z');
 const FROM = 'sam@ours.test';
@@ -316,24 +317,22 @@ test('the place moves on with the message, never back, and not under another num
     s.mailbox,
     { folder: 'INBOX', uidValidity: 1, uid: 10, receivedAt: NOW },
     12,
-    'broken',
+    externalText('broken'),
   );
   t.is(await lastUid(), 10);
   t.like(await world.deps.db('inbound_messages').where({ mailbox_id: s.mailbox.id, uid: 10 }).first(), {
     kind: 'other',
-    error: 'broken',
+    error: externalText('broken'),
   });
 });
 
 test('our own footer below an answer is no opt-out, however the mail program quoted it', async (t) => {
   const s = await scene();
-  await world.deps
-    .db('campaign_steps')
-    .where({ campaign_id: s.campaignId })
-    .update({ body_plain: 'Hi {{.FirstName}}, we find every pallet in your warehouse at once.' });
-  await world.deps.db('contacts').where({ id: s.contactId }).update({ first_name: 'Lea' });
   const quoted =
     'Hi Lea, we find every pallet in your warehouse at once.\n\nIf you would rather not hear from me again, reply "unsubscribe" and I will not write any more.';
+  const { from, to } = s.original;
+  const written = { subject: 'Hello', text: quoted };
+  await storeSentContent(world.deps, s.tenant.organizationId, { id: s.sendId, from, to }, written);
   t.is(await arrive(s, replyTo(s.original, `Yes, call me.\n\n${quoted}`)), 'reply');
   t.like(await world.deps.db('inbound_messages').where({ mailbox_id: s.mailbox.id }).first(), { intent: 'positive' });
   t.deepEqual(await readSuppressions(s), []);

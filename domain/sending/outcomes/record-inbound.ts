@@ -17,6 +17,7 @@ import type { ReceivedFacts } from './subject.ts';
 import { sentTexts } from './sent-text.ts';
 import { storeReceivedFiles } from './received-files.ts';
 import { storableText } from './storable.ts';
+import type { Message } from '../../../messages/index.ts';
 
 export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
@@ -129,14 +130,14 @@ async function deleteUnreadable(tx: Tx, mailboxId: string, location: MessageLoca
 /**
  * Records a message that could not be parsed, so that it is visible and does not block the next one. The message is
  * retried later.
- * @param error one line that describes the problem
+ * @param error describes the problem
  */
 export async function recordUnreadable(
   ctx: Ctx,
   mailbox: { id: string; email: string },
   location: MessageLocation,
   size: number,
-  error: string,
+  error: Message,
 ): Promise<void> {
   await transact(ctx, async (tx) => {
     await tx.org
@@ -150,7 +151,7 @@ export async function recordUnreadable(
         filed: location.folder === 'INBOX' ? 'inbox' : 'spam',
         kind: 'other',
         size,
-        error: storableText(error, 500),
+        error: json(error),
         retry_at: new Date(tx.now.getTime() + unreadableWaitMs(0)),
         received_at: location.receivedAt,
         created_at: tx.now,
@@ -184,7 +185,7 @@ function idFor(raw: Buffer): string {
   return `<${createHash('sha256').update(raw).digest('hex').slice(0, 40)}@no-message-id.invalid>`;
 }
 
-/** Copies of a message that are recorded already, and what is needed to read it; asked for in one statement. */
+/** Result of one statement: the copies of a message that are already recorded, and the data needed to classify it. */
 interface Seen {
   here: boolean;
   elsewhere: boolean;
@@ -239,7 +240,7 @@ async function reclassify(
 ): Promise<InboundClassification> {
   if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
   const settings = await effectiveSettings(tx.org, send.campaign_id);
-  const sent = { texts: await sentTexts(tx, send), subjects: [send.subject] };
+  const sent = { texts: await sentTexts(tx, send.id), subjects: [send.subject] };
   const timezone = await readTimezone(tx, send);
   return classifyInbound(message, settings.reply_intent, location.receivedAt, timezone, sent, biasOf(corrections));
 }

@@ -69,7 +69,7 @@ export const agents = {
   'agents.spend.most': 'bis zu {amount} im Monat, in der Währung der Bestellung',
   'agents.capabilityMeans.campaign.launch':
     'Kampagnen und Läufe von den Postfächern unten starten, innerhalb der Limits.',
-  'agents.capabilityMeans.email.compose': 'Jemandem außerhalb von Kampagnen eine erste E-Mail senden.',
+  'agents.capabilityMeans.email.compose': 'Eine neue E-Mail senden, die zu keiner Kampagne gehört.',
   'agents.capabilityMeans.inbox.reply': 'Nachrichten im Posteingang beantworten.',
   'agents.capabilityMeans.mailbox.provision':
     'Verwaltete Postfächer bestellen, bis zum Betrag unten. Bezahlen kann nur ein Mensch.',
@@ -106,7 +106,7 @@ export const agents = {
   'agents.policy.meanwhile':
     'Jemand anders hat diese Richtlinie geändert, seit du sie geöffnet hast. Schließe sie, prüfe ihre aktuellen Werte und wiederhole deine Änderung.',
   'agents.policy.delete.ask': 'Die Richtlinie löschen?',
-  'agents.policy.delete.why': 'Ihr Schlüssel oder ihre Anwendung wartet dann bei jeder Handlung auf einen Menschen.',
+  'agents.policy.delete.why': 'Ohne sie muss ein Mensch jede Handlung des API-Schlüssels oder der Anwendung freigeben.',
   'agents.key': 'Schlüssel',
   'agents.key.new': 'Neuer Schlüssel',
   'agents.key.create': 'Schlüssel anlegen',

@@ -13,7 +13,7 @@ export const automations = {
   'automations.steps': 'Schritte',
   'automations.changed': 'Geändert',
   'automations.on': 'An',
-  'automations.on.of': '{name} ist an',
+  'automations.on.of': 'Automatisierung {name}',
   'theirs.field.enabled': 'Eingeschaltet',
   'theirs.field.flow': 'Ablauf',
   'automations.theirs.steps': '{count, plural, one {ein Schritt} other {# Schritte}}',

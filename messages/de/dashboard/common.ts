@@ -104,12 +104,11 @@ export const common = {
   close: 'Schließen',
   undo: 'Rückgängig',
   'letter.empty': 'Diese Nachricht hat keinen Text.',
+  'letter.deleted': 'Der Text wurde nach Ablauf der Aufbewahrung gelöscht.',
   'letter.title': 'Text der Nachricht',
   'letter.quote': 'Zitierter Text',
   'letter.images': 'Bilder zeigen',
   'letter.images.why': 'Der Server holt sie. Der Absender erfährt, dass die Nachricht gelesen wurde.',
-  'letter.again':
-    'Heron speichert den Text von Kampagnen-E-Mails nicht. Dies ist der aktuelle Text des Schritts für diesen Kontakt.',
   'lead.status.pending': 'Wartet',
   'lead.status.active': 'Läuft',
   'lead.status.completed': 'Abgeschlossen',

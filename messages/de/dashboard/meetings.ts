@@ -12,7 +12,7 @@ export const meetings = {
   'meetings.empty.why':
     'Verbinde Calendly oder Cal.com: Buchungen erscheinen hier, und Kampagnen schreiben dem Kontakt nicht weiter. Jeden anderen Termin kannst du von Hand eintragen.',
   'meetings.connect': 'Integrationen öffnen',
-  'meetings.noTime': 'Ohne Zeit',
+  'meetings.noTime': 'Zeit nicht festgelegt',
   'meetings.campaign': 'Kampagne',
   'meetings.join': 'Teilnehmen',
   'meetings.move': 'Verschieben',
@@ -25,7 +25,7 @@ export const meetings = {
   'meetings.log': 'Termin eintragen',
   'meetings.logged': 'Der Termin ist eingetragen',
   'meetings.log.why':
-    'Er zählt wie eine Buchung im Kalender: Kampagnen, die bei einer Antwort enden, schreiben dem Kontakt nicht weiter.',
+    'Ein eingetragener Termin zählt wie eine Buchung im Kalender. Kampagnen, die bei einer Antwort enden, schreiben dem Kontakt nicht weiter.',
   'meetings.change': 'Termin ändern',
   'meetings.contact': 'Kontakt',
   'meetings.address': 'oder eine E-Mail-Adresse',

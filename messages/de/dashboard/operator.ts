@@ -224,7 +224,7 @@ export const operator = {
   'operator.thing.segment': 'Segment',
   'operator.thing.send': 'E-Mail',
   'operator.thing.session': 'Sitzung',
-  'operator.thing.step_run': 'Schrittlauf',
+  'operator.thing.step_run': 'Ausführung eines Schritts',
   'operator.thing.suppression': 'Sperre',
   'operator.thing.tag': 'Schlagwort für Postfächer',
   'operator.thing.team': 'Team',

@@ -85,6 +85,7 @@ export const reports = {
   'reports.by.offer': 'Angebot',
   'reports.by.angle': 'Ansatz',
   'reports.by.cta': 'Handlungsaufruf',
+  'reports.by.copy': 'Gesendeter Text',
   'reports.by.mailbox': 'Postfach',
   'reports.by.segment': 'Segment',
   'reports.by.category': 'Schlagwort',

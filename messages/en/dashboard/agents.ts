@@ -67,7 +67,7 @@ export const agents = {
   'agents.spend': 'Limit per mailbox order',
   'agents.spend.most': 'up to {amount} per month, in the currency of the order',
   'agents.capabilityMeans.campaign.launch': 'Launch campaigns and runs from the mailboxes below, within the limits.',
-  'agents.capabilityMeans.email.compose': 'Send a first email to somebody outside of campaigns.',
+  'agents.capabilityMeans.email.compose': 'Send a new email that is not part of a campaign.',
   'agents.capabilityMeans.inbox.reply': 'Reply to messages in the inbox.',
   'agents.capabilityMeans.mailbox.provision': 'Order managed mailboxes, up to the amount below. Only a person can pay.',
   'agents.perRun.why': 'Maximum number of recipients of one launch or email.',
@@ -103,7 +103,7 @@ export const agents = {
   'agents.policy.meanwhile':
     'Somebody else has changed this policy since you opened it. Close it, check its current values, and make your change again.',
   'agents.policy.delete.ask': 'Delete the policy?',
-  'agents.policy.delete.why': 'Every action of its key or application then waits for a person.',
+  'agents.policy.delete.why': 'Without it, a person must approve every action of the API key or application.',
   'agents.key': 'Key',
   'agents.key.new': 'New key',
   'agents.key.create': 'Create key',

@@ -13,7 +13,7 @@ export const automations = {
   'automations.steps': 'Steps',
   'automations.changed': 'Changed',
   'automations.on': 'On',
-  'automations.on.of': '{name} is on',
+  'automations.on.of': 'Automation {name}',
   'theirs.field.enabled': 'Switched on',
   'theirs.field.flow': 'Flow',
   'automations.theirs.steps': '{count, plural, one {one step} other {# steps}}',

@@ -103,12 +103,11 @@ export const common = {
   close: 'Close',
   undo: 'Undo',
   'letter.empty': 'This message has no text.',
+  'letter.deleted': 'The text was deleted at the end of its retention.',
   'letter.title': 'Message text',
   'letter.quote': 'Quoted text',
   'letter.images': 'Show images',
   'letter.images.why': 'The server fetches them. The sender learns that the message was read.',
-  'letter.again':
-    'Heron does not store the text of campaign emails. This is the current text of the step for this contact.',
   'lead.status.pending': 'Waiting',
   'lead.status.active': 'In progress',
   'lead.status.completed': 'Completed',

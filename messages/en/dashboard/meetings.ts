@@ -12,7 +12,7 @@ export const meetings = {
   'meetings.empty.why':
     'Connect Calendly or Cal.com: bookings appear here, and campaigns stop emailing the contact. You can log any other meeting by hand.',
   'meetings.connect': 'Open integrations',
-  'meetings.noTime': 'No time',
+  'meetings.noTime': 'Time not set',
   'meetings.campaign': 'Campaign',
   'meetings.join': 'Join',
   'meetings.move': 'Reschedule',
@@ -25,7 +25,7 @@ export const meetings = {
   'meetings.log': 'Log a meeting',
   'meetings.logged': 'The meeting is logged',
   'meetings.log.why':
-    'It counts like a booking at a calendar: campaigns that stop on a reply stop emailing the contact.',
+    'A logged meeting counts like a calendar booking. Campaigns that stop on a reply also stop emailing this contact.',
   'meetings.change': 'Change meeting',
   'meetings.contact': 'Contact',
   'meetings.address': 'or an email address',

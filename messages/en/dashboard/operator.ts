@@ -222,7 +222,7 @@ export const operator = {
   'operator.thing.segment': 'Segment',
   'operator.thing.send': 'Email',
   'operator.thing.session': 'Session',
-  'operator.thing.step_run': 'Step run',
+  'operator.thing.step_run': 'Execution of a step',
   'operator.thing.suppression': 'Suppression',
   'operator.thing.tag': 'Mailbox tag',
   'operator.thing.team': 'Team',

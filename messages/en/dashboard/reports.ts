@@ -84,6 +84,7 @@ export const reports = {
   'reports.by.offer': 'Offer',
   'reports.by.angle': 'Angle',
   'reports.by.cta': 'Call to action',
+  'reports.by.copy': 'Text as sent',
   'reports.by.mailbox': 'Mailbox',
   'reports.by.segment': 'Segment',
   'reports.by.category': 'Tag',

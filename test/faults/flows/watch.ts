@@ -7,7 +7,7 @@ export interface Step {
   id: number;
   /** Name of the flow. */
   marker: string;
-  /** Table of the row. */
+  /** Table of the watched row. */
   subject: string;
   row: string;
   /** Null if the row was deleted. */

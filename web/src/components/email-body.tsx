@@ -79,8 +79,19 @@ export function EmailBody({
   );
 }
 
-/** Shows plain text with the words in `marked` underlined. Quoted text at its end is collapsed. */
-export function PlainTextBody({ text, marked = NOTHING }: { text: string; marked?: readonly string[] | undefined }) {
+/**
+ * Shows plain text with the words in `marked` underlined. Quoted text at its end is collapsed. `isDeleted` says that there is no
+ * text because it is not kept any more.
+ */
+export function PlainTextBody({
+  text,
+  marked = NOTHING,
+  isDeleted = false,
+}: {
+  text: string;
+  marked?: readonly string[] | undefined;
+  isDeleted?: boolean;
+}) {
   const t = useText();
   const [isShown, setShown] = useState(false);
   const { words, quote } = splitQuote(text);
@@ -97,7 +108,7 @@ export function PlainTextBody({ text, marked = NOTHING }: { text: string; marked
                 part.text
               ),
             )
-          : t('letter.empty')}
+          : t(isDeleted ? 'letter.deleted' : 'letter.empty')}
       </Text>
       {quote ? (
         <>

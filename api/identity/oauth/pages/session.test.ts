@@ -11,7 +11,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** What a page of this server sends. */
+/** Returns the headers that a browser sends from a page of this server. */
 const own = (cookie: string, headers: Record<string, string> = {}) => ({
   headers: { cookie, origin: world.deps.config.APP_URL, 'sec-fetch-site': 'same-origin', ...headers },
 });

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { renderMessage } from '../../../../lib/errors.ts';
 import { message, type Message, type MessageCode } from '../../../../messages/index.ts';
 import { render } from '../../../../messages/render.ts';
 import type { MeetingReport } from '../../../crm/meetings/record.ts';
@@ -341,7 +340,7 @@ export class ReauthRequired extends Error {
   readonly said: Message;
 
   constructor(said: Message, version?: number) {
-    super(renderMessage(said));
+    super(render(said));
     this.said = said;
     this.version = version;
   }

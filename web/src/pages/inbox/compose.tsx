@@ -1,9 +1,10 @@
-import { Select, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Select, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Dialog } from '../../components/dialog.tsx';
 import { dataOf, heron } from '../../app/api.ts';
 import { useText } from '../../text/index.ts';
-import { useDraft, type Draft } from './draft.ts';
+import { AddressesInput } from './addresses-input.tsx';
+import { useDraft, writtenOf, type Draft } from './draft.ts';
 import { Writing } from './writing.tsx';
 
 /** Editor of a new email or of a draft. */
@@ -13,15 +14,7 @@ export default function Compose({ draft: kept, onClose }: { draft: Draft | undef
     queryKey: ['mailboxes', 'senders'],
     queryFn: () => dataOf(heron.GET('/v1/emails', { params: { query: { limit: 100 } } })),
   });
-  const draft = useDraft(
-    {
-      email_account_id: kept?.email_account_id ?? undefined,
-      to: kept?.to ?? [],
-      subject: kept?.subject ?? '',
-      body_plain: kept?.body_plain ?? '',
-    },
-    kept,
-  );
+  const draft = useDraft(writtenOf(kept), kept);
   const { written, write } = draft;
   const rows = mailboxes.data?.data ?? [];
   return (
@@ -37,15 +30,14 @@ export default function Compose({ draft: kept, onClose }: { draft: Draft | undef
             onChange={(value) => write({ email_account_id: value ?? undefined })}
             nothingFoundMessage={t('mailboxes.empty')}
           />
-          <TagsInput
+          <AddressesInput
             label={t('inbox.compose.to')}
             required
             data-autofocus
             value={written.to ?? []}
             onChange={(to) => write({ to })}
-            acceptValueOnBlur
-            splitChars={[',', ';', ' ']}
           />
+          <AddressesInput label={t('inbox.compose.cc')} value={written.cc ?? []} onChange={(cc) => write({ cc })} />
           <TextInput
             label={t('inbox.compose.subject')}
             required

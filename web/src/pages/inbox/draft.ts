@@ -6,7 +6,7 @@ import { isSame, isConflict } from '../../components/draft.ts';
 export type Draft = RowOf<'/v1/unibox/drafts'>;
 type Written = Pick<
   BodyOf<'/v1/unibox/drafts', 'post'> & object,
-  'thread_id' | 'email_account_id' | 'to' | 'subject'
+  'thread_id' | 'email_account_id' | 'to' | 'cc' | 'bcc' | 'subject'
 > & {
   body_plain: string;
 };
@@ -15,13 +15,19 @@ type Written = Pick<
 const PAUSE_MS = 800;
 
 /** Fields that two people may edit differently. */
-const FIELDS = ['email_account_id', 'to', 'subject', 'body_plain'] as const;
+const FIELDS = ['email_account_id', 'to', 'cc', 'bcc', 'subject', 'body_plain'] as const;
 
 /** Concurrent changes that somebody else made to the draft. */
 interface Theirs {
   fields: (typeof FIELDS)[number][];
   value: Written;
   stored: Draft;
+}
+
+/** Returns the fields of a draft that its editor saves; of a new one they are empty. */
+export function writtenOf(draft: Draft | undefined): Written & { to: string[]; cc: string[]; bcc: string[] } {
+  const { email_account_id: mailboxId, to = [], cc = [], bcc = [], subject = '', body_plain = '' } = draft ?? {};
+  return { email_account_id: mailboxId ?? undefined, to, cc, bcc, subject, body_plain };
 }
 
 /** Query of the workspace's drafts, last changed first. */
@@ -135,8 +141,7 @@ function store(id: string | undefined, body: Written, keptFiles: string[], seen:
 
 /** Returns the stored version if it differs from this one; null if they are equal. */
 function otherThan(mine: Written, stored: Draft): Theirs | null {
-  const { email_account_id: mailboxId, to, subject, body_plain } = stored;
-  const value = { email_account_id: mailboxId ?? undefined, to, subject, body_plain };
+  const value = writtenOf(stored);
   const fields = FIELDS.filter((name) => name in mine && !isSame(value[name], mine[name]));
   return fields.length > 0 ? { fields, value, stored } : null;
 }

@@ -9,6 +9,7 @@ const KEYS = [
   ['j', 'next'],
   ['k', 'previous'],
   ['r', 'reply'],
+  ['a', 'replyAll'],
   ['e', 'archive'],
   ['s', 'snooze'],
   ['l', 'label'],

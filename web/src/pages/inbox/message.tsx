@@ -37,7 +37,7 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
       {isOpen ? (
         <Stack gap="sm">
           <Text size="xs" c="dimmed" className="wrap-anywhere">
-            {t('inbox.to', { addresses: [...message.to_addr, ...message.cc].join(', ') })}
+            <Addressed message={message} />
           </Text>
           <Reading message={message} />
           {message.body_html ? (
@@ -47,13 +47,8 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
               marked={message.answer?.words}
             />
           ) : (
-            <PlainTextBody text={message.body_plain} marked={message.answer?.words} />
+            <PlainTextBody text={message.body_plain} marked={message.answer?.words} isDeleted={!message.content_kept} />
           )}
-          {message.rendered_again ? (
-            <Text size="xs" c="dimmed">
-              {t('letter.again')}
-            </Text>
-          ) : null}
           <Files message={message} />
         </Stack>
       ) : (
@@ -63,6 +58,25 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
       )}
     </article>
   );
+}
+
+/** The headers that name people, one per line; Reply-To only if it differs from the sender. */
+function Addressed({ message }: { message: Message }) {
+  const t = useText();
+  const { to_addr: to, cc, bcc, reply_to: replyTo, from_addr: from } = message;
+  const lines = [
+    [t('inbox.to', { addresses: to.join(', ') }), to],
+    [t('inbox.cc', { addresses: cc.join(', ') }), cc],
+    [t('inbox.bcc', { addresses: bcc.join(', ') }), bcc],
+    [t('inbox.replyTo', { addresses: replyTo.join(', ') }), replyTo.filter((address) => !from.includes(address))],
+  ] as const;
+  return lines
+    .filter(([, addresses]) => addresses.length > 0)
+    .map(([line]) => (
+      <span key={line} className="inbox-addressed">
+        {line}
+      </span>
+    ));
 }
 
 function Files({ message }: { message: Message }) {

@@ -62,6 +62,7 @@ export default function InboxPage() {
     next: () => rows[at + 1] && open(rows[at + 1]!.thread_id, at >= 0),
     previous: () => at > 0 && open(rows[at - 1]!.thread_id, true),
     reply: () => openPanel('reply'),
+    replyAll: () => openPanel('replyAll'),
     archive: () => file('archive'),
     snooze: () => openPanel('snooze'),
     label: () => openPanel('labels'),

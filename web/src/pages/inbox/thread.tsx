@@ -19,12 +19,12 @@ import { ContactPanel, useContact, variablesOf } from './contact-panel.tsx';
 import { draftsQuery } from './draft.ts';
 import { LabelMenu } from './labels.tsx';
 import { MessageCard } from './message.tsx';
-import { Reply } from './reply.tsx';
+import { Reply, type ReplyMode } from './reply.tsx';
 import { useWaiting, WaitingCard } from './waiting.tsx';
 import { WhenMenu } from './when.tsx';
 
 /** Panel of a conversation that is open; shortcuts open it as well. */
-export type Panel = 'reply' | 'snooze' | 'labels' | undefined;
+export type Panel = ReplyMode | 'snooze' | 'labels' | undefined;
 /** Maximum number of messages shown of one conversation. */
 const MOST_MESSAGES = 500;
 
@@ -165,12 +165,11 @@ export function ThreadPane({
                 {mayWrite && newest && drafts.data ? (
                   <Reply
                     key={threadId}
-                    threadId={threadId}
-                    to={newest.from_addr[0] ?? ''}
+                    message={newest}
                     draft={drafts.data.data.find((one) => one.thread_id === threadId)}
                     variables={variablesOf(contact.data)}
-                    isOpen={panel === 'reply'}
-                    onOpen={(isOpen) => onPanel(isOpen ? 'reply' : undefined)}
+                    mode={panel === 'reply' || panel === 'replyAll' ? panel : undefined}
+                    onOpen={onPanel}
                   />
                 ) : null}
               </Stack>

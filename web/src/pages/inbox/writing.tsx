@@ -113,6 +113,8 @@ export function Writing({
         names={{
           email_account_id: t('inbox.compose.from'),
           to: t('inbox.compose.to'),
+          cc: t('inbox.compose.cc'),
+          bcc: t('inbox.compose.bcc'),
           subject: t('inbox.compose.subject'),
           body_plain: t('inbox.words'),
         }}

@@ -230,12 +230,11 @@ function SendLines({
               <Text size="sm" fw={600} mb={4} className="wrap-anywhere" dir="auto">
                 {letter.subject}
               </Text>
-              {letter.body_html ? <EmailBody html={letter.body_html} /> : <PlainTextBody text={letter.body_plain} />}
-              {letter.rendered_again ? (
-                <Text size="xs" c="dimmed" mt="xs">
-                  {t('letter.again')}
-                </Text>
-              ) : null}
+              {letter.body_html ? (
+                <EmailBody html={letter.body_html} />
+              ) : (
+                <PlainTextBody text={letter.body_plain} isDeleted={!letter.content_kept} />
+              )}
             </div>
           ) : null}
         </>

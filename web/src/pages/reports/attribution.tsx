@@ -15,7 +15,18 @@ import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod, type Period } from './period.tsx';
 
-const DIMENSIONS = ['campaign', 'step', 'variant', 'offer', 'angle', 'cta', 'mailbox', 'segment', 'category'] as const;
+const DIMENSIONS = [
+  'campaign',
+  'step',
+  'variant',
+  'offer',
+  'angle',
+  'cta',
+  'copy',
+  'mailbox',
+  'segment',
+  'category',
+] as const;
 type Dimension = (typeof DIMENSIONS)[number];
 type Row = AnswerOf<'/v1/acquisition/breakdown'>['rows'][number];
 

@@ -101,8 +101,8 @@ const webhook = z.object({
 });
 
 /**
- * Parses an invitee event. A booking is an invitee: a meeting of several people has one for each. A reschedule cancels
- * the old invitee and creates a new one that names it, so the cancellation of a reschedule is ignored.
+ * Parses an invitee event. Each invitee is one booking, so a meeting of several people has several. A reschedule
+ * cancels the old invitee and creates a new one that names the old one. So a cancellation by a reschedule is ignored.
  */
 function readBooking(body: unknown): MeetingReport | undefined {
   const kind = z.object({ event: z.string() }).safeParse(body);

@@ -1,0 +1,13 @@
+import type { Message } from '../../messages/index.ts';
+
+/** Code and values of a reason; null where there is no reason. */
+type CodedReason<Reason extends Message | null> = {
+  reason_code: string | (Reason & null);
+  reason_values: Message['values'] | (Reason & null);
+};
+
+/** Returns the code and values of a reason for an event's payload, next to its English text. */
+export function codedReason<Reason extends Message | null>(reason: Reason): CodedReason<Reason> {
+  const fields = { reason_code: reason?.code ?? null, reason_values: reason?.values ?? null };
+  return fields as CodedReason<Reason>;
+}
