@@ -25,6 +25,7 @@ import { mailboxRoutes } from './mailboxes/routes.ts';
 import { systemRoutes } from './operations/system/routes.ts';
 import { tasksRoutes } from './operations/dead-letters/routes.ts';
 import { agentPolicyRoutes } from './approvals/agent-policies/routes.ts';
+import { leadAllowanceRoutes } from './approvals/lead-allowances/routes.ts';
 import { approvalPageRoutes } from './approvals/pages/decide.ts';
 import { approvalRoutes } from './approvals/routes.ts';
 import { agentToolsRoutes } from './agents/tools/routes.ts';
@@ -105,6 +106,7 @@ export const routes: readonly AnyRoute[] = [
   ...uniboxSentRoutes,
   ...templateRoutes,
   ...agentPolicyRoutes,
+  ...leadAllowanceRoutes,
   ...approvalRoutes,
   ...directSendRoutes,
   ...draftRoutes,

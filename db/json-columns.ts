@@ -96,8 +96,8 @@ export interface ImportOptions {
   categories: string[];
   campaign_id: string | null;
   update_existing: boolean;
-  /** True if an API key or application requested the import. */
-  by_credential?: boolean;
+  /** API key or grant that requested the import; null for a person. */
+  requested_by: { api_key_id: string | null; oauth_grant_id: string | null } | null;
 }
 
 /** One condition of a saved audience. `field` and `operator` come from GET /segments/fields. */

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: bad8f736c15a8800. Types: dcec74e2b755c07f. */
+/* Written by `npm run db:types`; do not edit. Sources: cb9a2f4dc2aa7ba1. Types: 5fc5967f25a9c18a. */
 
 import type {
   ApprovalBinding,
@@ -122,6 +122,7 @@ export interface Tables {
   integration_subscriptions: { row: IntegrationSubscriptionsRow; insert: IntegrationSubscriptionsInsert };
   invitations: { row: InvitationsRow; insert: InvitationsInsert };
   labels: { row: LabelsRow; insert: LabelsInsert };
+  lead_allowances: { row: LeadAllowancesRow; insert: LeadAllowancesInsert };
   lead_company_counts: { row: LeadCompanyCountsRow; insert: LeadCompanyCountsInsert };
   legal_threat_mails: { row: LegalThreatMailsRow; insert: LegalThreatMailsInsert };
   mailbox_checks: { row: MailboxChecksRow; insert: MailboxChecksInsert };
@@ -1299,6 +1300,8 @@ interface ContactImportsRow {
   started_at: Date | null;
   ended_at: Date | null;
   blocked_reason: Message | null;
+  /** Approval that leads of the import wait for, or waited for. No foreign key, because approvals are deleted earlier. */
+  approval_id: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1324,6 +1327,7 @@ interface ContactImportsInsert {
   started_at?: Date | null;
   ended_at?: Date | null;
   blocked_reason?: string | null;
+  approval_id?: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -3228,6 +3232,40 @@ interface LabelsInsert {
   title: string;
   color: string;
   position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Leads that a credential may add to one sending campaign each day without a person, beyond its policy. */
+interface LeadAllowancesRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  api_key_id: string | null;
+  oauth_grant_id: string | null;
+  /** Name of the key or application when a person granted it. */
+  credential_name: string;
+  leads_per_day: number;
+  /** Day of the last use, in the time zone of the workspace. */
+  used_on: string | null;
+  /** Leads added on the day of the last use. */
+  used: number;
+  granted_by: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface LeadAllowancesInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  api_key_id?: string | null;
+  oauth_grant_id?: string | null;
+  credential_name: string;
+  leads_per_day: number;
+  used_on?: string | null;
+  used?: number;
+  granted_by?: string | null;
   created_at: Date;
   updated_at: Date;
 }

@@ -32,15 +32,15 @@ export const approvalRoutes: readonly AnyRoute[] = [
     path: '/approvals/:id/decision',
     summary: 'Approve or deny, once and within 30 minutes',
     description:
-      'On approval the action is checked again and carried out. If it has changed since the request, it is not carried out and needs another approval. Answers 409 if it was decided before or its time has passed. A campaign start, an email and an order of mailboxes are carried out before the answer; if one is refused, the answer is that error and the approval stays open. A run becomes `approved` and is launched a moment later.',
+      'On approval the action is checked again and carried out. If it has changed since the request, it is not carried out and needs another approval. Answers 409 if it was decided before or its time has passed, and 403 if the role of the person may not do the action itself. With approved leads, `leads_per_day` also grants the credential an allowance for this campaign (GET /v1/lead-allowances). A campaign start, an email and an order of mailboxes are carried out before the answer; if one is refused, the answer is that error and the approval stays open. A run becomes `approved` and is launched a moment later.',
     params: idParams,
     body: schemas.decisionBody,
     success: { status: 200, body: schemas.approval },
     errors: ['conflict', ...LAUNCH_REFUSALS, 'mailbox_allowance_reached'],
-    handler: async (ctx, { params, body }) =>
+    handler: async (ctx, { params, body: { leads_per_day: leadsPerDay, ...decision } }) =>
       presentApproval(
         { config: ctx.config, now: ctx.clock.now(), language: ctx.language },
-        await decideApproval(ctx, params.id, body),
+        await decideApproval(ctx, params.id, { ...decision, leadsPerDay }),
       ),
   }),
 ];

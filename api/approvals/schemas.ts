@@ -8,9 +8,16 @@ export const approvalQuery = z.object({
   status: status.optional().meta({ description: 'Only approvals in this state' }),
 });
 
+/** Largest allowance of leads for a day. */
+export const MAX_LEADS_PER_DAY = 100_000;
+
 export const decisionBody = z.strictObject({
   decision: z.enum(['approved', 'denied']),
   reason: z.string().trim().max(2000).optional().meta({ description: 'Shown in the audit log and to the requester' }),
+  leads_per_day: z.int().min(1).max(MAX_LEADS_PER_DAY).optional().meta({
+    description:
+      'Only with approved leads (`campaign_leads`): from now on the credential may add so many leads a day to this campaign without a person. Without it these leads alone are approved',
+  }),
 });
 
 /** Reasons why an action waits for a person's decision, one sentence each. */
@@ -30,10 +37,25 @@ export const approval = resource('Approval', {
   }),
   title: z.string().meta({ description: 'The action in one line' }),
   reasons,
-  payload: z.looseObject({}).meta({
-    description:
-      'What will happen, frozen: `title` (message code and values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
-  }),
+  payload: z
+    .looseObject({
+      senders: z.array(
+        z.looseObject({
+          mailbox_id: uuid,
+          email: z.string().meta({ description: 'The From address' }),
+          name: z.string(),
+          reply_to: z
+            .string()
+            .optional()
+            .meta({ description: 'Address that gets the answers; empty for the From address' }),
+          smtp: z.string().optional().meta({ description: 'Host and port of its mail server' }),
+        }),
+      ),
+    })
+    .meta({
+      description:
+        'What will happen, frozen: `title` (message code and values), `recipients`, `senders`, `schedule`, `steps` (the whole template) and up to three `samples` as their recipients would see them',
+    }),
   payload_hash: z
     .string()
     .meta({ description: 'SHA-256 of `payload` with sorted keys; compared again before the action is carried out' }),
@@ -43,9 +65,8 @@ export const approval = resource('Approval', {
   expires_at: timestamp,
   decided_by: uuid.nullable(),
   decided_at: timestamp.nullable(),
-  reason: z
-    .string()
-    .nullable()
-    .meta({ description: 'Reason given by the person who decided, or why the approval ended without a decision' }),
+  reason: z.string().nullable().meta({
+    description: 'Reason given by the person who decided, or why the approval ended without being carried out',
+  }),
   executed_at: timestamp.nullable(),
 });

@@ -32,6 +32,7 @@ const OF_PART: Readonly<Record<string, string>> = {
   'identity-conflicts': 'identity conflict',
   imports: 'import',
   invitations: 'invitation',
+  'lead-allowances': 'allowance',
   leads: 'contact',
   'mailbox-provisioning': 'order',
   meetings: 'meeting',

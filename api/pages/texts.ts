@@ -262,6 +262,8 @@ function approvalTexts({ say, rich, named }: Speech) {
     expired: say(message('page.approval.expired')),
     decision: say(message('page.approval.decision')),
     reason: say(message('page.approval.reason')),
+    leadsPerDay: (name: string) => say(message('page.approval.leads_per_day', { name })),
+    leadsPerDayWhy: say(message('page.approval.leads_per_day_why')),
     deny: say(message('page.approval.deny')),
     approve: say(message('page.approval.approve')),
     notYours: say(message('page.approval.not_yours')),

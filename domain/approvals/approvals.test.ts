@@ -321,7 +321,7 @@ test.serial('what is carried out is what was approved, once', async (t) => {
   const gone = await createApproval(ctx, tenant);
   const withdraw = () =>
     transact(ctx, (tx) =>
-      withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, message('approval.run_cancelled')),
+      withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, message('approval.email_cancelled')),
     );
   t.true(await withdraw());
   t.false(await withdraw(), 'it has ended');

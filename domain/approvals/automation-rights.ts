@@ -2,25 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AutomationGraph } from '../../db/json-columns.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
-import type { OrgPermission, Permission } from '../../lib/permissions.ts';
-import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
+import { isCredential, type Actor } from '../platform/kernel/actor.ts';
+import { actionRightName, heldActions, readHeld, type ActionRight } from '../platform/rights.ts';
 import { message, type Message } from '../../messages/index.ts';
-
-/**
- * Rights that an automation's action may require of its author, in addition to writing automations. They equal those of
- * the route for the same action. People have permissions; keys and applications have the matching scope.
- */
-const RIGHTS = {
-  contacts: { permission: 'manage_contacts', scope: 'WRITE_CONTACTS' },
-  crm: { permission: 'manage_contacts', scope: 'WRITE_CRM' },
-  campaigns: { permission: 'manage_campaigns', scope: 'WRITE_CAMPAIGNS' },
-  inbox: { permission: 'send_campaigns', scope: 'WRITE_UNIBOX' },
-  // Right to add leads without a policy. Only people have it, because a policy limits keys and applications.
-  leads: null,
-} as const satisfies Record<string, { permission: OrgPermission; scope: Permission } | null>;
-
-/** Name of a right that an action may require. Names are stored: never rename a published one. */
-export type AutomationRight = keyof typeof RIGHTS;
 
 /** Native actions, with the rights that each requires. */
 export const ACTION_RIGHTS = {
@@ -39,14 +23,14 @@ export const ACTION_RIGHTS = {
   'sendsets.wait': [],
   // Requires the rights of the started automation: see `startedProblems`.
   'sendsets.run_automation': [],
-} as const satisfies Record<string, readonly AutomationRight[]>;
+} as const satisfies Record<string, readonly ActionRight[]>;
 
-/** Returns the rights of the actor who saves an automation. */
-export function authorRights(actor: Actor): AutomationRight[] {
-  return (Object.keys(RIGHTS) as AutomationRight[]).filter((right) => {
-    const needed = RIGHTS[right];
-    return needed ? may(actor, [needed.scope], [needed.permission]) : !isCredential(actor);
-  });
+/**
+ * Returns the rights of the actor who saves an automation, to be stored with it.
+ * @throws AppError unauthorized when the acting credential has just been revoked
+ */
+export async function authorRights(org: OrgScope, actor: Actor): Promise<ActionRight[]> {
+  return heldActions(await readHeld(org, actor));
 }
 
 /** A node whose action requires a missing right. */
@@ -54,7 +38,7 @@ interface Lacking {
   index: number;
   nodeId: string;
   action: string;
-  right: AutomationRight;
+  right: ActionRight;
 }
 
 /**
@@ -63,7 +47,7 @@ interface Lacking {
  */
 export function lackingRights({ nodes }: AutomationGraph, rights: readonly string[]): Lacking[] {
   return nodes.flatMap(({ id: nodeId, action = '' }, index) => {
-    const needed: readonly AutomationRight[] = Object.hasOwn(ACTION_RIGHTS, action)
+    const needed: readonly ActionRight[] = Object.hasOwn(ACTION_RIGHTS, action)
       ? ACTION_RIGHTS[action as keyof typeof ACTION_RIGHTS]
       : [];
     return needed.filter((right) => !rights.includes(right)).map((right) => ({ index, nodeId, action, right }));
@@ -83,15 +67,14 @@ export function runRights(author: readonly string[], caller: readonly string[] |
  * Returns the error of an action that requires a right, with the right's name for the caller: `manage_contacts` or
  * `WRITE_CRM`.
  */
-export function lackingRight(actor: Actor, action: string, right: AutomationRight): Message {
+export function lackingRight(actor: Actor, action: string, right: ActionRight): Message {
   const name = nameOf(actor, right);
   return name ? message('field.needs_right', { action, right: name }) : message('field.needs_person', { action });
 }
 
 /** Returns the right's name for the actor; undefined for a right that only people have. */
-function nameOf(actor: Actor, right: AutomationRight): string | undefined {
-  const needed = RIGHTS[right];
-  return needed ? (isCredential(actor) ? needed.scope : needed.permission) : undefined;
+function nameOf(actor: Actor, right: ActionRight): string | undefined {
+  return actionRightName({ isCredential: isCredential(actor) }, right);
 }
 
 /** A reference that starts an automation: its id, and the path of the id in the request. */
@@ -123,7 +106,7 @@ export async function startedProblems(
      where a.organization_id = :org and a.id is distinct from cast(:ownId as uuid) order by s.root, a.id`,
     { ids: starts.map(({ automationId }) => automationId), ownId: ownId ?? null },
   );
-  const rights = authorRights(actor);
+  const rights = await authorRights(org, actor);
   return starts.flatMap(({ automationId, path }) =>
     started
       .filter(({ root }) => root === automationId.toLowerCase())
@@ -139,7 +122,7 @@ export async function startedProblems(
   );
 }
 
-function startsLacking(actor: Actor, automation: string, action: string, right: AutomationRight): Message {
+function startsLacking(actor: Actor, automation: string, action: string, right: ActionRight): Message {
   const name = nameOf(actor, right);
   return name
     ? message('field.starts_needs_right', { automation, action, right: name })
@@ -156,7 +139,8 @@ export async function assertMayWriteSteps(
   actor: Actor,
   steps: readonly { action?: { type: string; automation_id?: string } | null | undefined; path: string }[],
 ): Promise<void> {
-  const rights = authorRights(actor);
+  if (!steps.some(({ action }) => action && (OWN_ACTIONS.has(action.type) || action.type === 'run_automation'))) return;
+  const rights = await authorRights(org, actor);
   const own = steps.flatMap(({ action, path }) =>
     action && OWN_ACTIONS.has(action.type)
       ? ACTION_RIGHTS[`sendsets.${action.type as 'create_task'}`]

@@ -2,13 +2,15 @@ import { json } from '../../db/connection.ts';
 import type { ApprovalContent } from '../../db/json-columns.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, badRequest } from '../../lib/errors.ts';
 import { may } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact } from '../platform/kernel/transact.ts';
 import type { ApprovalSubject, Tx } from '../platform/kernel/tx.ts';
+import { assertHeld } from '../platform/rights.ts';
 import { bindingOf } from '../sending/approved.ts';
 import { endApproval } from './expire.ts';
+import { grantAllowance } from './lead-allowances/grant.ts';
 import { hashContent } from './payload.ts';
 import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import { isRequesterValid } from './standing.ts';
@@ -20,6 +22,11 @@ interface Decision {
   decision: 'approved' | 'denied';
   /** Shown to the requester and kept in the log; empty for none. */
   reason?: string | undefined;
+  /**
+   * Leads that the credential may add to this campaign each day without a person, from now on. Only for approved leads;
+   * absent to approve these alone.
+   */
+  leadsPerDay?: number | undefined;
 }
 
 /**
@@ -27,13 +34,16 @@ interface Decision {
  * /approvals/:id/decision). If a workflow must execute the action, the workflow is signalled. PostgreSQL decides
  * between two concurrent decisions, or between a decision and the expiry.
  * @returns the approval: executed if its action was executed, expired if the action has changed since it was requested
- * @throws AppError forbidden, not_found, conflict when it was decided before or has expired; the errors of the subject
+ * @throws AppError forbidden, also if the role may not do the action itself; not_found
+ * @throws AppError bad_request for an allowance with anything else than approved leads
+ * @throws AppError conflict when it was decided before or has expired; the errors of the subject
  */
 export async function decideApproval(ctx: Ctx, id: string, decision: Decision): Promise<ApprovalRow> {
   if (ctx.actor.kind !== 'session' || !may(ctx.actor, [], ['send_campaigns']))
     throw new AppError('forbidden', message('approval.people_only'));
   return transact(ctx, async (tx) => {
     const found = await findApproval(tx.org, id);
+    await assertMayDecide(tx, found, decision);
     const subject = subjectOf(tx, found.subject_type);
     const locked: unknown = found.status === 'pending' ? await subject.lock(tx, found.subject_id) : undefined;
     const decided = await storeDecision(tx, id, decision);
@@ -46,7 +56,8 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
       return decided;
     }
     if (locked === undefined) await endApproval(tx, id, message('approval.subject_gone'));
-    else await executeApproved(tx, subject, locked, decided, ctx.config);
+    else if ((await executeApproved(tx, subject, locked, decided, ctx.config)) && decision.leadsPerDay)
+      await grantAllowance(tx, decided, decision.leadsPerDay);
     return findApproval(tx.org, id);
   });
 }
@@ -54,7 +65,30 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
 /** Maximum length (characters) of the note of a decision. */
 const MAX_NOTE = 2000;
 
-async function storeDecision(tx: Tx, id: string, { decision, reason }: Decision): Promise<ApprovalRow> {
+/**
+ * Refuses to approve what the person may not do themselves, and an allowance where none is possible. Everybody who may
+ * send can deny.
+ * @throws AppError forbidden, bad_request
+ */
+async function assertMayDecide(tx: Tx, approval: ApprovalRow, { decision, leadsPerDay }: Decision): Promise<void> {
+  if (leadsPerDay !== undefined && (decision === 'denied' || approval.subject_type !== 'campaign_leads'))
+    throw badRequest(message('approval.allowance_of_leads'), [
+      { path: 'body.leads_per_day', message: message('field.leads_only') },
+    ]);
+  if (decision === 'denied') return;
+  await assertHeld(
+    tx.org,
+    tx.actor,
+    { capabilities: [approval.action_type] },
+    (beyond) => new AppError('forbidden', message('approval.beyond_role', { capabilities: beyond })),
+  );
+}
+
+async function storeDecision(
+  tx: Tx,
+  id: string,
+  { decision, reason }: Pick<Decision, 'decision' | 'reason'>,
+): Promise<ApprovalRow> {
   const [decided] = await tx.org.sql<ApprovalRow>(
     `update approvals set status = :decision, decided_by = :person, decided_at = :now, reason = cast(:reason as jsonb)
            where organization_id = :org and id = :id and status = 'pending' and expires_at > :now returning *`,

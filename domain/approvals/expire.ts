@@ -1,10 +1,10 @@
+import { json } from '../../db/connection.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { subjectOf, type SubjectType } from '../platform/kernel/approval-subjects.ts';
-import { approvalEvent, findApproval } from './view.ts';
-import { message, type Message } from '../../messages/index.ts';
-import { json } from '../../db/connection.ts';
+import { approvalEvent, endReason, findApproval } from './view.ts';
+import type { Message } from '../../messages/index.ts';
 import { codedReason } from '../platform/coded-reason.ts';
 import { render } from '../../messages/render.ts';
 
@@ -27,9 +27,9 @@ export async function expireApproval(tx: Tx, id: string, config: Config): Promis
  */
 export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<ApprovalRow[]> {
   const ended = await tx.org.sql<ApprovalRow>(
-    `update approvals set status = 'expired', reason = cast(:why as jsonb)
+    `update approvals set status = 'expired'
      where organization_id = :org and id = any(:ids::uuid[]) and status = 'pending' and expires_at <= :now returning *`,
-    { ids, why: json(message('approval.no_decision')), now: tx.now },
+    { ids, now: tx.now },
   );
   for (const approval of ended) announce(tx, approval);
   return ended;
@@ -68,6 +68,6 @@ export async function endApproval(tx: Tx, id: string, why: Message): Promise<boo
 }
 
 function announce(tx: Tx, approval: ApprovalRow): void {
-  const reason = approval.reason!;
+  const reason = endReason(approval, tx.now)!;
   tx.emit('approval.expired', { ...approvalEvent(approval), reason: render(reason), ...codedReason(reason) });
 }

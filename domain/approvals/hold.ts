@@ -12,7 +12,7 @@ import { endApproval } from './expire.ts';
 import { approvalUrl } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
 import type { SubjectType } from '../platform/kernel/approval-subjects.ts';
-import { approvalEvent, approvalStatus } from './view.ts';
+import { approvalEvent, approvalStatus, noDecision } from './view.ts';
 import { message } from '../../messages/index.ts';
 
 /** An action that waits for a person. */
@@ -49,8 +49,8 @@ export async function holdForApproval(
   const open = await openApproval(tx, held.subject);
   if (open?.payload_hash === payloadHash && approvalStatus(open, tx.now) !== 'expired') return open;
   if (open) {
-    const isExpired = approvalStatus(open, tx.now) === 'expired';
-    await endApproval(tx, open.id, message(isExpired ? 'approval.no_decision' : 'approval.asked_again'));
+    const isOver = approvalStatus(open, tx.now) === 'expired';
+    await endApproval(tx, open.id, isOver ? noDecision(open) : message('approval.asked_again'));
   }
   const { apiKeyId, oauthGrantId } = held.requester;
   if (!apiKeyId && !oauthGrantId) throw new Error('only the action of a key or an application waits for approval');

@@ -5,6 +5,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { sendClaimedMail } from '../platform/claimed-mail.ts';
 import { approvalMail, type Approver } from './mail.ts';
+import { approverPermissions } from '../platform/rights.ts';
 import { approvalStatus, findApproval } from './view.ts';
 import { toLanguage } from '../../messages/index.ts';
 
@@ -57,12 +58,15 @@ async function markAbandonedUncertain(ctx: Ctx, approvalId: string): Promise<voi
 
 /** Returns people whose role may decide, and who have no email about the approval yet. */
 async function approversToMail(ctx: Ctx, approvalId: string): Promise<string[]> {
-  const rows = await reader(ctx).sql<{ user_id: string }>(
+  const org = reader(ctx);
+  const approval = await org.table('approvals').where({ id: approvalId }).first('action_type');
+  if (!approval) return [];
+  const rows = await org.sql<{ user_id: string }>(
     `select m.user_id from memberships m join roles r on r.id = m.role_id
-     where m.organization_id = :org and (r.is_owner or r.permissions @> array['send_campaigns'])
+     where m.organization_id = :org and (r.is_owner or r.permissions @> cast(:needed as text[]))
        and not exists (select from approval_mails s where s.approval_id = :approval and s.user_id = m.user_id)
      order by m.user_id`,
-    { approval: approvalId },
+    { approval: approvalId, needed: approverPermissions(approval.action_type) },
   );
   return rows.map(({ user_id: id }) => id);
 }
@@ -77,7 +81,7 @@ function claimMail(ctx: Ctx, approvalId: string, userId: string): Promise<Claim 
     await tx.org.lock(`approval mails ${tx.org.organizationId} ${userId}`);
     const approval = await findApproval(tx.org, approvalId);
     if (approvalStatus(approval, tx.now) !== 'pending') return 'ended';
-    const approver = await approverOf(tx, userId);
+    const approver = await approverOf(tx, userId, approval);
     if (!approver) return 'not_now';
     const { APPROVAL_MAILS_PER_HOUR: perHour } = ctx.config;
     const had = await mailsOfHour(tx, userId);
@@ -97,11 +101,15 @@ function claimMail(ctx: Ctx, approvalId: string, userId: string): Promise<Claim 
   });
 }
 
-async function approverOf(tx: Tx, userId: string): Promise<Approver | undefined> {
+async function approverOf(
+  tx: Tx,
+  userId: string,
+  { action_type: action }: Pick<ApprovalRow, 'action_type'>,
+): Promise<Approver | undefined> {
   const [member] = await tx.org.sql<{ email: string; language: string | null }>(
     `select u.email, u.language from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
-     where m.organization_id = :org and m.user_id = :user and (r.is_owner or r.permissions @> array['send_campaigns'])`,
-    { user: userId },
+     where m.organization_id = :org and m.user_id = :user and (r.is_owner or r.permissions @> cast(:needed as text[]))`,
+    { user: userId, needed: approverPermissions(action) },
   );
   if (!member) return undefined;
   const workspace = await across(tx.trx, 'person')

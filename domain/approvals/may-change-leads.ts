@@ -3,7 +3,8 @@ import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import { authorizeAction } from './authorize.ts';
+import { authorizeAction, type Requester } from './authorize.ts';
+import { useAllowance } from './lead-allowances/use.ts';
 import { approveAdded, holdAdded } from '../sending/control/approved-leads.ts';
 import { sendersToAllow } from '../sending/campaign/sender-pool.ts';
 import { subjectOf } from '../platform/kernel/approval-subjects.ts';
@@ -33,12 +34,19 @@ export async function assertMayReopen(tx: Tx, campaign: CampaignRow): Promise<vo
   if (isCredential(tx.actor)) await assertWithinPolicy(tx, campaign, 1);
 }
 
+/** Leads of a campaign that wait for a person. */
+interface WaitingLeads {
+  count: number;
+  approval: ApprovalRow;
+}
+
 /**
  * Decides about leads that were just added to a locked campaign. Where it sends to new leads, those that a credential adds
- * beyond its policy are held for an approval. Other leads need none. People need a role for campaigns, also if they add a
- * contact that names the campaigns.
+ * beyond its policy, and beyond its allowance for this campaign, are held for an approval. Other leads need none, and are
+ * released if they are held. People need a role for campaigns, also if they add a contact that names the campaigns.
  * @param leadIds the leads, in no state but pending
- * @returns the approval that the leads wait for; undefined where they need none
+ * @param requester the credential that asked for them, if it is not the actor
+ * @returns the leads that wait for an approval; undefined where none does
  * @throws AppError forbidden for a person whose role is for contacts alone
  */
 export async function holdUnlessMayAdd(
@@ -46,26 +54,41 @@ export async function holdUnlessMayAdd(
   config: Config,
   campaign: CampaignRow,
   leadIds: readonly string[],
-): Promise<ApprovalRow | undefined> {
+  requester: Requester = tx.actor,
+): Promise<WaitingLeads | undefined> {
   if (leadIds.length === 0) return undefined;
   assertMayMail(tx.actor, campaign);
-  if (!sendsToNewLeads(campaign)) return undefined;
-  const authorization = await authorizeAction(tx, tx.actor, {
+  const { count, reasons } = sendsToNewLeads(campaign)
+    ? await countAllowed(tx, campaign, leadIds.length, requester)
+    : { count: leadIds.length, reasons: [] };
+  const allowed = leadIds.slice(0, count);
+  const waiting = leadIds.slice(count);
+  if (allowed.length > 0 && (campaign.approval_id || requester !== tx.actor)) await approveAdded(tx, campaign, allowed);
+  if (waiting.length === 0) return undefined;
+  await holdAdded(tx, campaign.id, waiting, message('leads.wait_for_approval', { reasons: sentences(reasons) }));
+  const approval = await subjectOf(tx, 'campaign_leads').ask!(tx, campaign, { requester, reasons }, config);
+  return { count: waiting.length, approval };
+}
+
+/** Returns how many of the leads the policy, or else the allowance, lets pass, and the reasons for which others wait. */
+async function countAllowed(
+  tx: Tx,
+  campaign: CampaignRow,
+  leads: number,
+  requester: Requester,
+): Promise<{ count: number; reasons: PolicyReason[] }> {
+  const authorization = await authorizeAction(tx, requester, {
     capability: 'campaign.launch',
-    mailboxIds: isCredential(tx.actor) ? await sendersToAllow(tx.org, campaign) : [],
-    recipients: leadIds.length,
+    mailboxIds: isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [],
+    recipients: leads,
   });
-  if (authorization.decision === 'execute') {
-    if (campaign.approval_id) await approveAdded(tx, campaign, leadIds);
-    return undefined;
-  }
-  const { reasons } = authorization;
-  await holdAdded(tx, campaign.id, leadIds, message('leads.wait_for_approval', { reasons: sentences(reasons) }));
-  return subjectOf(tx, 'campaign_leads').ask!(tx, campaign, { requester: tx.actor, reasons }, config);
+  if (authorization.decision === 'execute') return { count: leads, reasons: [] };
+  const allowance = await useAllowance(tx, requester, campaign.id, leads);
+  return { count: allowance.count, reasons: [...authorization.reasons, ...allowance.reasons] };
 }
 
 /** Returns true if added leads are mailed without a further start. */
-function sendsToNewLeads({ status }: Pick<CampaignRow, 'status'>): boolean {
+export function sendsToNewLeads({ status }: Pick<CampaignRow, 'status'>): boolean {
   return status === 'active' || status === 'completed';
 }
 
@@ -78,21 +101,6 @@ export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'
   if (may(actor, [], ['manage_campaigns', 'send_campaigns'])) return;
   throw new AppError('forbidden', message('leads.role'), {
     fix: message('leads.role.fix'),
-  });
-}
-
-/**
- * Refuses a key's or application's import into a campaign that is active or would restart. The number of people in a
- * file is known only after the policy was checked. An import that began before the start stops at its next page: the
- * approver has seen only the leads of that moment.
- * @param campaign locked by the caller if leads are added
- * @param options.byCredential true if a key or application requested the import
- * @throws AppError forbidden
- */
-export function assertMayImportInto(campaign: CampaignRow, { byCredential }: { byCredential: boolean }): void {
-  if (!byCredential || !sendsToNewLeads(campaign)) return;
-  throw new AppError('forbidden', message('leads.import_by_credential'), {
-    fix: message('leads.import_by_credential.fix'),
   });
 }
 

@@ -17,7 +17,10 @@ export async function isRequesterValid(
   return rows.length > 0;
 }
 
-/** The credential that asked for an approval. */
-export function requesterOf({ api_key_id: key, oauth_grant_id: grant }: ApprovalRow): Requester {
+/** The credential that asked for an approval, or for other stored work. */
+export function requesterOf({
+  api_key_id: key,
+  oauth_grant_id: grant,
+}: Pick<ApprovalRow, 'api_key_id' | 'oauth_grant_id'>): Requester {
   return key ? { kind: 'api_key', apiKeyId: key } : { kind: 'oauth', oauthGrantId: grant! };
 }

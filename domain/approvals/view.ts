@@ -1,7 +1,8 @@
 import { Approvals, type ApprovalRow } from '../../db/models/approval.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { isUuid } from '../../lib/ids.ts';
 import { notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 export type { ApprovalRow };
 
@@ -10,6 +11,19 @@ export type { ApprovalRow };
  */
 export function approvalStatus(approval: Pick<ApprovalRow, 'status' | 'expires_at'>, now: Date): ApprovalRow['status'] {
   return approval.status === 'pending' && approval.expires_at <= now ? 'expired' : approval.status;
+}
+
+/**
+ * Returns why an approval ended: the note of the person who decided, or else the reason why nobody did. Null while it is
+ * open, and for a decision without a note.
+ */
+export function endReason(approval: ApprovalRow, now: Date): Message | null {
+  return approval.reason ?? (approvalStatus(approval, now) === 'expired' ? noDecision(approval) : null);
+}
+
+/** Returns the reason of an approval that expired without a decision. */
+export function noDecision({ expires_at: at }: Pick<ApprovalRow, 'expires_at'>): Message {
+  return message('approval.no_decision', { at: at.toISOString() });
 }
 
 /**

@@ -5,12 +5,12 @@ import { isUuid } from '../../lib/ids.ts';
 import { cancel, writeIntents } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { message } from '../../messages/index.ts';
 import { withdrawApproval } from '../approvals/expire.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { releaseReservedSends } from '../sending/control/release.ts';
 import { lockCampaign } from '../sending/control/status.ts';
-import { message } from '../../messages/index.ts';
 
 const REASON = 'the campaign was deleted';
 /** Maximum runs cancelled with one statement. */

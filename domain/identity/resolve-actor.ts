@@ -8,12 +8,11 @@ import { AppError } from '../../lib/errors.ts';
 import type { OrgPermission } from '../../lib/permissions.ts';
 import type { Actor } from '../platform/kernel/actor.ts';
 import type { Deps } from '../platform/kernel/context.ts';
+import { DEFAULT_KEY_RATE } from '../platform/key-limits.ts';
 import { createKeyUsage } from './key-usage.ts';
 import { verifySessionToken } from './session-token.ts';
 import { message } from '../../messages/index.ts';
 
-/** Requests per minute of a key without its own limit, and of an OAuth grant. */
-export const DEFAULT_KEY_RATE = 60;
 /**
  * Time (ms) for which a resolved key or access token is cached. After revocation it stops working within one second in
  * every process. Sessions are read every time, because after selecting a workspace or signing out a person expects the

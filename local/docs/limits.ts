@@ -1,6 +1,6 @@
 import { loadConfig } from '../../lib/config/index.ts';
 import type { SettingName } from '../../lib/config/settings.ts';
-import { DEFAULT_KEY_RATE } from '../../domain/identity/resolve-actor.ts';
+import { DEFAULT_KEY_RATE } from '../../domain/platform/key-limits.ts';
 import { MADE, wrap } from './markdown.ts';
 
 const HEAD = `# Limits

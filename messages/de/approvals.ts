@@ -25,20 +25,29 @@ export const approvals = {
     'Heute {count, plural, one {# Handlung} other {# Handlungen}}; die Richtlinie erlaubt {most, number} am Tag',
   'approval_reason.recipients_per_day_exceeded':
     'Heute {count, plural, one {# Empfänger} other {# Empfänger}} und {more, number} weitere; die Richtlinie erlaubt {most, number} am Tag',
+  'approval_reason.leads_per_day_exceeded':
+    'Heute {count, plural, one {# Lead} other {# Leads}}; für diese Kampagne sind {most, number} am Tag erlaubt',
 
   // Entscheidungen; Leads und Schritte von Schlüsseln und Anwendungen.
   'approval.no_credential': 'Der Zugang fehlt',
   'approval.credential_gone': 'Den Zugang gibt es nicht mehr',
   'approval.people_only':
     'Über eine Freigabe entscheidet nur ein Mensch, der angemeldet ist und dessen Rolle senden darf',
+  'approval.beyond_role': 'Deine Rolle darf selbst nicht, was du freigeben würdest: {capabilities}',
+  'approval.allowance_of_leads': 'Nur freigegebene Leads können weitere nach sich ziehen',
+  'approval.leads_per_day': 'Die Leads am Tag müssen eine ganze Zahl von 1 bis {max, number} sein',
+  'field.leads_only': 'gilt nur für freigegebene Leads (campaign_leads)',
   'approval.expired': 'Die Freigabe ist abgelaufen',
   'approval.expired.fix': 'Noch einmal darum bitten.',
+  'approval.no_decision': 'Keine Entscheidung bis {at, date, moment}',
+  'policy.beyond_role': 'Deine Rolle darf selbst nicht, was die Richtlinie erlaubt: {capabilities}',
+  'policy.beyond_role.fix':
+    'Es weglassen, die Richtlinie ausgeschaltet speichern, oder jemanden speichern lassen, dessen Rolle es erlaubt.',
   'approval.already_approved': 'Die Freigabe wurde schon erteilt',
   'approval.already_denied': 'Die Freigabe wurde schon abgelehnt',
   'approval.already_executed': 'Die Freigabe wurde schon ausgeführt',
   'approval.already_pending': 'Die Freigabe steht noch aus',
   'approval.erased_email': 'E-Mail an einen gelöschten Kontakt',
-  'approval.no_decision': 'Innerhalb von 30 Minuten hat niemand entschieden',
   'approval.asked_again': 'Dieselbe Aktion wurde mit anderem Inhalt noch einmal angefragt',
   'approval.subject_gone': 'Das Angefragte wurde gelöscht',
   'approval.credential_ended': 'Der Zugang, der angefragt hat, gilt nicht mehr',
@@ -54,10 +63,7 @@ export const approvals = {
   'approval.run_denied': 'Der Lauf wurde abgelehnt',
   'leads.role': 'Deine Rolle darf einer Kampagne, die sendet, keine Leads hinzufügen',
   'leads.role.fix': 'Sie braucht manage_campaigns oder send_campaigns.',
-  'leads.import_by_credential':
-    'Ein Schlüssel oder eine Anwendung kann in eine Kampagne, die sendet, keine Datei importieren',
-  'leads.import_by_credential.fix':
-    'Die Kontakte ohne Kampagne importieren und mit POST /v1/campaigns/:id/leads hinzufügen; dort gilt die Richtlinie.',
+  'leads.import_under_way': 'wartet auf das Ende seines Imports {import}; dann entscheidet die Richtlinie',
   'leads.beyond_policy':
     'Ein Schlüssel oder eine Anwendung kann eine Kampagne, die sendet, nur innerhalb der Richtlinie ändern: {reasons}',
   'leads.beyond_policy.fix':

@@ -47,6 +47,7 @@ export const http = {
   'form.includes': 'ein Text, der {part} enthält',
 
   not_found: 'Nicht gefunden: {thing}',
+  'thing.allowance': 'Kontingent',
   'thing.api_key': 'API-Schlüssel',
   'thing.app_connection': 'App-Verbindung',
   'thing.application': 'Anwendung',

@@ -160,6 +160,8 @@ export const pages = {
   'page.approval.expired': 'Das ist zu Ende, ohne dass etwas ausgeführt wurde.',
   'page.approval.decision': 'Deine Entscheidung',
   'page.approval.reason': 'Begründung (freiwillig)',
+  'page.approval.leads_per_day': 'Leads am Tag, die {name} dieser Kampagne ohne Nachfrage hinzufügen darf (optional)',
+  'page.approval.leads_per_day_why': 'Leer: Nur diese Leads werden freigegeben.',
   'page.approval.deny': 'Ablehnen',
   'page.approval.approve': 'Freigeben',
   'page.approval.not_yours': 'Deine Rolle kann das nicht entscheiden',

@@ -50,6 +50,7 @@ export const http = {
 
   // Names of records, for use in "not found".
   not_found: '{thing} not found',
+  'thing.allowance': 'Allowance',
   'thing.api_key': 'API key',
   'thing.app_connection': 'App connection',
   'thing.application': 'Application',

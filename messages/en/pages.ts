@@ -158,6 +158,8 @@ export const pages = {
   'page.approval.expired': 'This has ended without being carried out.',
   'page.approval.decision': 'Your decision',
   'page.approval.reason': 'Reason (optional)',
+  'page.approval.leads_per_day': 'Leads a day that {name} may add to this campaign without asking (optional)',
+  'page.approval.leads_per_day_why': 'Empty: you approve these leads only.',
   'page.approval.deny': 'Deny',
   'page.approval.approve': 'Approve',
   'page.approval.not_yours': 'Your role cannot decide this',

@@ -7,7 +7,7 @@ import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, findBarriers, type DashboardWorld } from '../harness/dashboard.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';
-import { createMailbox, type Tenant } from '../harness/factories.ts';
+import { createCampaign, createContact, createMailbox, type Tenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../harness/mail.ts';
 import { assertStatus, call } from '../harness/world.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
@@ -28,7 +28,13 @@ test.before(async () => {
   world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger, world.deps.db);
   tenant = await world.tenant('Northwind');
   box = await mail.addMailbox({ email: OURS, password: 'secret' });
-  mailboxId = await createMailbox(world.deps, tenant.organizationId, OURS, { smtp: box.smtp, imap: box.imap });
+  mailboxId = await createMailbox(
+    world.deps,
+    tenant.organizationId,
+    OURS,
+    { smtp: box.smtp, imap: box.imap },
+    { reply_to: 'desk@ours.test' },
+  );
   await eventually(async () => (await world.deps.workflows.health()).workers > 0);
 });
 test.after.always(async () => {
@@ -47,7 +53,8 @@ browserTest('what an agent wants to send is approved on a phone, and leaves', as
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('link', { name: 'Approvals' }).click();
   const card = page.getByRole('article');
-  for (const said of [OURS, 'ada@lead.test', 'A question', 'Who looks after the lights?'])
+  const server = `through ${box.smtp.host}:${box.smtp.port}`;
+  for (const said of [OURS, 'answers go to desk@ours.test', server, 'ada@lead.test', 'Who looks after the lights?'])
     await card.getByText(said).first().waitFor();
   await card.getByText(/^(29|30):\d\d left$/).waitFor();
   t.true(
@@ -99,6 +106,40 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   t.deepEqual(faults, []);
   await context.close();
 });
+
+browserTest(
+  'held leads are approved with so many more a day, which stand below the policies and are revoked',
+  async (t) => {
+    const { campaignId } = await createCampaign(
+      world.deps,
+      tenant.organizationId,
+      [{ subject: 'Lamps', body_plain: 'Who looks after the lamps?' }],
+      { name: 'Lamps' },
+    );
+    const contact = () => createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
+    const add = async () =>
+      call(world, 'POST', `/v1/campaigns/${campaignId}/leads`, {
+        token: tenant.apiKey,
+        body: { contact_ids: [await contact()] },
+      });
+    assertStatus(t, await add(), 202);
+    const { page, context, faults } = await world.open(tenant, '/review', { locale: 'en-GB' });
+    const card = page.getByRole('article');
+    await card.getByLabel(/^Leads a day that test may add/).fill('5');
+    await card.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('No open approvals').waitFor();
+    assertStatus(t, await add(), 200);
+    await page.goto(`${world.url}/agents/policies`);
+    const allowances = page.getByRole('region', { name: 'Leads beyond the policies' });
+    await allowances.getByText('test may add 5 leads a day to Lamps; 1 today').waitFor();
+    await allowances.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await allowances.waitFor({ state: 'detached' });
+    t.is((await add()).status, 202);
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);
 
 browserTest('a mailbox under hold gets its right password, which is tried before it is kept', async (t) => {
   box.setPassword('changed-at-the-host');

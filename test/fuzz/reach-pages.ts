@@ -159,6 +159,7 @@ export async function invitationToken(
     email,
     role_id: role.id,
     token_hash: sha256(token),
+    invited_by: tenant.userId,
     created_at: deps.clock.now(),
     expires_at: new Date(deps.clock.now().getTime() + 3600_000),
   });

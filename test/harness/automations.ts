@@ -3,9 +3,11 @@ import type { AutomationFilter, AutomationGraph, AutomationNode } from '../../db
 import type { EventData } from '../../domain/platform/kernel/event-payloads.ts';
 import { systemActor } from '../../domain/platform/kernel/actor.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
-import { authorRights, type AutomationRight } from '../../domain/approvals/automation-rights.ts';
+import { authorRights } from '../../domain/approvals/automation-rights.ts';
+import type { ActionRight } from '../../domain/platform/rights.ts';
 import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { sampleData } from '../../domain/connect/triggers/vocabulary.ts';
+import { OrgScope } from '../../db/tenancy.ts';
 import { newId } from '../../lib/ids.ts';
 import { createContact } from './factories.ts';
 import { react } from './reactions.ts';
@@ -55,7 +57,7 @@ export async function createAutomation(
   organizationId: string,
   trigger: string,
   graph: AutomationGraph,
-  more: { filter?: AutomationFilter; enabled?: boolean; name?: string; authorRights?: AutomationRight[] } = {},
+  more: { filter?: AutomationFilter; enabled?: boolean; name?: string; authorRights?: ActionRight[] } = {},
 ): Promise<string> {
   const id = newId();
   const now = deps.clock.now();
@@ -67,7 +69,8 @@ export async function createAutomation(
     trigger_event: trigger,
     filter: json(more.filter ?? {}),
     graph: json(graph),
-    author_rights: more.authorRights ?? authorRights(systemActor(organizationId)),
+    author_rights:
+      more.authorRights ?? (await authorRights(new OrgScope(deps.db, organizationId), systemActor(organizationId))),
     created_at: now,
     updated_at: now,
   });

@@ -26,6 +26,7 @@ const DEPENDENT = new Set([
   'crm_deals.won_at',
   'crm_tasks.completed_at',
   'crm_tasks.status',
+  'lead_allowances.oauth_grant_id',
   'webhook_secrets.application_id',
 ]);
 /** Columns with the same value in every row, because an index over several columns allows no other. */

@@ -413,7 +413,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'approval.decided': async (s) => decide(s, (await createApproval(s.ctx, s.desk.tenant)).id, 'denied'),
   'approval.expired': async (s) => {
     const { subject_type: type, subject_id: id } = await createApproval(s.ctx, s.desk.tenant);
-    await transact(s.ctx, (tx) => withdrawApproval(tx, { type, id }, message('approval.run_cancelled')));
+    await transact(s.ctx, (tx) => withdrawApproval(tx, { type, id }, message('approval.email_cancelled')));
   },
   'approval.executed': async (s) => decide(s, (await written(s, s.desk.tenant.apiKey)).approval_id, 'approved'),
   'settings.updated': async (s) => {

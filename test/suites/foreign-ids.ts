@@ -41,6 +41,7 @@ const IMPORT_OPTIONS: ImportOptions = {
   categories: [],
   campaign_id: null,
   update_existing: false,
+  requested_by: null,
 };
 
 const RUN_INPUT = {
@@ -110,6 +111,12 @@ export const ROWS: Record<string, Factory> = {
   '/agent-policies/:id': async ({ world, tenant }) => {
     await world.deps.db('agent_policies').where({ api_key_id: tenant.apiKeyId }).delete();
     return createPolicy(world.deps, tenant);
+  },
+  '/lead-allowances/:id': async (place) => {
+    const { world, tenant } = place;
+    const { campaignId: campaign_id } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }]);
+    const credential = { api_key_id: tenant.apiKeyId, credential_name: 'test' };
+    return insert(place, 'lead_allowances', { campaign_id, ...credential, leads_per_day: 10 });
   },
   '/approvals/:id': async ({ world, tenant }) => (await createApproval(world.system(tenant.organizationId), tenant)).id,
   '/unibox/scheduled/:taskId': async ({ world, tenant }) => {

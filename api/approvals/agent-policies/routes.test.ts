@@ -186,6 +186,7 @@ test('effective: a policy as far as the credential can use it, an empty one, and
     max_monthly_mailbox_spend_cents: null,
     expires_at: null,
     used_today: { actions: 0, recipients: 0 },
+    lead_allowances: [],
   });
 
   const narrow = await createApiKey(world.deps, organizationId, userId, {

@@ -37,8 +37,20 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
       'Contains only the parts of the policy that the scopes and mailboxes of the calling credential allow. A credential without a policy gets an empty one: a person decides on each of its actions. A signed-in person is limited only by their role.',
     success: { status: 200, body: schemas.effectivePolicy },
     handler: async (ctx) => {
-      const { id, source, autonomous, used_today, expires_at, ...policy } = await effectivePolicy(ctx);
-      return { id, source, autonomous, ...shown(policy), expires_at: iso(expires_at), used_today };
+      const { id, source, autonomous, used_today, expires_at, lead_allowances, ...policy } = await effectivePolicy(ctx);
+      return {
+        id,
+        source,
+        autonomous,
+        ...shown(policy),
+        expires_at: iso(expires_at),
+        used_today,
+        lead_allowances: lead_allowances.map((one) => ({
+          campaign_id: one.campaign_id,
+          leads_per_day: one.leads_per_day,
+          used_today: one.used_today,
+        })),
+      };
     },
   }),
   route({
@@ -75,7 +87,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     path: '/agent-policies',
     summary: 'Create a policy for an API key or an application',
     description:
-      "Within its policy the credential launches campaigns, sends emails and replies and orders mailboxes without a person. Everything else waits for a person. Suppressions, holds, caps, health and the workspace's limits always apply. A credential has at most one policy.",
+      "Within its policy the credential launches campaigns, sends emails and replies and orders mailboxes without a person. Everything else waits for a person. Suppressions, holds, caps, health and the workspace's limits always apply. A credential has at most one policy. A policy that is switched on allows only what the role of the caller may do itself: sending needs `send_campaigns`, orders of mailboxes need `manage_settings`.",
     body: schemas.policyBody,
     furtherProblems: (ctx, body) => policyProblems(reader(ctx), body, ctx.clock.now()),
     success: { status: 201, body: schemas.policy },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { besideFaults, inputTimestamp, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { ruleMessage } from '../../../lib/issue-message.ts';
+import { ownAllowance } from '../lead-allowances/schemas.ts';
 
 /** Largest value of PostgreSQL's integer type. */
 const MAX_INT = 2_147_483_647;
@@ -103,4 +104,7 @@ export const effectivePolicy = resource('EffectivePolicy', {
   used_today: z
     .strictObject({ actions: z.int(), recipients: z.int() })
     .meta({ description: 'Use on this UTC day, without actions that a person approved' }),
+  lead_allowances: z
+    .array(ownAllowance)
+    .meta({ description: 'Leads that the credential may add to campaigns that send, beyond its policy' }),
 });

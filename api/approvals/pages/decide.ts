@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { decideApproval } from '../../../domain/approvals/decide.ts';
 import { approvalPlace, type ApprovalPlace } from '../../../domain/approvals/place.ts';
-import { findApproval, type ApprovalRow } from '../../../domain/approvals/view.ts';
+import { approvalStatus, endReason, findApproval, type ApprovalRow } from '../../../domain/approvals/view.ts';
 import { may } from '../../../domain/platform/kernel/actor.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
-import { notFound } from '../../../lib/errors.ts';
+import { badRequest, notFound } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import type { AnyRoute, StreamReply } from '../../http/route.ts';
 import { tokenParams } from '../../pages/fields.ts';
 import { sentForm, shownPage } from '../../pages/declare.ts';
@@ -14,10 +15,9 @@ import { APPROVAL_PATH, approvalRequest } from '../../pages/return-to.ts';
 import { hiddenFields, signInPage } from '../../pages/sign-in.ts';
 import type { Visit } from '../../pages/visit.ts';
 import type { PageTexts } from '../../pages/texts.ts';
-import { presentApproval } from '../present.ts';
+import { MAX_LEADS_PER_DAY } from '../schemas.ts';
 import { contentView } from './content.ts';
 import { emailPage } from './email.ts';
-import { message } from '../../../messages/index.ts';
 
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
@@ -55,12 +55,17 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     path: `${APPROVAL_PATH}/:token`,
     params: tokenParams,
     summary: 'Approve or deny, with a reason',
-    fields: { decision: z.enum(['approved', 'denied']), reason: z.string().max(2000).default('') },
-    errors: ['not_found', 'forbidden', 'conflict'],
+    fields: {
+      decision: z.enum(['approved', 'denied']),
+      reason: z.string().max(2000).default(''),
+      leads_per_day: z.string().default('').meta({ description: 'Allowance of further leads a day; empty for none' }),
+    },
+    errors: ['bad_request', 'not_found', 'forbidden', 'conflict'],
     back: path,
-    act: async (visit, { decision, reason }, id) => {
+    act: async (visit, { decision, reason, leads_per_day: leads }, id) => {
       if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
-      await decideApproval(visit.ctx, id, { decision, reason: reason.trim() });
+      const leadsPerDay = decision === 'approved' ? leadsIn(leads) : undefined;
+      await decideApproval(visit.ctx, id, { decision, reason: reason.trim(), leadsPerDay });
       return redirect(path(id));
     },
   }),
@@ -103,24 +108,26 @@ function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name:
 async function approvalPage(visit: Visit, approval: ApprovalRow, place: ApprovalPlace): Promise<StreamReply> {
   const { ctx, text } = visit;
   const title = text.plainly(approval.payload.title);
-  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now(), language: ctx.language }, approval);
+  const now = ctx.clock.now();
+  const status = approvalStatus(approval, now);
   return page(text, {
     title,
     wide: true,
     frames: true,
     body: html`<h1>${title}</h1>
 <p class="soft">${text.approval.asked(approval.requester_name, approval.api_key_id !== null, text.moment(approval.created_at))}</p>
-${state(text, shown.status, approval)}
+${state(text, status, approval, now)}
 ${contentView(text, approval, `${path(approval.id)}/sample`)}
-${shown.status === 'pending' ? decisionForm(visit, approval) : null}
+${status === 'pending' ? decisionForm(visit, approval) : null}
 <form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, approvalRequest(approval.id))}<p class="soft">${text.signedInAs(place.person_email)}</p><button class="link">${text.notYou}</button></form>`,
   });
 }
 
-function state(text: PageTexts, status: ApprovalRow['status'], approval: ApprovalRow) {
+function state(text: PageTexts, status: ApprovalRow['status'], approval: ApprovalRow, now: Date) {
   const { approval: words, moment } = text;
   const at = () => moment(approval.decided_at!);
-  const reason = approval.reason ? html`<p>${text.plainly(approval.reason)}</p>` : null;
+  const said = endReason(approval, now);
+  const reason = said ? html`<p>${text.plainly(said)}</p>` : null;
   switch (status) {
     case 'pending':
       return html`<div class="note warn"><p>${words.waits(moment(approval.expires_at))}</p>
@@ -132,13 +139,29 @@ function state(text: PageTexts, status: ApprovalRow['status'], approval: Approva
     case 'denied':
       return html`<div class="note bad" role="status"><p>${words.denied(at())}</p>${reason}</div>`;
     case 'expired':
-      return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p><p>${text.plainly(approval.reason ?? message('approval.no_decision'))}</p></div>`;
+      return html`<div class="note bad" role="status"><p><strong>${words.expired}</strong></p>${reason}</div>`;
   }
 }
 
 function decisionForm(visit: Visit, approval: ApprovalRow) {
   const { approval: words } = visit.text;
   return html`<h2 class="part">${words.decision}</h2><form method="post" action="${path(approval.id)}">${hiddenFields(visit, approvalRequest(approval.id))}
+${
+  approval.subject_type === 'campaign_leads'
+    ? html`<label class="field">${words.leadsPerDay(approval.requester_name)}<input class="text" type="number" name="leads_per_day" min="1" max="${String(MAX_LEADS_PER_DAY)}" inputmode="numeric"></label><p class="soft">${words.leadsPerDayWhy}</p>`
+    : null
+}
 <label class="field">${words.reason}<textarea class="text" name="reason" rows="3" maxlength="2000"></textarea></label>
 <div class="actions"><button class="danger" name="decision" value="denied">${words.deny}</button><button class="main" name="decision" value="approved">${words.approve}</button></div></form>`;
+}
+
+/**
+ * Returns the number of an optional field.
+ * @throws AppError bad_request for anything but a whole number in range
+ */
+function leadsIn(text: string): number | undefined {
+  if (text.trim() === '') return undefined;
+  const leads = Number(text);
+  if (Number.isInteger(leads) && leads >= 1 && leads <= MAX_LEADS_PER_DAY) return leads;
+  throw badRequest(message('approval.leads_per_day', { max: MAX_LEADS_PER_DAY }));
 }

@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
+import { approvalUrl } from '../../../domain/approvals/link.ts';
 import { runUrl } from '../../../domain/platform/run-url.ts';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
@@ -58,7 +59,7 @@ export const contactImportRoutes = [
     path: '/contacts/import',
     summary: 'Import a file of contacts in the background',
     description:
-      'CSV, XLSX or ODS. Valid rows are imported, the others are listed as problems. The first row of an address counts; suppressed addresses are not imported. Opt-outs and bounces in the file are added to the suppression list. An import emits no contact.created. A file has at most 50 MB and 50,000 rows, and a workspace runs at most 5 imports at a time, unless the installation is configured differently.',
+      'CSV, XLSX or ODS. Valid rows are imported, the others are listed as problems. The first row of an address counts; suppressed addresses are not imported. Opt-outs and bounces in the file are added to the suppression list. An import emits no contact.created. Leads that a key or application imports into a campaign that sends count as one action of its policy at the end of the import; beyond the policy they wait for a person, and `approval_id` names the approval. A file has at most 50 MB and 50,000 rows, and a workspace runs at most 5 imports at a time, unless the installation is configured differently.',
     consumes: 'multipart',
     bodyLimit: fileBytes,
     files: ['file'],
@@ -223,6 +224,8 @@ function present(
     mapping: options.mapping,
     categories: options.categories,
     campaign_id: options.campaign_id,
+    approval_id: job.approval_id,
+    approval_url: job.approval_id && approvalUrl(config, job.approval_id),
     update_existing: options.update_existing,
     created_at: iso(job.created_at),
     started_at: iso(job.started_at),

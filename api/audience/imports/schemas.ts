@@ -170,6 +170,10 @@ export const contactImport = resource('ContactImport', {
   mapping: z.array(z.strictObject({ index: z.int(), target: z.string() })),
   categories: z.array(z.string()),
   campaign_id: z.string().nullable(),
+  approval_id: uuid
+    .nullable()
+    .meta({ description: 'Approval that leads of the file wait for, or waited for; set when the import ends' }),
+  approval_url: z.string().nullable().meta({ format: 'uri', description: 'Page where a person signs in and decides' }),
   update_existing: z.boolean(),
   created_at: timestamp,
   started_at: timestamp.nullable(),

@@ -82,6 +82,31 @@ create index approvals_due on approvals (expires_at) where status = 'pending';
 create index approvals_state on approvals (organization_id, status, id desc);
 call heron_guard_rows('approvals');
 
+create table lead_allowances (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  campaign_id uuid not null references campaigns on delete cascade,
+  api_key_id uuid references api_keys on delete cascade,
+  oauth_grant_id uuid references oauth_grants on delete cascade,
+  credential_name text not null,
+  leads_per_day integer not null check (leads_per_day > 0),
+  used_on date,
+  used integer not null default 0,
+  granted_by uuid references users on delete set null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  check (num_nonnulls(api_key_id, oauth_grant_id) = 1)
+);
+comment on table lead_allowances is 'Leads that a credential may add to one sending campaign each day without a person, beyond its policy.';
+comment on column lead_allowances.credential_name is 'Name of the key or application when a person granted it.';
+comment on column lead_allowances.used_on is 'Day of the last use, in the time zone of the workspace.';
+comment on column lead_allowances.used is 'Leads added on the day of the last use.';
+create unique index lead_allowances_api_key_key on lead_allowances (api_key_id, campaign_id) where api_key_id is not null;
+create unique index lead_allowances_oauth_grant_key on lead_allowances (oauth_grant_id, campaign_id) where oauth_grant_id is not null;
+create index lead_allowances_campaign on lead_allowances (campaign_id);
+create index lead_allowances_org on lead_allowances (organization_id, id desc);
+call heron_guard_rows('lead_allowances');
+
 create table approval_notices (
   approval_id uuid primary key references approvals on delete cascade,
   organization_id uuid not null references organizations on delete cascade,

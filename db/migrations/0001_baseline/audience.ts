@@ -21,6 +21,7 @@ create table contact_imports (
   started_at timestamptz,
   ended_at timestamptz,
   blocked_reason jsonb,
+  approval_id uuid,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -30,6 +31,7 @@ comment on column contact_imports.total_bytes is 'Size (bytes) of the file.';
 comment on column contact_imports.read_bytes is 'Bytes read so far.';
 comment on column contact_imports.total is 'Rows read so far: "imported + updated + skipped + failed".';
 comment on column contact_imports.checkpoint is 'Rows of the file that were processed, including failed rows. A restarted job continues after them.';
+comment on column contact_imports.approval_id is 'Approval that leads of the import wait for, or waited for. No foreign key, because approvals are deleted earlier.';
 create index contact_imports_org on contact_imports (organization_id, id desc);
 create index contact_imports_open on contact_imports (id) where status in ('queued', 'running');
 call heron_guard_rows('contact_imports');

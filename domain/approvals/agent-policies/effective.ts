@@ -1,10 +1,10 @@
 import { utcDay } from '../../../lib/clock.ts';
 import { AgentPolicies, CAPABILITIES, type AgentPolicyRow, type Capability } from '../../../db/models/agent-policy.ts';
-import { grantableWith } from '../../../lib/grantable.ts';
-import { maskOf, type Permission } from '../../../lib/permissions.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
+import { heldCapabilities, readHeld } from '../../platform/rights.ts';
+import { ownAllowances, type LeadAllowance } from '../lead-allowances/list.ts';
 
 /** Actions that the caller may perform now without another person's approval. */
 interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
@@ -27,15 +27,9 @@ interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api
   expires_at: Date | null;
   /** Actions and recipients counted on this UTC day. */
   used_today: { actions: number; recipients: number };
+  /** Leads that the credential may add to campaigns that send, beyond its policy. */
+  lead_allowances: LeadAllowance[];
 }
-
-/** Scopes per capability; a credential needs at least one of them. */
-const SCOPES: Record<Capability, readonly Permission[]> = {
-  'campaign.launch': ['SEND_CAMPAIGNS', 'EXECUTE_RUNS'],
-  'email.compose': ['SEND_DIRECT_EMAIL'],
-  'inbox.reply': ['SEND_INBOX_REPLY'],
-  'mailbox.provision': ['MANAGE_MAILBOX_PROVISIONING'],
-};
 
 const NOTHING_USED = { actions: 0, recipients: 0 };
 
@@ -46,14 +40,16 @@ const NOTHING_USED = { actions: 0, recipients: 0 };
  */
 export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {
   const { actor } = ctx;
-  if (actor.kind === 'session') return personPolicy(actor);
   const org = reader(ctx);
+  const held = heldCapabilities(await readHeld(org, actor), CAPABILITIES);
+  if (actor.kind === 'session') return personPolicy(held);
   const now = ctx.clock.now();
   const policy = await (actor.apiKeyId
     ? org.query(AgentPolicies).findOne({ api_key_id: actor.apiKeyId })
     : org.query(AgentPolicies).findOne({ oauth_grant_id: actor.oauthGrantId! }));
-  if (!policy) return emptyPolicy(actor);
-  const capabilities = usableWith(actor.permissions).filter((name) => policy.capabilities.includes(name));
+  const allowances = await ownAllowances(org, actor, now);
+  if (!policy) return { ...emptyPolicy(actor), lead_allowances: allowances };
+  const capabilities = held.filter((name) => policy.capabilities.includes(name));
   const mailboxes = policy.mailbox_ids.filter((id) => actor.allowedMailboxes?.includes(id) ?? true);
   const [used = NOTHING_USED] = await org.sql<{ actions: number; recipients: number }>(
     'select actions, recipients from agent_policy_usage where organization_id = :org and credential_id = :credential and day = :day',
@@ -66,11 +62,11 @@ export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {
     capabilities,
     mailbox_ids: mailboxes,
     used_today: used,
+    lead_allowances: allowances,
   };
 }
 
-function personPolicy(actor: Actor): EffectivePolicy {
-  const capabilities = usableWith(grantableWith(actor.orgPermissions));
+function personPolicy(capabilities: Capability[]): EffectivePolicy {
   return {
     source: 'session',
     id: null,
@@ -87,10 +83,11 @@ function personPolicy(actor: Actor): EffectivePolicy {
     max_monthly_mailbox_spend_cents: null,
     expires_at: null,
     used_today: NOTHING_USED,
+    lead_allowances: [],
   };
 }
 
-function emptyPolicy(actor: Actor): EffectivePolicy {
+function emptyPolicy(actor: Actor): Omit<EffectivePolicy, 'lead_allowances'> {
   return {
     source: 'none',
     id: null,
@@ -108,8 +105,4 @@ function emptyPolicy(actor: Actor): EffectivePolicy {
     expires_at: null,
     used_today: NOTHING_USED,
   };
-}
-
-function usableWith(permissions: number): Capability[] {
-  return CAPABILITIES.filter((capability) => SCOPES[capability].some((scope) => (permissions & maskOf([scope])) !== 0));
 }

@@ -2,12 +2,13 @@ import { changed, created, deleted } from '../../platform/changes.ts';
 import { AgentPolicies, type AgentPolicyRow, type Capability } from '../../../db/models/agent-policy.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
-import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact } from '../../platform/kernel/transact.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { idProblems } from '../../platform/references.ts';
+import { assertHeld } from '../../platform/rights.ts';
 import { message } from '../../../messages/index.ts';
 
 export type { AgentPolicyRow };
@@ -72,11 +73,13 @@ export async function listPolicies(ctx: Ctx, request: PageRequest): Promise<Page
 
 /**
  * Creates the policy of a key or grant (POST /agent-policies). It applies from the next action.
- * @throws AppError bad_request with every problem, conflict when the credential has one already
+ * @throws AppError bad_request with every problem, conflict when the credential has one already, forbidden when it allows
+ * actions that the caller may not do
  */
 export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentPolicyRow> {
   return transact(ctx, async (tx) => {
     refuseProblems(await policyProblems(tx.org, input, tx.now));
+    await assertMayAllow(tx, input);
     const policy = await tx.org.create(AgentPolicies, {
       id: newId(),
       ...toColumns(input),
@@ -113,6 +116,7 @@ export async function replacePolicy(
     if (!before) throw notFound('policy');
     assertUnchanged('policy', before.updated_at, expectedUpdatedAt);
     refuseProblems(await policyProblems(tx.org, input, tx.now));
+    await assertMayAllow(tx, input);
     const columns = toColumns(input);
     const changes = changed(before, columns);
     const fields = Object.keys(changes);
@@ -122,6 +126,24 @@ export async function replacePolicy(
     tx.audit({ action: 'agent_policy.updated', entityType: 'agent_policy', entityId: id, changes });
     return policy!;
   });
+}
+
+/**
+ * Refuses a policy that allows what its author may not do. One that is switched off allows nothing, so everybody who may
+ * write policies can switch one off.
+ * @throws AppError forbidden naming the capabilities
+ */
+async function assertMayAllow(tx: Tx, { enabled, capabilities }: PolicyInput): Promise<void> {
+  if (!enabled) return;
+  await assertHeld(
+    tx.org,
+    tx.actor,
+    { capabilities },
+    (beyond) =>
+      new AppError('forbidden', message('policy.beyond_role', { capabilities: beyond }), {
+        fix: message('policy.beyond_role.fix'),
+      }),
+  );
 }
 
 /**

@@ -1,8 +1,6 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { ContactImportRow } from '../../../db/models/contact-import.ts';
-import { lockCampaign } from '../../sending/control/status.ts';
-import { addLeads } from '../leads/add.ts';
-import { assertMayImportInto } from '../../approvals/may-change-leads.ts';
+import { addImportedLeads, addLeads } from '../leads/add.ts';
 import type { ContactDraft } from '../../directory/contact-fields.ts';
 import { addToCategories, upsertContacts } from '../contacts/upsert.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -48,8 +46,7 @@ const NOTED: RowReason = 'unclear_permission';
  * Applies a batch and moves the checkpoint in one transaction, so that after a crash the job continues exactly there.
  * Suppressed addresses are reported, not imported. Opt-outs and bounces in a row are applied even if the row is not
  * imported. Contacts of a file emit no contact.created.
- * @throws AppError not_found when its campaign is gone; forbidden for a key's import into a campaign that was started
- * meanwhile
+ * @throws AppError not_found when its campaign is gone
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
  */
 export async function applyBatch(
@@ -90,7 +87,7 @@ export async function applyBatch(
   await unsubscribeNamed(tx, optOuts);
   await addToCategories(tx.org, [...idOf.values()], job.options.categories);
   await fileByTitle(tx, rows, idOf);
-  await addToCampaign(ctx, tx, job.options, [...idOf.values()]);
+  await addToCampaign(ctx, tx, job, [...idOf.values()]);
 
   const problems = [
     ...batch.problems,
@@ -118,13 +115,12 @@ export async function applyBatch(
 async function addToCampaign(
   { config }: Pick<Ctx, 'config'>,
   tx: Tx,
-  options: ContactImportRow['options'],
+  { id, options: { campaign_id: campaignId, requested_by: credential } }: ContactImportRow,
   ids: readonly string[],
 ): Promise<void> {
-  const { campaign_id: campaignId, by_credential: byCredential } = options;
   if (!campaignId || ids.length === 0) return;
-  assertMayImportInto(await lockCampaign(tx, campaignId), { byCredential: byCredential === true });
-  await addLeads(tx, config, campaignId, ids, 'import');
+  if (credential) await addImportedLeads(tx, campaignId, ids, id);
+  else await addLeads(tx, config, campaignId, ids, 'import');
 }
 
 /** Advances the checkpoint past a batch, and adds the batch's counts. */

@@ -5,6 +5,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { organizationOf } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { announceEnd, type EndedImport } from './announce.ts';
+import { settleLeads } from './settle-leads.ts';
 import { AddressSet } from './address-set.ts';
 import { applyBatch, type ImportBatch, type ImportRow, type RowProblem } from './batch.ts';
 import { deleteBlob, readBlob } from '../../platform/blobs.ts';
@@ -55,13 +56,15 @@ async function begin(ctx: Ctx, importId: string): Promise<ContactImportRow | und
 
 async function end(ctx: Ctx, importId: string, status: 'completed' | 'failed', error: Message | null): Promise<void> {
   await transact(ctx, async (tx) => {
-    const [ended] = await tx.org.sql<EndedImport>(
+    const [ended] = await tx.org.sql<EndedImport & Pick<ContactImportRow, 'options'>>(
       `update contact_imports set status = :status, error = cast(:error as jsonb), ended_at = :now, updated_at = :now,
          read_bytes = case when :status = 'completed' then total_bytes else read_bytes end
-       where organization_id = :org and id = :id and status in ('queued', 'running') returning id, imported, updated, skipped, failed`,
+       where organization_id = :org and id = :id and status in ('queued', 'running') returning id, options, imported, updated, skipped, failed`,
       { id: importId, status, error: error && json(error), now: tx.now },
     );
-    if (ended) announceEnd(tx, ended, status);
+    if (!ended) return;
+    await settleLeads(ctx, tx, ended);
+    announceEnd(tx, ended, status);
   });
 }
 

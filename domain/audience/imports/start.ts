@@ -8,12 +8,13 @@ import { contactImportWorkflow } from '../../../workflows/contact-import/contrac
 import { unknownProblems, type NamedRecords } from '../../sending/leads/membership.ts';
 import { findCampaign } from '../../sending/campaign/find.ts';
 import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
-import { assertMayImportInto, assertMayMail } from '../../approvals/may-change-leads.ts';
-import { isCredential } from '../../platform/kernel/actor.ts';
+import { assertMayMail } from '../../approvals/may-change-leads.ts';
+import { isCredential, type Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { organizationOf } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { announceEnd } from './announce.ts';
+import { settleLeads } from './settle-leads.ts';
 import { storeBlob } from '../../platform/blobs.ts';
 import type { Inspected, ReadingChoices } from './inspect.ts';
 import { inspectForImport } from './preview.ts';
@@ -34,8 +35,7 @@ export interface ImportRequest extends ReadingChoices {
  * Stores the file and the job and starts the run, in one transaction. Returns the job.
  * @throws AppError bad_request: an empty file, no table, too many rows, a mapped column that does not exist, none or
  * several address columns, or an unknown category or campaign
- * @throws AppError forbidden when the campaign would send from mailboxes the key may not use, or when a key or
- * application imports into an active campaign
+ * @throws AppError forbidden when the campaign would send from mailboxes the key may not use
  * @throws AppError conflict at the workspace's limit of open imports or of their bytes
  */
 export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
@@ -64,7 +64,6 @@ async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspecte
       const campaign = await findCampaign(tx.org, request.campaignId);
       await assertPoolAllowed(tx, campaign);
       assertMayMail(ctx.actor, campaign);
-      assertMayImportInto(campaign, { byCredential: isCredential(ctx.actor) });
     }
     await assertImportLimits(ctx, tx, file.size);
     const blobId = await storeBlob(tx, file.path, file.size);
@@ -86,7 +85,7 @@ async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspecte
         categories: [...(request.categories ?? [])],
         campaign_id: request.campaignId ?? null,
         update_existing: request.updateExisting ?? true,
-        by_credential: isCredential(ctx.actor),
+        requested_by: credentialOf(ctx.actor),
       },
       created_at: tx.now,
       updated_at: tx.now,
@@ -100,6 +99,11 @@ async function storeImport(ctx: Ctx, request: ImportRequest, inspected: Inspecte
     });
     return tx.org.query(ContactImports).findById(job.id).throwIfNotFound();
   });
+}
+
+function credentialOf(actor: Actor): ContactImportRow['options']['requested_by'] {
+  if (!isCredential(actor)) return null;
+  return { api_key_id: actor.apiKeyId ?? null, oauth_grant_id: actor.oauthGrantId ?? null };
 }
 
 /** Lists the categories and the campaign named in the options of an import. */
@@ -152,7 +156,8 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
 }
 
 /**
- * Cancels an import. Rows applied so far stay; no further rows are applied.
+ * Cancels an import. Rows applied so far stay; no further rows are applied. Leads that a credential has imported into a
+ * campaign that sends are decided about, as at the end of an import.
  * @throws AppError not_found, conflict when it has ended
  */
 export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportRow> {
@@ -166,6 +171,7 @@ export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportR
       .query(ContactImports)
       .findById(id)
       .patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
+    await settleLeads(ctx, tx, job);
     announceEnd(tx, job, 'cancelled');
     // A blocked run reads the status again and ends.
     const args = { organizationId: tx.org.organizationId, importId: id };

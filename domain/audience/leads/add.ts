@@ -14,7 +14,10 @@ import { launchRefusal } from '../../sending/campaign/launch-checks.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
 import { adoptEarlierEmails } from './earlier-emails.ts';
-import { holdUnlessMayAdd } from '../../approvals/may-change-leads.ts';
+import type { Requester } from '../../approvals/authorize.ts';
+import { holdUnlessMayAdd, sendsToNewLeads } from '../../approvals/may-change-leads.ts';
+import { isRequesterValid } from '../../approvals/standing.ts';
+import { holdAdded } from '../../sending/control/approved-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
 
 /** Origin of a lead, by which acquisition reports group emails. */
@@ -184,21 +187,93 @@ async function announceAddedLeads(
 ): Promise<AddedLeads> {
   const added = leadIds.length;
   if (added === 0) return { added, already };
-  const held = await holdUnlessMayAdd(tx, config, campaign, leadIds);
+  await logAddedLeads(tx, campaign, { added, already });
+  const held = await releaseUnlessHeld(tx, config, campaign, leadIds);
+  return { added, already, ...(held ? { held } : {}) };
+}
+
+async function logAddedLeads(
+  tx: Tx,
+  campaign: CampaignRow,
+  { added, already }: Omit<AddedLeads, 'held'>,
+): Promise<void> {
   await tx.org.sql(
     'update campaigns set had_leads = true, idle_since = null where organization_id = :org and id = :id and (not had_leads or idle_since is not null)',
     { id: campaign.id },
   );
   await logCampaign(tx, campaign.id, 'leads_added', message('log.leads_added', { count: added }), { added, already });
-  if (held) {
-    await logCampaign(tx, campaign.id, 'leads_held', message('log.leads_held', { count: added }), {
-      approval_id: held.id,
+}
+
+/**
+ * Asks for the approval that new leads of a locked campaign need, and lets the others be mailed.
+ * @param requester see {@link holdUnlessMayAdd}
+ */
+async function releaseUnlessHeld(
+  tx: Tx,
+  config: Config,
+  campaign: CampaignRow,
+  leadIds: readonly string[],
+  requester?: Requester,
+): Promise<ApprovalRow | undefined> {
+  const waiting = await holdUnlessMayAdd(tx, config, campaign, leadIds, requester);
+  if (waiting)
+    await logCampaign(tx, campaign.id, 'leads_held', message('log.leads_held', { count: waiting.count }), {
+      approval_id: waiting.approval.id,
     });
-    return { added, already, held };
-  }
+  if (waiting?.count === leadIds.length) return waiting.approval;
   if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'leads_added');
   await restartForLeads(tx, campaign);
-  return { added, already };
+  return waiting?.approval;
+}
+
+/**
+ * Adds the contacts of a part of a file that a credential imports. Where the campaign sends, they are held until the end
+ * of the import, because the policy decides about the whole file as one action.
+ * @throws AppError not_found when the campaign is gone; forbidden as {@link addLeads}
+ */
+export async function addImportedLeads(
+  tx: Tx,
+  campaignId: string,
+  contactIds: readonly string[],
+  importId: string,
+): Promise<void> {
+  const campaign = await lockCampaign(tx, campaignId);
+  const { leadIds, already } = await enroll(tx, campaign, contactIds, { source: 'import' });
+  if (leadIds.length === 0) return;
+  await logAddedLeads(tx, campaign, { added: leadIds.length, already });
+  if (sendsToNewLeads(campaign))
+    await holdAdded(tx, campaign.id, leadIds, message('leads.import_under_way', { import: importId }));
+}
+
+/**
+ * Decides about the leads that {@link addImportedLeads} has held, at the end of their import.
+ * @returns the approval that they wait for, if any
+ */
+export async function settleImportedLeads(
+  tx: Tx,
+  config: Config,
+  { campaignId, importId, requester }: { campaignId: string; importId: string; requester: Requester },
+): Promise<ApprovalRow | undefined> {
+  if ((await heldLeads(tx.org, campaignId, importId)).length === 0) return undefined;
+  const campaign = await lockCampaign(tx, campaignId);
+  // Read again, because a person may have decided about them until the campaign was locked.
+  const leadIds = await heldLeads(tx.org, campaignId, importId);
+  const { apiKeyId = null, oauthGrantId = null } = requester;
+  if (await isRequesterValid(tx, { api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }))
+    return releaseUnlessHeld(tx, config, campaign, leadIds, requester);
+  await logCampaign(tx, campaign.id, 'leads_held', message('log.leads_revoked'), { import_id: importId });
+  return undefined;
+}
+
+async function heldLeads(org: OrgScope, campaignId: string, importId: string): Promise<string[]> {
+  const rows = await org.sql<{ id: string }>(
+    `select id from enrollments
+     where organization_id = :org and campaign_id = :campaign and hold_source = 'approval' and state = 'pending'
+       and hold_reason @> jsonb_build_object('code', 'leads.import_under_way', 'values', jsonb_build_object('import', cast(:import as text)))
+     order by entered_at, id`,
+    { campaign: campaignId, import: importId },
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Starts a locked campaign again that was completed, because it has leads that it may send to. A refusal is written to its activity log. */

@@ -3,7 +3,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { expireApprovals } from '../../approvals/expire.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
-import { findApproval } from '../../approvals/view.ts';
+import { endReason, findApproval } from '../../approvals/view.ts';
 import { launchContent } from '../launch-content.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
@@ -66,8 +66,8 @@ export async function holdRun(
  */
 export async function expireRun(tx: Tx, run: RunRow): Promise<RunRow> {
   await expireApprovals(tx, [run.approval_id!]);
-  const { status, reason } = await findApproval(tx.org, run.approval_id!);
-  return status === 'pending' ? run : denyUndecided(tx, run, reason);
+  const approval = await findApproval(tx.org, run.approval_id!);
+  return approval.status === 'pending' ? run : denyUndecided(tx, run, endReason(approval, tx.now));
 }
 
 /** Denies a locked run whose approval ended without a decision. */

@@ -44,8 +44,7 @@ async function end(
   error: RunError,
   change: { preflightReport?: LaunchCheck['report']; recipients?: Recipients } = {},
 ): Promise<RunRow> {
-  if (run.approval_id)
-    await endApproval(tx, run.approval_id, message(state === 'failed' ? 'approval.run_failed' : 'approval.run_denied'));
+  if (run.approval_id) await endApproval(tx, run.approval_id, message(`approval.run_${state}`));
   return (await moveRun(tx, run.id, PRELAUNCH_STATES, state, {
     reason: error.code,
     errorDetails: error,

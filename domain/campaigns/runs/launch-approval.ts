@@ -14,6 +14,7 @@ import { undefinedIfGone } from '../gone.ts';
 import { lockRun, moveRun } from './move.ts';
 import { CREDENTIAL_REVOKED } from './requester.ts';
 import type { RunRow } from './states.ts';
+import { endReason } from '../../approvals/view.ts';
 import { message } from '../../../messages/index.ts';
 
 /** A locked run. `ready` is set once the launch checks have passed in this transaction. */
@@ -44,7 +45,8 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
     // One that a person has started meanwhile is theirs.
     if (campaign.status !== 'active') await bindCampaign(tx, campaign.id, { id, fields: bindingOf(payload).fields });
   },
-  async refused(tx, { run, ready }, { id, reason }, why, config) {
+  async refused(tx, { run, ready }, approval, why, config) {
+    const { id, reason } = approval;
     if (why === 'changed') {
       const changed = {
         code: 'content_changed',
@@ -53,7 +55,7 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
       await holdRun(config, tx, run, ready!.campaign, { ...ready!, reasons: [changed] });
       return;
     }
-    if (why === 'expired') await denyUndecided(tx, run, reason);
+    if (why === 'expired') await denyUndecided(tx, run, endReason(approval, tx.now));
     else if (why === 'revoked') await denyRun(tx, run, CREDENTIAL_REVOKED);
     else
       await denyRun(tx, run, {

@@ -11,6 +11,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { authorRights, lackingRights, lackingRight, startedProblems } from '../../approvals/automation-rights.ts';
 import { assertUnchanged } from '../../platform/assert-unchanged.ts';
+import type { ActionRight } from '../../platform/rights.ts';
 import { assertBelowLimit } from '../../platform/full-list.ts';
 import { automationProblems, named, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenAutomationRuns } from './end-runs.ts';
@@ -47,14 +48,14 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
 export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promise<AutomationRow> {
   return transact(ctx, async (tx) => {
     await lockAutomations(tx);
-    await assertMayWrite(ctx, tx, input);
+    const rights = await assertMayWrite(ctx, tx, input);
     refuseProblems(await automationProblems(tx.org, input));
     await assertBelowLimit(tx, 'automations', { most: MAX_AUTOMATIONS, what: message('connect.automations') });
     const id = newId();
     await tx.org.insert('automations', {
       id,
       ...columnsOf(input),
-      author_rights: authorRights(ctx.actor),
+      author_rights: rights,
       created_at: tx.now,
       updated_at: tx.now,
     });
@@ -78,14 +79,14 @@ export async function replaceAutomation(
 ): Promise<AutomationRow> {
   return transact(ctx, async (tx) => {
     await lockAutomations(tx);
-    await assertMayWrite(ctx, tx, input, id);
+    const rights = await assertMayWrite(ctx, tx, input, id);
     const before = await findAutomation(tx.org, id);
     assertUnchanged('automation', before.updated_at, expectedUpdatedAt);
     refuseProblems(await automationProblems(tx.org, input, id));
     await tx.org
       .table('automations')
       .where({ id })
-      .update({ ...columnsOf(input), author_rights: authorRights(ctx.actor), updated_at: tx.now });
+      .update({ ...columnsOf(input), author_rights: rights, updated_at: tx.now });
     await tx.org.table('automation_references').where({ automation_id: id }).delete();
     await storeReferences(tx, id, input);
     if (before.enabled && !input.enabled) await endOpenAutomationRuns(tx, id, message('connect.run_switched_off'));
@@ -107,19 +108,21 @@ export async function replaceAutomation(
  * starts (`startAutomationRuns`).
  * A key or application may add leads to a sending campaign only within its policy, which counts them. An automation
  * adds leads later and without a limit, so only a person may save one that does.
+ * @returns the rights of the author, to be stored
  */
 async function assertMayWrite(
   { actor }: Ctx,
   tx: Tx,
   { graph, enabled }: AutomationWrite,
   ownId?: string,
-): Promise<void> {
+): Promise<ActionRight[]> {
   if (isCredential(actor) && graph.nodes.some(({ action }) => action === 'sendsets.add_to_campaign'))
     throw new AppError('forbidden', message('connect.person_saves'), {
       fix: message('connect.person_saves.fix'),
     });
-  if (!enabled) return;
-  const own = lackingRights(graph, authorRights(actor)).map(({ index, nodeId, action, right }) => ({
+  const rights = await authorRights(tx.org, actor);
+  if (!enabled) return rights;
+  const own = lackingRights(graph, rights).map(({ index, nodeId, action, right }) => ({
     path: `body.graph.nodes.${index}`,
     message: message('connect.node_fault', { node: nodeId, problem: lackingRight(actor, action, right) }),
   }));
@@ -127,7 +130,7 @@ async function assertMayWrite(
     .filter(({ table }) => table === 'automations')
     .map(({ id, path }) => ({ automationId: id, path }));
   const problems = [...own, ...named(graph.nodes, await startedProblems(tx.org, actor, starts, ownId))];
-  if (problems.length === 0) return;
+  if (problems.length === 0) return rights;
   throw new AppError('forbidden', message('connect.beyond_rights'), {
     problems,
     fix: message('connect.beyond_rights.fix'),

@@ -6,7 +6,9 @@ import { newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { lineageOf } from './lineage.ts';
-import { assertNotWiderThanActor, restrictionProblems, type Restrictions } from './restrictions.ts';
+import { assertActorGrants } from '../acting.ts';
+import type { KeyLimits } from '../../platform/key-limits.ts';
+import { restrictionProblems } from './restrictions.ts';
 import { message } from '../../../messages/index.ts';
 
 const SHOWN_PREFIX = 6;
@@ -32,16 +34,17 @@ interface NewKey {
  */
 export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyRow; secret: string }> {
   return transact(ctx, async (tx) => {
-    const restrictions: Restrictions = {
-      permissions: input.permissions,
+    const { permissions } = input;
+    const limits = {
       allowed_ips: input.allowed_ips ?? [],
       allowed_email_accounts: input.allowed_email_accounts ?? [],
       expires_at: input.expires_at ?? null,
       rate_limit_per_minute: input.rate_limit_per_minute ?? 0,
-    };
+    } satisfies KeyLimits;
+    const restrictions = { permissions, ...limits };
     const problems = await restrictionProblems(tx.org, restrictions, tx.now);
     if (problems.length > 0) throw badRequest(message('api_key.invalid'), problems);
-    await assertNotWiderThanActor(tx, ctx.actor, restrictions);
+    await assertActorGrants(tx, ctx.actor, { scopes: permissions, limits });
     const secret = newSecret(SECRET_PREFIX.apiKey);
     const key = await tx.org.create(ApiKeys, {
       id: newId(),

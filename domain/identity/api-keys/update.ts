@@ -5,7 +5,8 @@ import { badRequest, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { assertNotWiderThanActor, restrictionProblems } from './restrictions.ts';
+import { assertActorGrants } from '../acting.ts';
+import { restrictionProblems } from './restrictions.ts';
 import { message } from '../../../messages/index.ts';
 
 /** Changes of a key; absent fields stay. Lists replace the stored lists. */
@@ -44,16 +45,9 @@ export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<Ap
     if (names.length === 0) return before;
     const problems = await restrictionProblems(tx.org, edit, tx.now);
     if (problems.length > 0) throw badRequest(message('api_key.invalid'), problems);
-    const { permissions, allowed_ips, allowed_email_accounts, expires_at, rate_limit_per_minute } = before;
     if (names.some((name) => RESTRICTING.includes(name))) {
-      await assertNotWiderThanActor(tx, ctx.actor, {
-        permissions,
-        allowed_ips,
-        allowed_email_accounts,
-        expires_at,
-        rate_limit_per_minute,
-        ...sent,
-      });
+      const { permissions, ...limits } = { ...before, ...sent };
+      await assertActorGrants(tx, ctx.actor, { scopes: permissions, limits });
     }
     await tx.org
       .query(ApiKeys)

@@ -11,7 +11,8 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 import { syncApplicationEndpoints } from '../../connect/webhooks/managed.ts';
 import { checkAppWebhook } from '../../connect/webhooks/policy.ts';
 import { revokeMadeByApplication } from '../api-keys/lineage.ts';
-import { assertActorGrants, grantablePermissions } from '../acting.ts';
+import { readHeld } from '../../platform/rights.ts';
+import { assertActorGrants } from '../acting.ts';
 import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import { readScopes, scopesOf } from '../scopes.ts';
@@ -110,8 +111,9 @@ export async function createApplication(
   return transact(ctx, async (tx) => {
     const scopes = input.scopes
       ? readScopes(input.scopes).mask
-      : PRESETS.read_only & (await grantablePermissions(tx, ctx.actor));
-    await assertActorGrants(tx, ctx.actor, input.webhook_url ? scopes | WEBHOOKS : scopes);
+      : PRESETS.read_only & (await readHeld(tx.org, ctx.actor)).scopes;
+    const given = (input.scopes ? scopes : 0) | (input.webhook_url ? WEBHOOKS : 0);
+    if (given !== 0) await assertActorGrants(tx, ctx.actor, { scopes: given });
     const secret = newSecret(SECRET_PREFIX.clientSecret);
     const application = await tx.org.create(OAuthApplications, {
       id: newId(),
@@ -159,12 +161,12 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const sent = { ...stored(input), ...(input.scopes ? { scopes: readScopes(input.scopes).mask } : {}) };
     const names = Object.keys(sent) as (keyof typeof sent)[];
     if (names.length === 0) return before;
-    if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, sent.scopes & ~before.scopes);
+    if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, { scopes: sent.scopes & ~before.scopes });
     // Whoever sets the URL for codes or events can use everything that people of any workspace have granted.
     if (CHANGES_RECEIVER.some((name) => name in sent)) {
-      await assertActorGrants(tx, ctx.actor, (sent.scopes ?? before.scopes) | WEBHOOKS);
+      await assertActorGrants(tx, ctx.actor, { scopes: (sent.scopes ?? before.scopes) | WEBHOOKS });
     }
-    if (sent.redirect_uris) await assertActorGrants(tx, ctx.actor, sent.scopes ?? before.scopes);
+    if (sent.redirect_uris) await assertActorGrants(tx, ctx.actor, { scopes: sent.scopes ?? before.scopes });
     await tx.org
       .query(OAuthApplications)
       .findById(id)
@@ -190,7 +192,7 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(OAuthApplications).findById(id).forNoKeyUpdate();
     if (!before) throw notFound('application');
-    await assertActorGrants(tx, ctx.actor, before.scopes);
+    await assertActorGrants(tx, ctx.actor, { scopes: before.scopes });
     const secret = newSecret(SECRET_PREFIX.clientSecret);
     await tx.org
       .query(OAuthApplications)

@@ -5,9 +5,10 @@ import { newId } from '../../../lib/ids.ts';
 import { maskOf, namesOf, type Permission } from '../../../lib/permissions.ts';
 import type { Ctx, Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
+import { assertHeld } from '../../platform/rights.ts';
 import { findClient, type Client } from './clients.ts';
 import type { OAuthCode } from './errors.ts';
-import { lockGrantable, upsertGrant } from './grants.ts';
+import { lockMembership, upsertGrant } from './grants.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
 import { readScopeText, scopeName } from '../scopes.ts';
 import { isOwnResource, issuer } from './urls.ts';
@@ -121,7 +122,7 @@ function valuesOf(query: AuthorizationQuery, name: string): string[] {
  * replaces the earlier approval: existing tokens carry no more than the newest approval.
  * @param scopes the selected part of `request.scopes`
  * @throws AppError bad_request for no scope, or a scope that was not requested. forbidden for a person who is not a
- * member, or a scope that their role cannot grant (`grantableScopes`)
+ * member, or a scope that their role cannot grant
  */
 export async function approveAuthorization(
   ctx: Ctx,
@@ -140,10 +141,11 @@ export async function approveAuthorization(
   const code = newSecret(SECRET_PREFIX.authorizationCode);
   const userId = actor.userId;
   await transact(ctx, async (tx) => {
-    const held = await lockGrantable(tx, userId);
-    const missing = namesOf(mask & ~held);
-    if (missing.length > 0)
-      throw new AppError('forbidden', message('oauth.beyond_role', { scopes: missing.map(scopeName) }));
+    await lockMembership(tx, userId);
+    await assertHeld(tx.org, actor, { scopes: mask }, (beyond) => {
+      const missing = beyond.map((name) => scopeName(name as Permission));
+      return new AppError('forbidden', message('oauth.beyond_role', { scopes: missing }));
+    });
     const grantId = await upsertGrant(tx, { applicationId: request.application.id, userId, scopes: mask });
     await across(tx.trx, 'credential').insert('oauth_codes', {
       id: newId(),

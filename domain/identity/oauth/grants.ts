@@ -1,7 +1,5 @@
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
-import type { Db, Trx } from '../../../db/connection.ts';
-import { grantableWith } from '../../../lib/grantable.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import type { Ctx, Deps } from '../../platform/kernel/context.ts';
@@ -40,32 +38,11 @@ export interface AuthorizedApp {
   last_used_at: Date | null;
 }
 
-/**
- * Returns the mask of scopes that a person may grant in a workspace, for the consent page. 0 for a person who is not a
- * member.
- */
-export async function grantableScopes(
-  { db }: { db: Db | Trx },
-  userId: string,
-  organizationId: string,
-): Promise<number> {
-  const [row] = await across(db, 'person').sql<Columns<'roles', 'permissions'>>(
-    `select r.permissions from memberships m join roles r on r.id = m.role_id
-     where m.user_id = :userId and m.organization_id = :organizationId`,
-    { userId, organizationId },
-  );
-  return row ? grantableWith(row.permissions) : 0;
-}
-
-/**
- * Variant of {@link grantableScopes} inside a transaction. A lock keeps the person in the workspace until the
- * transaction ends.
- */
-export async function lockGrantable(tx: Tx, userId: string): Promise<number> {
+/** Keeps a member in the transaction's workspace until the transaction ends. */
+export async function lockMembership(tx: Tx, userId: string): Promise<void> {
   await tx.org.sql('select user_id from memberships where organization_id = :org and user_id = :userId for key share', {
     userId,
   });
-  return grantableScopes({ db: tx.trx }, userId, tx.org.organizationId);
 }
 
 /**

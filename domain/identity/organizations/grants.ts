@@ -2,32 +2,57 @@ import { Roles, type RoleRow } from '../../../db/models/role.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, badRequest, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
-import type { OrgPermission } from '../../../lib/permissions.ts';
-import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { assertHeld } from '../../platform/rights.ts';
 import { message } from '../../../messages/index.ts';
 
 const NO_ROLE: Problem = { path: 'body.role_id', message: message('field.no_role') };
+
+/** Permissions of a role, new or stored. */
+interface RolePermissions {
+  permissions: readonly string[];
+  is_owner?: boolean;
+}
 
 /**
  * Refuses to grant permissions that the actor does not have.
  * @throws AppError forbidden naming the missing permissions
  */
-export function assertMayGrant(actor: Actor, role: { permissions: readonly string[]; is_owner?: boolean }): void {
-  if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', message('member.make_owner'));
-  const missing = role.permissions.filter((permission) => !actor.orgPermissions.has(permission as OrgPermission));
-  if (missing.length > 0) throw new AppError('forbidden', message('member.beyond_you', { permissions: missing }));
+export function assertMayGrant(tx: Tx, { permissions, is_owner: isOwner = false }: RolePermissions): Promise<void> {
+  return assertHeld(
+    tx.org,
+    tx.actor,
+    { permissions, isOwner },
+    (beyond) =>
+      new AppError(
+        'forbidden',
+        beyond.includes('owner') ? message('member.make_owner') : message('member.beyond_you', { permissions: beyond }),
+      ),
+  );
 }
 
 /**
- * Refuses to change a member who has permissions that the actor does not have.
+ * Refuses to change a role, or a member with a role, that has permissions which the actor does not have.
+ * @param what the thing to be changed, for the message
  * @throws AppError forbidden
  */
-export function assertMayManage(actor: Actor, role: { permissions: readonly string[]; is_owner: boolean }): void {
-  if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', message('member.change_owner'));
-  if (role.permissions.some((permission) => !actor.orgPermissions.has(permission as OrgPermission))) {
-    throw new AppError('forbidden', message('member.stronger'));
-  }
+export function assertMayManage(
+  tx: Tx,
+  { permissions, is_owner: isOwner = false }: RolePermissions,
+  what: 'member' | 'role' = 'member',
+): Promise<void> {
+  return assertHeld(
+    tx.org,
+    tx.actor,
+    { permissions, isOwner },
+    (beyond) =>
+      new AppError(
+        'forbidden',
+        beyond.includes('owner')
+          ? message('member.change_owner')
+          : message(`${what}.stronger`, { permissions: beyond }),
+      ),
+  );
 }
 
 /** Returns a problem if the organization does not have the role named by a request. */

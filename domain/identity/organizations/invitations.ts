@@ -13,7 +13,8 @@ import { invitationMail } from '../mails.ts';
 import { actingAs } from '../sessions.ts';
 import { throttle } from '../throttle.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact } from '../../platform/kernel/transact.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { beyondHeld, readPerson } from '../../platform/rights.ts';
 import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
 import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
@@ -67,7 +68,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
   return transact(ctx, async (tx) => {
     await lockOrganization(tx);
     const role = await roleToGrant(tx, input.role_id);
-    assertMayGrant(ctx.actor, role);
+    await assertMayGrant(tx, role);
     if (await isMember(tx, input.email)) throw new AppError('conflict', message('invitation.member'));
     await tx.org
       .query(Invitations)
@@ -170,7 +171,8 @@ function invalid(): AppError {
 }
 
 /**
- * Uses an invitation up, once, and makes its address a member, inside an open transaction.
+ * Uses an invitation up, once, and makes its address a member, inside an open transaction. The inviter must still hold
+ * the permissions of its role.
  * @param acting makes the context of the joining person, in the organization they join
  * @throws AppError invitation_invalid
  */
@@ -194,6 +196,7 @@ export async function joinByInvitation(
       .patch({ accepted_at: tx.now })
       .returning('*');
     if (!invitation) throw invalid();
+    await assertInviterHolds(tx, invitation);
     const userId = ctx.actor.userId!;
     const joined = await tx.org
       .insert('memberships', { user_id: userId, role_id: invitation.role_id, created_at: tx.now })
@@ -216,6 +219,19 @@ export async function joinByInvitation(
     }
     return tx.org.organizationId;
   });
+}
+
+/**
+ * Refuses an invitation to a role with permissions that the inviter does not hold any more. Otherwise somebody could
+ * invite an address of their own before they leave.
+ * @throws AppError invitation_invalid
+ */
+async function assertInviterHolds(
+  tx: Tx,
+  { invited_by, role_id }: Pick<InvitationRow, 'invited_by' | 'role_id'>,
+): Promise<void> {
+  const { permissions, is_owner: isOwner } = await roleToGrant(tx, role_id);
+  if (beyondHeld(await readPerson(tx.org, invited_by), { permissions, isOwner }).length > 0) throw invalid();
 }
 
 /**

@@ -86,8 +86,8 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
     await lockOrganization(tx);
     const member = await findMember(tx, userId);
     const role = await roleToGrant(tx, roleId);
-    assertMayManage(ctx.actor, { permissions: member.role_permissions, is_owner: member.is_owner });
-    assertMayGrant(ctx.actor, role);
+    await assertMayManage(tx, { permissions: member.role_permissions, is_owner: member.is_owner });
+    await assertMayGrant(tx, role);
     if (member.role_id === role.id) return member;
     if (!role.is_owner) await assertNotLastOwner(tx, member);
     await tx.org.table('memberships').where('user_id', userId).update({ role_id: role.id });
@@ -117,7 +117,7 @@ export async function removeMember(ctx: Ctx, userId: string, made?: 'keep' | 're
   await transact(ctx, async (tx) => {
     await lockOrganization(tx);
     const member = await findMember(tx, userId);
-    assertMayManage(ctx.actor, { permissions: member.role_permissions, is_owner: member.is_owner });
+    await assertMayManage(tx, { permissions: member.role_permissions, is_owner: member.is_owner });
     await assertNotLastOwner(tx, member);
     await settleMade({ ...ctx, joined: tx }, tx, userId, made);
     await tx.org.table('memberships').where('user_id', userId).delete();

@@ -6,7 +6,7 @@ import type { OrgPermission } from '../../../lib/permissions.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertBelowLimit } from '../../platform/full-list.ts';
-import { assertMayGrant, lockOrganization } from './grants.ts';
+import { assertMayGrant, assertMayManage, lockOrganization } from './grants.ts';
 import { message } from '../../../messages/index.ts';
 
 export type { RoleRow } from '../../../db/models/role.ts';
@@ -26,7 +26,7 @@ export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
  */
 export async function createRole(ctx: Ctx, input: { name: string; permissions: OrgPermission[] }): Promise<RoleRow> {
   return transact(ctx, async (tx) => {
-    assertMayGrant(ctx.actor, input);
+    await assertMayGrant(tx, input);
     await assertBelowLimit(tx, 'roles', { most: MAX_ROLES, what: message('role.many') });
     const role = await tx.org.create(Roles, { id: newId(), ...input, created_at: tx.now, updated_at: tx.now });
     tx.audit({
@@ -49,7 +49,8 @@ async function findOwnRole(tx: Tx, id: string): Promise<RoleRow> {
 
 /**
  * Changes a custom role. Only sent fields change. Applies to its members from their next request.
- * @throws AppError not_found, conflict (system role, name taken), forbidden (adding permissions the caller lacks)
+ * @throws AppError not_found, conflict (system role, name taken), forbidden (the role has, or would get, permissions the
+ * caller lacks)
  */
 export async function updateRole(
   ctx: Ctx,
@@ -59,11 +60,8 @@ export async function updateRole(
   return transact(ctx, async (tx) => {
     await lockOrganization(tx);
     const role = await findOwnRole(tx, id);
-    if (changes.permissions) {
-      assertMayGrant(ctx.actor, {
-        permissions: changes.permissions.filter((permission) => !role.permissions.includes(permission)),
-      });
-    }
+    await assertMayManage(tx, role, 'role');
+    if (changes.permissions) await assertMayGrant(tx, { permissions: changes.permissions });
     const set = {
       ...(changes.name === undefined ? {} : { name: changes.name }),
       ...(changes.permissions === undefined ? {} : { permissions: changes.permissions }),
@@ -81,12 +79,13 @@ export async function updateRole(
 
 /**
  * Deletes a role without members and open invitations.
- * @throws AppError not_found, conflict (system role, role in use)
+ * @throws AppError not_found, conflict (system role, role in use), forbidden (the role has permissions the caller lacks)
  */
 export async function deleteRole(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     await lockOrganization(tx);
     const role = await findOwnRole(tx, id);
+    await assertMayManage(tx, role, 'role');
     const [use] = await tx.org.sql<{ members: number; invitations: number }>(
       `select (select count(*)::int from memberships where organization_id = :org and role_id = :id) as members,
               (select count(*)::int from invitations where organization_id = :org and role_id = :id

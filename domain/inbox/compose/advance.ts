@@ -4,7 +4,7 @@ import type { Columns, Row } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { DirectDecision } from '../../../workflows/direct-send/contract.ts';
 import { expireApprovals } from '../../approvals/expire.ts';
-import { findApproval } from '../../approvals/view.ts';
+import { endReason, findApproval } from '../../approvals/view.ts';
 import { failDirectSend, type Reason } from '../../sending/direct-failure.ts';
 import { reserveDirect } from '../../sending/direct-slot.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -55,7 +55,7 @@ async function waitForApproval(tx: Tx, email: Row<'direct_sends'>): Promise<Deci
       until: approval.expires_at.getTime(),
       where: message('direct.awaits_approval'),
     };
-  await settleRefused(tx, email, 'expired', approval.reason);
+  await settleRefused(tx, email, 'expired', endReason(approval, tx.now));
   return { kind: 'done', outcome: 'expired' };
 }
 

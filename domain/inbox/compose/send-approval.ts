@@ -3,13 +3,14 @@ import { signalOpen } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
 import { isRequesterValid, requesterOf } from '../../approvals/standing.ts';
-import { findApproval } from '../../approvals/view.ts';
+import { endReason, findApproval } from '../../approvals/view.ts';
 import type { ApprovalSubject, NotExecuted, Tx } from '../../platform/kernel/tx.ts';
 import { settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
 import { releaseReservedSends } from '../../sending/control/release.ts';
 import { approvalContent } from './content.ts';
 import { findSender } from './sender.ts';
 import { message, type Message } from '../../../messages/index.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 /** Reasons why an email that waited for a person is not sent. */
 const NOT_SENT = {
@@ -53,7 +54,7 @@ export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
     });
   },
   async refused(tx, email, approval, why) {
-    await settleRefused(tx, email, why, approval.reason);
+    await settleRefused(tx, email, why, endReason(approval, tx.now));
     const args = { organizationId: tx.org.organizationId, directSendId: email.id };
     const status = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';
     tx.intend(signalOpen(directSendWorkflow, args, 'decided', { approvalId: approval.id, status }));
@@ -78,7 +79,6 @@ export async function settleRefused(
 ): Promise<void> {
   const code = why === 'changed' && mailboxId === null ? 'mailbox_removed' : why;
   const state = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';
-  const detail =
-    code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : (reason ?? message('approval.no_decision'));
+  const detail = code in NOT_SENT ? NOT_SENT[code as keyof typeof NOT_SENT] : (reason ?? externalText(''));
   await settleDirectSend(tx, id, { state, code, reason: detail }, ['awaiting_approval', 'queued']);
 }

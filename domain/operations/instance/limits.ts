@@ -1,5 +1,5 @@
 import type { Config } from '../../../lib/config/index.ts';
-import { DEFAULT_KEY_RATE } from '../../identity/resolve-actor.ts';
+import { DEFAULT_KEY_RATE } from '../../platform/key-limits.ts';
 import { SHARE_OF_CAP } from '../../mailboxes/warmup/ramp.ts';
 import { PER_PARTNER } from '../../mailboxes/warmup/pool.ts';
 

@@ -67,6 +67,17 @@ export const start = {
   'team.cancel': 'Einladung zurückziehen',
   'team.cancelled': 'Die Einladung wurde zurückgezogen',
   'team.how': 'Die Person bekommt eine E-Mail mit einem Link und legt dort ihr Konto an.',
+  'team.remove': 'Entfernen',
+  'team.remove.of': '{name} entfernen',
+  'team.remove.ask': '{name} entfernen?',
+  'team.remove.why':
+    'Die Person verliert sofort den Zugang zu diesem Arbeitsbereich. Anwendungen, denen sie zugestimmt hat, verlieren ihn auch, mit deren Schlüsseln.',
+  'team.removed': '{name} wurde entfernt',
+  'team.made': 'Was aus dem wird, was die Person angelegt hat',
+  'team.made.revoke': 'Beenden',
+  'team.made.revoke.why': 'Schlüssel werden widerrufen, Anwendungen gelöscht, Verbindungen getrennt.',
+  'team.made.keep': 'Behalten',
+  'team.made.keep.why': 'Es bleibt, wie es ist, in deinem Namen.',
   'team.role': 'Rolle',
   'team.sent': '{email} ist eingeladen',
 };

@@ -66,6 +66,17 @@ export const start = {
   'team.cancel': 'Withdraw invitation',
   'team.cancelled': 'The invitation was withdrawn',
   'team.how': 'They get an email with a link and create their account there.',
+  'team.remove': 'Remove',
+  'team.remove.of': 'Remove {name}',
+  'team.remove.ask': 'Remove {name}?',
+  'team.remove.why':
+    'They lose access to this workspace at once. Applications that they authorized lose it too, with the keys that these made.',
+  'team.removed': '{name} was removed',
+  'team.made': 'What becomes of what they made',
+  'team.made.revoke': 'Revoke it',
+  'team.made.revoke.why': 'Keys are revoked, applications deleted, connections disconnected.',
+  'team.made.keep': 'Keep it',
+  'team.made.keep.why': 'It stays as it is, in your name.',
   'team.role': 'Role',
   'team.sent': '{email} is invited',
 } as const;

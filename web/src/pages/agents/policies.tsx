@@ -9,6 +9,7 @@ import { ConfirmButton } from '../../components/confirm.tsx';
 import { Section } from '../../components/section.tsx';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
+import { Allowances } from './allowances.tsx';
 import { AgentsPage } from './frame.tsx';
 import { Limits } from './limits.tsx';
 import { nameOfHolder, PolicyForm, type Holder } from './policy-form.tsx';
@@ -72,6 +73,7 @@ export default function PoliciesPage() {
           </>
         )}
       </Answered>
+      <Allowances />
     </AgentsPage>
   );
 }

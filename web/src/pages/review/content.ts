@@ -7,7 +7,8 @@ interface Content {
   title: string;
   recipientCount: number;
   recipients: string[];
-  senders: string[];
+  /** Each with the address that gets the answers, and the host of its mail server; empty if unknown. */
+  senders: { email: string; name: string; replyTo: string; server: string }[];
   /** Number of steps that are emails. */
   letterCount: number;
   /** Sending time; empty for at once. */
@@ -30,7 +31,12 @@ export function readContent(payload: object): Content {
     title: typeof title === 'string' ? title : '',
     recipientCount: typeof people.count === 'number' ? people.count : 0,
     recipients: listOf(people.addresses).flatMap((one) => (typeof one === 'string' ? [one] : [])),
-    senders: listOf(senders).map((one) => fieldOf(one, 'email')),
+    senders: listOf(senders).map((one) => ({
+      email: fieldOf(one, 'email'),
+      name: fieldOf(one, 'name'),
+      replyTo: fieldOf(one, 'reply_to'),
+      server: fieldOf(one, 'smtp'),
+    })),
     letterCount: listOf(steps).filter((one) => fieldOf(one, 'type') === 'email').length,
     schedule: isObject(schedule) ? toWords(schedule) : '',
     samples: listOf(samples).map((one) => ({

@@ -4,6 +4,7 @@ import {
   Button,
   Group,
   List,
+  NumberInput,
   Paper,
   SegmentedControl,
   Stack,
@@ -103,7 +104,19 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             ))}
           </Stack>
         ) : null}
-        {content.senders.length > 0 ? <Row name={t('review.from')} text={content.senders.join(', ')} /> : null}
+        {content.senders.map(({ email, name, replyTo, server }, at) => (
+          <Row
+            key={at}
+            name={t('review.from')}
+            text={[
+              name ? `${name} <${email}>` : email,
+              replyTo && t('review.answersTo', { address: replyTo }),
+              server && t('review.through', { server }),
+            ]
+              .filter(Boolean)
+              .join(', ')}
+          />
+        ))}
         {content.recipientCount > 0 ? (
           <Row
             name={t('review.to')}
@@ -128,7 +141,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         <Anchor href={approval.approval_url} size="sm">
           {t('review.whole')}
         </Anchor>
-        {isPending ? <Decision id={approval.id} /> : null}
+        {isPending ? <Decision approval={approval} /> : null}
         {approval.reason ? <Row name={t('review.reason')} text={approval.reason} /> : null}
       </Stack>
     </Paper>
@@ -186,19 +199,24 @@ function Countdown({ until }: { until: string }) {
   );
 }
 
-function Decision({ id }: { id: string }) {
+function Decision({ approval: { id, subject_type: subject, requested_by: requester } }: { approval: Approval }) {
   const t = useText();
   const [reason, setReason] = useState('');
+  const [leadsPerDay, setLeadsPerDay] = useState<number | string>('');
   const [isDenying, setDenying] = useState(false);
   const decide = useAction(
     (decision: 'approved' | 'denied') =>
       dataOf(
         heron.POST('/v1/approvals/{id}/decision', {
           params: { path: { id } },
-          body: { decision, ...(reason ? { reason } : {}) },
+          body: {
+            decision,
+            ...(reason ? { reason } : {}),
+            ...(decision === 'approved' && leadsPerDay !== '' ? { leads_per_day: Number(leadsPerDay) } : {}),
+          },
         }),
       ),
-    { stale: [['approvals'], ['campaigns']], isShown: true, done: t('review.decided') },
+    { stale: [['approvals'], ['campaigns'], ['policies']], isShown: true, done: t('review.decided') },
   );
   return (
     <Stack gap="sm">
@@ -210,6 +228,16 @@ function Decision({ id }: { id: string }) {
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
           data-autofocus
+        />
+      ) : subject === 'campaign_leads' ? (
+        <NumberInput
+          label={t('review.leadsPerDay', { name: requester.name })}
+          description={t('review.leadsPerDay.why')}
+          value={leadsPerDay}
+          onChange={setLeadsPerDay}
+          min={1}
+          allowDecimal={false}
+          allowNegative={false}
         />
       ) : null}
       <ErrorNote error={decide.error} />

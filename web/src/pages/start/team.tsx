@@ -1,8 +1,9 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
+import { useCan, usePerson } from '../../app/person.ts';
 import { useAction } from '../../components/action.ts';
 import { Section } from '../../components/section.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
@@ -10,11 +11,15 @@ import { nameOf } from '../../components/name.ts';
 import { textOf, useText } from '../../text/index.ts';
 
 const Invite = lazy(() => import('./invite.tsx'));
+const RemoveMember = lazy(() => import('./remove-member.tsx'));
 
 /** List of members and invitations. */
 export function Team() {
   const t = useText();
   const [isOpen, invite] = useDisclosure();
+  const [removed, setRemoved] = useState<{ id: string; name: string }>();
+  const { person } = usePerson();
+  const mayManage = useCan('manage_team');
   const team = useQuery({
     queryKey: ['team'],
     queryFn: async () => {
@@ -50,6 +55,20 @@ export function Team() {
                   who={nameOf(member)}
                   email={member.email}
                   role={textOf('role', member.role.name)}
+                  action={
+                    mayManage && member.user_id !== person.id ? (
+                      <Button
+                        size="compact-xs"
+                        variant="subtle"
+                        color="red"
+                        aria-haspopup="dialog"
+                        aria-label={t('team.remove.of', { name: nameOf(member) })}
+                        onClick={() => setRemoved({ id: member.user_id, name: nameOf(member) })}
+                      >
+                        {t('team.remove')}
+                      </Button>
+                    ) : null
+                  }
                 />
               ))}
               {invitations.map((one) => (
@@ -70,6 +89,11 @@ export function Team() {
                 />
               ))}
             </Stack>
+            {removed ? (
+              <Suspense fallback={null}>
+                <RemoveMember member={removed} onClose={() => setRemoved(undefined)} />
+              </Suspense>
+            ) : null}
             {isOpen ? (
               <Suspense fallback={null}>
                 <Invite roles={roles.filter(({ is_owner }) => !is_owner)} onClose={invite.close} />

@@ -1,0 +1,194 @@
+import type { Capability } from '../../db/models/agent-policy.ts';
+import type { Columns } from '../../db/rows.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { AppError } from '../../lib/errors.ts';
+import { grantableWith } from '../../lib/grantable.ts';
+import { ALL_PERMISSIONS, holds, namesOf, ORG_PERMISSIONS } from '../../lib/permissions.ts';
+import type { OrgPermission, Permission } from '../../lib/permissions.ts';
+import { message } from '../../messages/index.ts';
+import { DEFAULT_KEY_RATE, freerLimits, type KeyLimits } from './key-limits.ts';
+import type { Actor } from './kernel/actor.ts';
+
+/*
+ * Nobody hands out more than they hold, whatever the route: keys, applications, grants, roles, invitations, policies,
+ * approvals, automations and steps. `beyondHeld` decides it; test/suites/handed-out.test.ts walks the routes.
+ */
+
+/** Right of an actor to do an action: a permission of a person, or the scope of a key or application. */
+interface Right {
+  permission: OrgPermission;
+  /** One of these scopes is enough. */
+  scopes: readonly Permission[];
+}
+
+/** Right to each action that a policy can allow. */
+const CAPABILITY_RIGHTS: Record<Capability, Right> = {
+  'campaign.launch': { permission: 'send_campaigns', scopes: ['SEND_CAMPAIGNS', 'EXECUTE_RUNS'] },
+  'email.compose': { permission: 'send_campaigns', scopes: ['SEND_DIRECT_EMAIL'] },
+  'inbox.reply': { permission: 'send_campaigns', scopes: ['SEND_INBOX_REPLY'] },
+  'mailbox.provision': { permission: 'manage_settings', scopes: ['MANAGE_MAILBOX_PROVISIONING'] },
+};
+
+/**
+ * Rights to actions of automations and campaign steps, which equal those of the routes for the same actions. The names
+ * are stored: never rename a published one.
+ */
+const AUTHOR_RIGHTS = {
+  contacts: { permission: 'manage_contacts', scopes: ['WRITE_CONTACTS'] },
+  crm: { permission: 'manage_contacts', scopes: ['WRITE_CRM'] },
+  campaigns: { permission: 'manage_campaigns', scopes: ['WRITE_CAMPAIGNS'] },
+  inbox: { permission: 'send_campaigns', scopes: ['WRITE_UNIBOX'] },
+  // Right to add leads without a policy. Only people have it, because a policy limits keys and applications.
+  leads: null,
+} as const satisfies Record<string, Right | null>;
+
+/** Name of a right that an action of an automation may require. */
+export type ActionRight = keyof typeof AUTHOR_RIGHTS;
+
+/** Rights that an actor hands out. An absent part is not handed out. */
+export interface GivenRights {
+  /** Permissions of a role. */
+  permissions?: readonly string[];
+  /** True for the role of an owner. */
+  isOwner?: boolean;
+  /** Scopes of a key, an application or a grant: a mask of lib/permissions.ts. */
+  scopes?: number;
+  /** Limits of a key. */
+  limits?: KeyLimits;
+  /** Actions that a credential may then do without a person. */
+  capabilities?: readonly Capability[];
+  /** Actions that an automation or a step does for its author. */
+  actions?: readonly ActionRight[];
+}
+
+/** Rights that an actor holds at the moment. */
+interface HeldRights {
+  isCredential: boolean;
+  permissions: ReadonlySet<string>;
+  isOwner: boolean;
+  /** Scopes that the actor may hand out: a mask of lib/permissions.ts. */
+  scopes: number;
+  /** Limits of a key or grant; null for people and the installation, who have none. */
+  limits: KeyLimits | null;
+}
+
+/**
+ * Returns the names of the rights that an actor would hand out without holding them. This function decides for every
+ * route that hands out rights. A scope is held by a person whose role opens every route of the scope.
+ */
+export function beyondHeld(held: HeldRights, given: GivenRights): string[] {
+  const { permissions = [], isOwner = false, scopes = 0, limits, capabilities = [], actions = [] } = given;
+  return [
+    ...(isOwner && !held.isOwner ? ['owner'] : []),
+    ...permissions.filter((name) => !held.permissions.has(name)),
+    ...namesOf(scopes & ~held.scopes),
+    ...(limits && held.limits ? freerLimits(held.limits, limits) : []),
+    ...capabilities.filter((name) => !holdsRight(held, CAPABILITY_RIGHTS[name])),
+    ...actions.filter((name) => !holdsRight(held, AUTHOR_RIGHTS[name])),
+  ];
+}
+
+function holdsRight({ isCredential, permissions, scopes }: HeldRights, right: Right | null): boolean {
+  if (!right) return !isCredential;
+  return isCredential ? right.scopes.some((scope) => holds(scopes, [scope])) : permissions.has(right.permission);
+}
+
+/**
+ * Refuses to hand out rights that the actor does not hold.
+ * @param refusal makes the error from the names of the missing rights
+ * @throws AppError as `refusal` makes it; unauthorized as {@link readHeld}
+ */
+export async function assertHeld(
+  org: OrgScope,
+  actor: Actor,
+  given: GivenRights,
+  refusal: (beyond: string[]) => AppError,
+): Promise<void> {
+  const beyond = beyondHeld(await readHeld(org, actor), given);
+  if (beyond.length > 0) throw refusal(beyond);
+}
+
+/** Returns the capabilities that an actor holds, of those given. */
+export function heldCapabilities(held: HeldRights, of: readonly Capability[]): Capability[] {
+  return of.filter((capability) => beyondHeld(held, { capabilities: [capability] }).length === 0);
+}
+
+/** Returns the rights to actions that an actor holds. */
+export function heldActions(held: HeldRights): ActionRight[] {
+  return (Object.keys(AUTHOR_RIGHTS) as ActionRight[]).filter(
+    (action) => beyondHeld(held, { actions: [action] }).length === 0,
+  );
+}
+
+/** Returns the name of a right to an action as the caller knows it; undefined for one that only people have. */
+export function actionRightName({ isCredential }: Pick<HeldRights, 'isCredential'>, action: ActionRight) {
+  const right = AUTHOR_RIGHTS[action];
+  return right ? (isCredential ? right.scopes[0] : right.permission) : undefined;
+}
+
+/** Returns the permissions of a role that may decide on an approval of an action. */
+export function approverPermissions(capability: Capability): OrgPermission[] {
+  return [...new Set<OrgPermission>(['send_campaigns', CAPABILITY_RIGHTS[capability].permission])];
+}
+
+/**
+ * Reads the rights that an actor holds now. The rights of a request may be older: a key is cached for a moment, and a
+ * role may change while the request waits for a lock.
+ * @throws AppError unauthorized when the acting key or grant has just been revoked, long enough for a thief to create a
+ * credential that outlives it
+ */
+export async function readHeld(org: OrgScope, actor: Actor): Promise<HeldRights> {
+  if (actor.kind === 'system') return INSTALLATION;
+  if (actor.kind === 'session') return readPerson(org, actor.userId);
+  const credential = { isCredential: true, permissions: new Set<string>(), isOwner: false };
+  if (actor.apiKeyId) {
+    const [key] = await org.sql<KeyLimits & Columns<'api_keys', 'permissions'>>(
+      `select permissions, allowed_ips, allowed_email_accounts, expires_at, rate_limit_per_minute from api_keys
+       where organization_id = :org and id = :id and status = 'active'`,
+      { id: actor.apiKeyId },
+    );
+    if (!key) throw new AppError('unauthorized', message('credential.revoked'));
+    return { ...credential, scopes: actor.permissions & Number(key.permissions), limits: key };
+  }
+  const [grant] = await org.sql(
+    'select 1 from oauth_grants where organization_id = :org and id = :id and revoked_at is null',
+    {
+      id: actor.oauthGrantId ?? null,
+    },
+  );
+  if (!grant) throw new AppError('unauthorized', message('credential.revoked'));
+  return { ...credential, scopes: actor.permissions, limits: GRANT_LIMITS };
+}
+
+/** Reads the rights of a member. Somebody who is none holds nothing. */
+export async function readPerson(org: OrgScope, userId: string | null): Promise<HeldRights> {
+  const [role] = await org.sql<Columns<'roles', 'permissions' | 'is_owner'>>(
+    `select r.permissions, r.is_owner from memberships m join roles r on r.id = m.role_id
+     where m.organization_id = :org and m.user_id = :user`,
+    { user: userId },
+  );
+  const permissions = new Set<string>(role?.permissions);
+  return {
+    isCredential: false,
+    permissions,
+    isOwner: role?.is_owner ?? false,
+    scopes: grantableWith(permissions),
+    limits: null,
+  };
+}
+
+const INSTALLATION: HeldRights = {
+  isCredential: false,
+  permissions: new Set(ORG_PERMISSIONS),
+  isOwner: true,
+  scopes: ALL_PERMISSIONS,
+  limits: null,
+};
+
+/** Limits of a grant, which only the rate restricts. */
+const GRANT_LIMITS: KeyLimits = {
+  allowed_ips: [],
+  allowed_email_accounts: [],
+  expires_at: null,
+  rate_limit_per_minute: DEFAULT_KEY_RATE,
+};
