@@ -68,6 +68,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'webhook_deliveries.blocked_reason': 'Message',
   'weekly_reports.blocked_reason': 'Message',
   'warmup_standings.run_blocked': 'Message',
+  'mailbox_sync.last_error': 'Message',
   'integration_deliveries.last_error': 'Message',
   'integration_runs.detail': 'Message',
   'integration_connections.last_error': 'Message',

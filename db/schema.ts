@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 60d9eb5113336dd7. Types: 6978f193624adcda. */
+/* Written by `npm run db:types`; do not edit. Sources: f52bb20b798d1584. Types: 0e026a605728eb93. */
 
 import type {
   ApprovalBinding,
@@ -3576,9 +3576,15 @@ interface MailboxSyncRow {
   last_uid: number;
   owner: string | null;
   lease_until: Date | null;
+  /** Time at which the folder was last read to its end. */
   last_synced_at: Date | null;
   failures: number;
   retry_at: Date | null;
+  last_error: Message | null;
+  /** Binary logarithm of the number of messages read, each weighted by 2 to the power of its day since 1970. The weights halve from day to day, and values of different days compare. */
+  activity: number;
+  /** The mailbox is among the most active ones, which have a connection all the time. Others are visited. */
+  standing: boolean;
 }
 
 interface MailboxSyncInsert {
@@ -3592,6 +3598,9 @@ interface MailboxSyncInsert {
   last_synced_at?: Date | null;
   failures?: number;
   retry_at?: Date | null;
+  last_error?: string | null;
+  activity?: number;
+  standing?: boolean;
 }
 
 /** A tag of a mailbox. */

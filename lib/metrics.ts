@@ -14,6 +14,7 @@ export interface Metrics {
   targetBusy: Counter<'resource'>;
   inbound: Counter<'kind'>;
   mailboxesWatched: Gauge;
+  oldestLookSeconds: Gauge;
   keyUsageDropped: Counter;
   eventsPositioned: Counter;
   reactionsApplied: Counter<'subscriber'>;
@@ -152,6 +153,11 @@ function createMailMetrics(registers: Registry[]) {
       registers,
     }),
     mailboxesWatched: new Gauge({ name: 'heron_mailboxes_watched', help: 'Mailboxes this process watches', registers }),
+    oldestLookSeconds: new Gauge({
+      name: 'heron_mailboxes_oldest_look_seconds',
+      help: 'Age in seconds of the oldest reading of a mailbox in the whole installation, failing servers left out',
+      registers,
+    }),
   };
 }
 

@@ -86,10 +86,7 @@ test('a server without IDLE is polled, its Junk folder too', async (t) => {
 const refusing =
   (answer: 'BAD' | 'NO', refuses: (command: string) => boolean): Plugin =>
   (server) => {
-    const { getCommandHandler } = server as unknown as {
-      getCommandHandler(command: string): Parameters<typeof server.setCommandHandler>[1];
-    };
-    const fetch = getCommandHandler.call(server, 'UID FETCH');
+    const fetch = server.getCommandHandler('UID FETCH');
     server.setCommandHandler('UID FETCH', (connection, parsed, data, done) => {
       if (!refuses(data)) return fetch(connection, parsed, data, done);
       connection.send(
@@ -195,6 +192,74 @@ test('a message the server cannot hand over is noted after a few tries, passed b
   await stop();
   t.like(await second(), { error: null, retry_at: null });
   t.is((await readRows(world, id)).length, 3);
+});
+
+/** Answers `BODY[] NIL` for one message as long as `isNil` says so. */
+const withoutSource =
+  (uid: number, isNil: () => boolean): Plugin =>
+  (server) => {
+    server.outputHandlers.push((_connection, { attributes }) => {
+      const items = attributes?.[2] as { value?: string; section?: unknown[] }[] | undefined;
+      if (!isNil() || !Array.isArray(items)) return;
+      const of = items.findIndex((item) => item?.value === 'UID');
+      const source = items.findIndex((item) => item?.value === 'BODY' && item.section);
+      if (source >= 0 && Number(items[of + 1]) === uid) items[source + 1] = null as never;
+    });
+  };
+
+test('a message whose source is NIL for a moment is noted, passed by, and read when it comes', async (t) => {
+  let isNil = true;
+  const { deliver, endpoint } = await poorServer(
+    t,
+    withoutSource(2, () => isNil),
+  );
+  for (const id of ['one', 'two', 'three']) deliver('INBOX', id);
+  const { world, id, stop } = await watched(t, endpoint);
+  await holds(world, id, 3);
+  t.deepEqual(
+    (await readRows(world, id)).map(({ uid, subject, error }) => [uid, subject, error && error.code]),
+    [
+      [1, 'one', null],
+      [2, '', 'imap.message_not_delivered'],
+      [3, 'three', null],
+    ],
+  );
+  isNil = false;
+  await world.deps.db('inbound_messages').where({ mailbox_id: id, uid: 2 }).update({ retry_at: new Date() });
+  await eventually(
+    async () => (await world.deps.db('inbound_messages').where({ mailbox_id: id, uid: 2 }).first())?.subject === 'two',
+  );
+  await stop();
+  t.is((await readRows(world, id)).length, 3);
+});
+
+test('the only message of a folder is noted too when the server cannot hand it over', async (t) => {
+  const { deliver, endpoint } = await poorServer(
+    t,
+    refusing('BAD', (data) => /BODY/i.test(data)),
+  );
+  deliver('INBOX', 'one');
+  const { world, id, stop } = await watched(t, endpoint);
+  await holds(world, id, 1);
+  await stop();
+  t.is((await readRows(world, id))[0]!.error.code, 'imap.message_not_delivered');
+});
+
+test('a Junk folder that the server does not open does not keep the INBOX from being read', async (t) => {
+  const { deliver, endpoint } = await poorServer(t, (server) => {
+    const examine = server.getCommandHandler('EXAMINE');
+    server.setCommandHandler('EXAMINE', (connection, parsed, data, done) => {
+      if (!data.includes('Bulk mail')) return examine(connection, parsed, data, done);
+      const attributes = [{ type: 'TEXT', value: 'no such right' }];
+      connection.send({ tag: parsed.tag, command: 'NO', attributes }, 'refused', parsed, data);
+      done();
+    });
+  });
+  const { world, id, stop } = await watched(t, endpoint);
+  deliver('INBOX', 'one');
+  await holds(world, id, 1);
+  await stop();
+  t.is((await readRows(world, id))[0]!.subject, 'one');
 });
 
 test('a server that is away is tried again', async (t) => {

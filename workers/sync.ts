@@ -1,7 +1,16 @@
 import pLimit from 'p-limit';
 import { listen } from '../db/listen.ts';
 import type { Deps } from '../domain/platform/kernel/context.ts';
-import { claimLeases, fairShare, leaveWorkers, renewLeases, type SyncLease } from '../domain/mailboxes/leases.ts';
+import {
+  claimLeases,
+  claimVisits,
+  countShares,
+  leaveWorkers,
+  rankMailboxes,
+  renewLeases,
+  type KeptLease,
+  type SyncLease,
+} from '../domain/mailboxes/leases.ts';
 import { MAILBOXES_CHANNEL } from '../domain/mailboxes/sync-state.ts';
 import { isAdrift } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
@@ -24,6 +33,8 @@ export interface SyncOptions {
   connectMs?: number;
   /** Silence (ms) within a command after which a server is given up. */
   commandMs?: number;
+  /** Interval (ms) at which the mailboxes that keep a connection are chosen again. */
+  rankMs?: number;
 }
 
 export interface Sync {
@@ -35,6 +46,14 @@ export interface Sync {
  * Maximum number of mailboxes opened in one sweep, so that a starting process does not connect to all servers at once.
  */
 const CLAIM_BATCH = 25;
+/** One of this many connections reads mailboxes in turn, if there are more mailboxes than connections. */
+const VISITS = 4;
+/**
+ * Minimum pause (ms) between two searches for mailboxes to visit, and its minimum in durations of the last search. A
+ * search among 100,000 mailboxes takes PostgreSQL half a second.
+ */
+const VISIT_PAUSE_MS = 250;
+const VISIT_PAUSE_FACTOR = 4;
 /** Maximum number of servers dialled at once, in total and at one host. */
 const DIALS = { total: 50, perTarget: 10 };
 /** Maximum number of messages read at once, in total and from one host. Each may be 16 MiB. */
@@ -48,48 +67,86 @@ const HOST_REST_MS = 5_000;
  */
 const SLACK_SHARE = 0.1;
 
+/** Connections of a process: for mailboxes that it watches all the time, and for those that take turns. */
+interface Plan {
+  watch: number;
+  visit: number;
+}
+
 /**
- * Watches mailboxes over IMAP. Processes share them by leases in PostgreSQL: each takes its share, a process that dies
+ * Watches mailboxes over IMAP. With more mailboxes than connections, the most active ones keep theirs, and the others
+ * are read in turn. Processes share them by leases in PostgreSQL: each takes its share, a process that dies
  * loses its leases after a while, and one that joins gets some. A mailbox has one connection in the whole installation.
  */
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;
-  const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000 } = options;
+  const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000, rankMs = 60_000 } = options;
   let loop: Loop | undefined;
+  // A mailbox that is due may have to wait for half of the interval.
+  const dueMs = (config.IMAP_POLL_SECONDS * 1000) / 2;
   // Wakes the loop when a watcher ended on purpose (new credentials), so that its mailbox is watched again at once.
   const watchers = new Watchers(watchParts(deps, workerId, options), metrics, () => loop?.wake());
   let renewAt = 0;
-  let share = 0;
+  let rankAt = 0;
+  let visitAt = 0;
+  let plan: Plan = { watch: 0, visit: 0 };
 
   const renew = async () => {
-    watchers.stopAllBut(await renewLeases(db, workerId, leaseMs, watchers.mailboxIds()));
-    share = Math.min(config.IMAP_MAX_MAILBOXES, await fairShare(db, workerId, leaseMs));
-    const allowed = share + Math.max(1, Math.floor(share * SLACK_SHARE));
+    const { workers, mailboxes } = await countShares(db, workerId, leaseMs);
+    plan = planOf(config.IMAP_MAX_MAILBOXES, workers, mailboxes);
+    if (performance.now() >= rankAt) {
+      rankAt = performance.now() + rankMs;
+      await rankMailboxes(db, plan.visit > 0 ? workers * plan.watch : mailboxes);
+    }
+    watchers.stopAllBut(await renewLeases(db, workerId, leaseMs, watchers.mailboxIds()), plan.visit > 0);
+    const allowed = plan.visit > 0 ? plan.watch : plan.watch + Math.max(1, Math.floor(plan.watch * SLACK_SHARE));
     watchers.stopBeyond(Math.min(config.IMAP_MAX_MAILBOXES, allowed));
   };
 
-  const pause = { mostMs: Math.min(sweepMs, leaseMs / 3) };
-  const iterate = async () => {
+  const sweep = async () => {
     const now = performance.now();
     if (now >= renewAt) {
       renewAt = now + leaseMs / 3;
       await renew();
     }
-    const room = Math.min(CLAIM_BATCH, share - watchers.size);
-    if (room > 0) for (const lease of await claimLeases(db, workerId, leaseMs, room)) watchers.start(lease);
-    return pause;
+    if (plan.visit === 0) return claimWatched(false);
+    // Every reading that ends wakes the loop.
+    if (performance.now() < visitAt) return;
+    const begun = performance.now();
+    await claimWatched(true);
+    const room = plan.visit - watchers.visited;
+    const leases = room > 0 ? await claimVisits(db, workerId, leaseMs, dueMs, room) : [];
+    for (const lease of leases) watchers.start(lease, true);
+    const tookMs = performance.now() - begun;
+    const isMore = leases.length === room;
+    visitAt = begun + tookMs + (isMore ? Math.max(VISIT_PAUSE_MS, VISIT_PAUSE_FACTOR * tookMs) : sweepMs);
+  };
+
+  const claimWatched = async (standing: boolean): Promise<void> => {
+    const room = Math.min(CLAIM_BATCH, plan.watch - watchers.watched);
+    if (room <= 0) return;
+    for (const lease of await claimLeases(db, workerId, leaseMs, room, standing)) watchers.start(lease, false);
+  };
+
+  const pauseMs = () => {
+    const untilVisit = plan.visit > 0 ? Math.max(1, visitAt - performance.now()) : sweepMs;
+    return Math.min(sweepMs, leaseMs / 3, untilVisit);
   };
 
   const sweeps = startLoop({
     name: 'sync',
-    iterate,
+    async iterate() {
+      await sweep();
+      return { mostMs: pauseMs() };
+    },
     isHeld: () => isAdrift(deps.clock),
-    failedMs: pause.mostMs,
+    failedMs: Math.min(sweepMs, leaseMs / 3),
     onError: (error) => log.warn({ err: error }, 'sync: sweep failed, will try again'),
   });
   loop = sweeps;
   const onNotify = () => {
     renewAt = 0;
+    visitAt = 0;
     sweeps.wake();
   };
   const listener = await listen(config.PRIMARY_DB, MAILBOXES_CHANNEL, onNotify, log);
@@ -102,6 +159,13 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
       await leaveWorkers(db, workerId).catch((error: unknown) => log.warn({ err: error }, 'sync: could not sign off'));
     },
   };
+}
+
+/** Divides the connections of a process. Without more mailboxes than connections, each process watches its share. */
+function planOf(connections: number, workers: number, mailboxes: number): Plan {
+  if (mailboxes <= workers * connections) return { watch: Math.ceil(mailboxes / workers), visit: 0 };
+  const visit = Math.ceil(connections / VISITS);
+  return { watch: connections - visit, visit };
 }
 
 /** Returns the parts that all watchers of the process share: limits per host and in total, timeouts, metrics. */
@@ -126,11 +190,12 @@ function watchParts(deps: Deps, workerId: string, options: SyncOptions): WatchPa
 
 interface Watcher {
   credentialsVersion: number;
+  isVisit: boolean;
   abort: AbortController;
   done: Promise<void>;
 }
 
-/** Mailboxes that this process watches now, one watcher each. */
+/** Mailboxes that this process reads now, one watcher each. */
 class Watchers {
   readonly #watchers = new Map<string, Watcher>();
   readonly #parts: WatchParts;
@@ -143,39 +208,48 @@ class Watchers {
     this.#onEnd = onEnd;
   }
 
-  get size(): number {
-    return this.#watchers.size;
+  /** Number of mailboxes that keep their connection. */
+  get watched(): number {
+    return this.#watchers.size - this.visited;
+  }
+
+  /** Number of mailboxes that are being read once. */
+  get visited(): number {
+    return [...this.#watchers.values()].filter(({ isVisit }) => isVisit).length;
   }
 
   mailboxIds(): string[] {
     return [...this.#watchers.keys()];
   }
 
-  /** Watches a mailbox until it is stopped or fails. */
-  start(lease: SyncLease): void {
+  /** Reads a mailbox until it is stopped or fails; on a visit, until all its mail is read. */
+  start(lease: SyncLease, isVisit: boolean): void {
     const abort = new AbortController();
-    const done = watchMailbox(this.#parts, lease, abort.signal).finally(() => {
+    const done = watchMailbox(this.#parts, lease, isVisit, abort.signal).finally(() => {
       this.#watchers.delete(lease.mailboxId);
-      this.#metrics?.mailboxesWatched.set(this.#watchers.size);
+      this.#metrics?.mailboxesWatched.set(this.watched);
       this.#onEnd();
     });
-    this.#watchers.set(lease.mailboxId, { credentialsVersion: lease.credentialsVersion, abort, done });
-    this.#metrics?.mailboxesWatched.set(this.#watchers.size);
+    this.#watchers.set(lease.mailboxId, { credentialsVersion: lease.credentialsVersion, isVisit, abort, done });
+    this.#metrics?.mailboxesWatched.set(this.watched);
   }
 
   /**
-   * Stops the watchers whose lease was lost or whose mailbox has new credentials. `valid`: mailbox id -> credentials
-   * version.
+   * Stops the watchers whose lease was lost or whose mailbox has new credentials.
+   * @param kept mailbox id -> lease
+   * @param scarce true stops the mailboxes that do not keep their connection any more
    */
-  stopAllBut(valid: ReadonlyMap<string, number>): void {
-    for (const [mailboxId, watcher] of this.#watchers) {
-      if (valid.get(mailboxId) !== watcher.credentialsVersion) watcher.abort.abort();
+  stopAllBut(kept: ReadonlyMap<string, KeptLease>, scarce: boolean): void {
+    for (const [mailboxId, { credentialsVersion, isVisit, abort }] of this.#watchers) {
+      const lease = kept.get(mailboxId);
+      const isDisplaced = scarce && !isVisit && lease?.standing === false;
+      if (lease?.credentialsVersion !== credentialsVersion || isDisplaced) abort.abort();
     }
   }
 
   /** Stops the most recent watchers beyond `allowed`. Their leases go to other processes. */
   stopBeyond(allowed: number): void {
-    const watching = [...this.#watchers.values()].filter(({ abort }) => !abort.signal.aborted);
+    const watching = [...this.#watchers.values()].filter(({ abort, isVisit }) => !isVisit && !abort.signal.aborted);
     for (const { abort } of watching.slice(allowed)) abort.abort();
   }
 

@@ -12,6 +12,7 @@ import { startFanOut } from './fanout.ts';
 import { startPresenceRecorder } from './presence.ts';
 import { queuesOfRoles, startQueues, type QueueParts } from './queues.ts';
 import { startReactions } from './reactions.ts';
+import { startReadingReview } from './reading.ts';
 import { coreMetrics, installRuntime } from './runtime.ts';
 import { startSync } from './sync.ts';
 
@@ -86,6 +87,10 @@ export async function startWorker({
     stops.push(() => sync.stop());
     const access = startAccess(deps);
     stops.push(() => access.stop());
+  }
+  if (config.WORKER_ROLES.includes('sync') || queues.includes('mail')) {
+    const review = startReadingReview(deps, metrics);
+    stops.push(() => review.stop());
   }
   if (queues.includes('batch')) {
     const blobs = startBlobs(deps);

@@ -223,6 +223,32 @@ test.serial(
   },
 );
 
+test.serial('a server without UIDVALIDITY is refused, and the problem names it', async (t) => {
+  const tenant = await world.tenant();
+  const { body, box } = await user();
+  box.lacks.add('UIDVALIDITY');
+  const answer = await call(world, 'POST', '/v1/emails', { token: tenant.apiKey, body });
+  assertStatus(t, answer, 400);
+  t.like(answer.body, { code: 'mailbox_auth_failed', problems: [{ path: 'body.imap.host' }] });
+  t.regex(answer.body.problems[0].message, /no UIDVALIDITY/);
+});
+
+test.serial('a mailbox is connected to a server that lacks what reading can do without, and says so', async (t) => {
+  const tenant = await world.tenant();
+  const { body, box } = await user();
+  for (const lack of ['UIDNEXT', 'SINCE'] as const) box.lacks.add(lack);
+  const token = tenant.apiKey;
+  const connected = await call(world, 'POST', '/v1/emails', { token, body });
+  assertStatus(t, connected, 201);
+  const { body: detail } = await call(world, 'GET', `/v1/emails/${connected.body.id}`, { token });
+  t.like(detail.recent_errors, [{ error_code: 'imap_lacks', severity: 'warning' }] as never);
+  t.regex(detail.recent_errors[0].message, /lacks UIDNEXT and SEARCH SINCE;/);
+  box.lacks.add('UIDVALIDITY');
+  const tested = await call(world, 'POST', `/v1/emails/${connected.body.id}/test`, { token });
+  t.false(tested.body.imap);
+  t.regex(tested.body.error.message, /no UIDVALIDITY/);
+});
+
 test.serial('a server that quotes the password back does not get it into the answer or a history', async (t) => {
   const tenant = await world.tenant();
   const { body } = await user();

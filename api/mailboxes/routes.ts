@@ -62,7 +62,7 @@ export const mailboxRoutes = [
     path: '/emails',
     summary: 'Connect an SMTP/IMAP mailbox',
     description:
-      'A worker signs in to both servers before anything is stored; `problems` names the server and stage of a failure. A known address is reconnected: it gets the new credentials and keeps everything else.',
+      'A worker signs in to both servers and tries all that reading needs before anything is stored; `problems` names the server and stage of a failure, or what the IMAP server lacks. A known address is reconnected: it gets the new credentials and keeps everything else.',
     body: schemas.connectMailbox,
     success: { status: 201, body: schemas.mailbox },
     errors: [
@@ -72,7 +72,8 @@ export const mailboxRoutes = [
       'service_unavailable',
     ],
     prepare: (ctx, { body }) => prepareConnect(ctx, smtpOnly(body)),
-    handler: async (ctx, { body }) => presentMailbox(await connectMailbox(ctx, smtpOnly(body)), ctx),
+    handler: async (ctx, { body, prepared }) =>
+      presentMailbox(await connectMailbox(ctx, smtpOnly(body), prepared), ctx),
   }),
   route({
     area,
@@ -146,8 +147,8 @@ export const mailboxRoutes = [
       'service_unavailable',
     ],
     prepare: (ctx, { params, body }) => prepareUpdate(ctx, params.id, body),
-    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
-      presentDetail(await changeMailbox(ctx, params.id, edit, { expectedUpdatedAt }), ctx),
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit }, prepared: lacks }) =>
+      presentDetail(await changeMailbox(ctx, params.id, edit, { expectedUpdatedAt, lacks }), ctx),
   }),
   route({
     ...write,
@@ -170,7 +171,7 @@ export const mailboxRoutes = [
     path: '/emails/:id/test',
     summary: 'Test the stored credentials',
     description:
-      'Always 200 with a checklist; `error` names the problem. Refused credentials hold the mailbox, working ones release such a hold.',
+      'Always 200 with a checklist; `error` names the problem. The IMAP server must do all that reading needs. Refused credentials hold the mailbox, working ones release such a hold.',
     success: { status: 200, body: schemas.liveCheck },
     prepare: (ctx, { params }) => dialMailbox(ctx, params.id),
     handler: async (ctx, { params, prepared }) =>

@@ -9,7 +9,8 @@ import {
   type SideResult,
 } from '../../workflows/mailbox-check/contract.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
-import { transact } from '../platform/kernel/transact.ts';
+import { transact, type Tx } from '../platform/kernel/transact.ts';
+import { warnMailbox } from '../sending/control/mailbox-hold.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { message, type Message } from '../../messages/index.ts';
 
@@ -71,6 +72,7 @@ const FIELD: Record<CheckStage, string> = {
   tls: 'security',
   auth: 'password',
   session: 'username',
+  reading: 'host',
 };
 
 /** Converts a failed check to problems of the request body. */
@@ -88,14 +90,26 @@ function problemsOf(result: MailboxCheckResult): Problem[] {
 }
 
 /**
- * Checks the servers before anything is stored (POST /emails).
+ * Checks the servers before anything is stored (POST /emails). Returns what the IMAP server lacks and reading can do
+ * without.
  * @throws AppError mailbox_auth_failed listing side and stage; service_unavailable
  */
-export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<void> {
-  const problems = problemsOf(await dialServers(ctx, request));
-  if (problems.length === 0) return;
+export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<string[]> {
+  const result = await dialServers(ctx, request);
+  const problems = problemsOf(result);
+  if (problems.length === 0) return imapLacks(result);
   throw new AppError('mailbox_auth_failed', message('mailboxes.settings_refused'), {
     problems,
     fix: message('mailboxes.settings_refused.fix'),
   });
+}
+
+/** Returns what the IMAP server lacks and reading can do without, by its names in the protocol. */
+export function imapLacks({ imap }: MailboxCheckResult): string[] {
+  return imap?.ok ? (imap.lacks ?? []) : [];
+}
+
+/** Records with a mailbox what its IMAP server lacks. */
+export async function warnOfLacks(tx: Tx, mailboxId: string, lacks: string[]): Promise<void> {
+  if (lacks.length > 0) await warnMailbox(tx, mailboxId, 'imap_lacks', message('mailboxes.imap_lacks', { lacks }));
 }

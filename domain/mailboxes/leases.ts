@@ -1,7 +1,8 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { Db } from '../../db/connection.ts';
+import { json, type Db } from '../../db/connection.ts';
+import type { Message } from '../../messages/index.ts';
 
 /** A mailbox that this process watches until its lease expires. */
 export interface SyncLease {
@@ -16,46 +17,104 @@ type LeaseRow = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id'> &
   Columns<'mailboxes', 'email' | 'credentials_version'>;
 
 /** SQL condition: mailboxes to watch. */
-const SYNCABLE = `m.status = 'active' and m.imap is not null`;
+export const SYNCABLE = `m.status = 'active' and m.imap is not null`;
+
+/** SQL condition: no process reads mailbox `y`, and no retry is awaited. */
+const FREE = `y.folder = 'INBOX' and (y.lease_until is null or y.lease_until < now()) and (y.retry_at is null or y.retry_at <= now())`;
 
 /**
  * Claims up to `limit` mailboxes that no process watches, longest unwatched first. Two processes never get the same
  * mailbox. Times are the database's, so clocks of machines need not agree.
+ * @param standing limits the claim to mailboxes that keep a connection
  */
-export async function claimLeases(db: Db, workerId: string, leaseMs: number, limit: number): Promise<SyncLease[]> {
+export async function claimLeases(
+  db: Db,
+  workerId: string,
+  leaseMs: number,
+  limit: number,
+  standing: boolean,
+): Promise<SyncLease[]> {
   const rows = await across(db, 'engine').sql<LeaseRow>(
     `with free as (
        select y.mailbox_id, m.email, m.credentials_version from mailbox_sync y join mailboxes m on m.id = y.mailbox_id
-       where y.folder = 'INBOX' and (y.lease_until is null or y.lease_until < now()) and (y.retry_at is null or y.retry_at <= now()) and ${SYNCABLE}
+       where ${FREE} and ${SYNCABLE} ${standing ? 'and y.standing' : ''}
        order by y.lease_until nulls first limit :limit for update of y skip locked)
      update mailbox_sync y set owner = :worker, lease_until = now() + :lease * interval '1 millisecond'
      from free where y.mailbox_id = free.mailbox_id and y.folder = 'INBOX'
      returning y.mailbox_id, y.organization_id, free.email, free.credentials_version`,
     { worker: workerId, lease: leaseMs, limit },
   );
-  return rows.map((row) => ({
+  return rows.map(toLease);
+}
+
+/**
+ * Claims up to `limit` mailboxes for one reading each, if they were not read for `dueMs` milliseconds. Organizations
+ * take turns: the one longest unread of each organization comes before the second of any.
+ */
+export async function claimVisits(
+  db: Db,
+  workerId: string,
+  leaseMs: number,
+  dueMs: number,
+  limit: number,
+): Promise<SyncLease[]> {
+  const rows = await across(db, 'engine').sql<LeaseRow>(
+    `with due as (
+       select y.mailbox_id, y.last_synced_at,
+         row_number() over (partition by y.organization_id order by y.last_synced_at nulls first) as turn
+       from mailbox_sync y join mailboxes m on m.id = y.mailbox_id
+       where ${FREE} and ${SYNCABLE} and (y.last_synced_at is null or y.last_synced_at < now() - :due * interval '1 millisecond')
+     ), first as materialized (select * from due order by turn, last_synced_at nulls first limit :limit),
+     free as (
+       select y.mailbox_id, m.email, m.credentials_version from first
+       join mailbox_sync y on y.mailbox_id = first.mailbox_id join mailboxes m on m.id = y.mailbox_id
+       where ${FREE} for update of y skip locked)
+     update mailbox_sync y set owner = :worker, lease_until = now() + :lease * interval '1 millisecond'
+     from free where y.mailbox_id = free.mailbox_id and y.folder = 'INBOX'
+     returning y.mailbox_id, y.organization_id, free.email, free.credentials_version`,
+    { worker: workerId, lease: leaseMs, due: dueMs, limit },
+  );
+  return rows.map(toLease);
+}
+
+function toLease(row: LeaseRow): SyncLease {
+  return {
     mailboxId: row.mailbox_id,
     organizationId: row.organization_id,
     email: row.email,
     credentialsVersion: row.credentials_version,
-  }));
+  };
 }
 
-/** Extends the leases of watched mailboxes. Returns the credentials versions of the mailboxes this process keeps. */
+/** A mailbox whose lease a process keeps. */
+export interface KeptLease {
+  credentialsVersion: number;
+  /** True if the mailbox keeps its connection when there are more mailboxes than connections. */
+  standing: boolean;
+}
+
+/** Extends the leases of mailboxes that are being read. Returns those that this process keeps, by mailbox id. */
 export async function renewLeases(
   db: Db,
   workerId: string,
   leaseMs: number,
   watched: readonly string[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, KeptLease>> {
   if (watched.length === 0) return new Map();
-  const rows = await across(db, 'engine').sql<Pick<LeaseRow, 'mailbox_id' | 'credentials_version'>>(
+  const rows = await across(db, 'engine').sql<
+    Pick<LeaseRow, 'mailbox_id' | 'credentials_version'> & Columns<'mailbox_sync', 'standing'>
+  >(
     `update mailbox_sync y set lease_until = now() + :lease * interval '1 millisecond'
      from mailboxes m where m.id = y.mailbox_id and y.mailbox_id = any(:watched) and y.folder = 'INBOX' and y.owner = :worker and ${SYNCABLE}
-     returning y.mailbox_id, m.credentials_version`,
+     returning y.mailbox_id, m.credentials_version, y.standing`,
     { worker: workerId, lease: leaseMs, watched },
   );
-  return new Map(rows.map((row) => [row.mailbox_id, row.credentials_version]));
+  return new Map(
+    rows.map(({ mailbox_id, credentials_version: credentialsVersion, standing }) => [
+      mailbox_id,
+      { credentialsVersion, standing },
+    ]),
+  );
 }
 
 /** Releases a mailbox, so that any process may claim it at once. */
@@ -74,6 +133,7 @@ export async function failLease(
   db: Db,
   workerId: string,
   mailboxId: string,
+  reason: Message,
   delayOf: (failures: number) => number,
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
@@ -91,13 +151,18 @@ export async function failLease(
         owner: null,
         lease_until: null,
         failures,
+        last_error: json(reason),
         retry_at: across(trx, 'engine').raw(`now() + :delay * interval '1 millisecond'`, { delay: delayOf(failures) }),
       });
   });
 }
 
-/** Records that a process is alive. Returns how many mailboxes each process should watch. */
-export async function fairShare(db: Db, workerId: string, aliveMs: number): Promise<number> {
+/** Records that a process is alive. Returns the number of living processes, and of the mailboxes that they share. */
+export async function countShares(
+  db: Db,
+  workerId: string,
+  aliveMs: number,
+): Promise<{ workers: number; mailboxes: number }> {
   await across(db, 'engine').sql(
     `insert into sync_workers (id, alive_until) values (:worker, now() + :alive * interval '1 millisecond')
      on conflict (id) do update set alive_until = excluded.alive_until`,
@@ -108,7 +173,39 @@ export async function fairShare(db: Db, workerId: string, aliveMs: number): Prom
        (select count(*)::int from mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}) as mailboxes`,
   );
   const { workers, mailboxes } = counted!;
-  return Math.ceil(mailboxes / Math.max(1, workers));
+  return { workers: Math.max(1, workers), mailboxes };
+}
+
+/** Advisory lock of the process that ranks the mailboxes. */
+const RANK_LOCK = 'mailbox-standing';
+/** Advantage of a mailbox with a connection: another must be twice as active to take its place. */
+const INCUMBENT = 1;
+
+/**
+ * Chooses the `places` mailboxes that keep a connection, by activity. Organizations take turns, so that one with many
+ * mailboxes does not take every place. One process at a time does so.
+ */
+export async function rankMailboxes(db: Db, places: number): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const [lock] = await across(trx, 'engine').sql<{ held: boolean }>(
+      'select pg_try_advisory_xact_lock(hashtextextended(:lock, 0)) as held',
+      { lock: RANK_LOCK },
+    );
+    if (!lock!.held) return;
+    await across(trx, 'engine').sql(
+      `with scored as (
+         select y.mailbox_id, y.organization_id, y.activity + case when y.standing then :incumbent else 0 end as score
+         from mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}
+       ), turns as (
+         select mailbox_id, score, row_number() over (partition by organization_id order by score desc, mailbox_id) as turn from scored
+       ), ranked as (
+         select mailbox_id, row_number() over (order by turn, score desc, mailbox_id) <= :places as standing from turns
+       )
+       update mailbox_sync y set standing = ranked.standing from ranked
+       where y.mailbox_id = ranked.mailbox_id and y.folder = 'INBOX' and y.standing <> ranked.standing`,
+      { places, incumbent: INCUMBENT },
+    );
+  });
 }
 
 /** Removes a process from the count, with all processes that recorded nothing for a day. */

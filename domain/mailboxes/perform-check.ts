@@ -60,10 +60,14 @@ async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResul
 
 async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boolean): Promise<SideResult> {
   try {
-    await verifyImap(target, { allowPrivate });
-    return { ok: true };
+    const lacks = await verifyImap(target, { allowPrivate });
+    return { ok: true, ...(lacks.length > 0 ? { lacks } : {}) };
   } catch (error) {
     if (!(error instanceof ImapError)) throw error;
+    if (error.needs) {
+      const stage = error.needs === 'select' ? 'session' : 'reading';
+      return { ok: false, stage, message: error.said };
+    }
     // The words of a server that does not speak IMAP are not shown.
     const said = error.kind === 'protocol' ? message('mailboxes.not_understood') : error.said;
     return { ok: false, stage: error.stage, message: said };

@@ -1,4 +1,5 @@
 import { across } from '../../db/across.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
@@ -57,10 +58,12 @@ export async function recordFolderRead(
   newMessages: number,
 ): Promise<void> {
   await transact(ctx, async (tx) => {
-    await tx.org
-      .table('mailbox_sync')
-      .where({ mailbox_id: mailboxId, folder })
-      .update({ last_synced_at: tx.now, failures: 0, retry_at: null });
+    await tx.org.sql(
+      `update mailbox_sync set last_synced_at = :now, failures = 0, retry_at = null, last_error = null,
+         activity = case when :count > 0 then :day + ln(:count + power(2, greatest(-500, least(500, activity - :day)))) / ln(2) else activity end
+       where organization_id = :org and mailbox_id = :mailbox and folder = :folder`,
+      { mailbox: mailboxId, folder, now: tx.now, count: newMessages, day: tx.now.getTime() / DAY_MS },
+    );
     if (newMessages > 0)
       tx.emit('email_account.synced', { email_account_id: mailboxId, folder, new_messages: newMessages });
   });
@@ -78,6 +81,11 @@ export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number>
 /** Ends a hold for a refused sign-in, after the server has accepted one. */
 export async function recordSignIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
+}
+
+/** Holds a mailbox whose server lacks what reading needs, until it has been read. */
+export async function recordUnsupported(ctx: Ctx, mailboxId: string, reason: Message): Promise<void> {
+  await transact(ctx, (tx) => holdMailbox(tx, mailboxId, { code: 'imap_unsupported', reason, until: null }));
 }
 
 /**

@@ -9,7 +9,7 @@ import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { existingIds, unknownIdProblems } from '../platform/references.ts';
 import { detachMailbox, releaseReservedSends } from '../sending/control/release.ts';
 import { assertMayChangeEmails } from '../approvals/may-change-leads.ts';
-import { assertServersWork } from './check.ts';
+import { assertServersWork, warnOfLacks } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { announcePoolChange, findActiveCampaigns } from '../sending/control/pool-change.ts';
@@ -45,33 +45,41 @@ export interface MailboxEdit {
   imap?: MailServiceInput | undefined;
 }
 
+/** Facts that a caller knows beside the edit. */
+export interface UpdateOptions {
+  expectedUpdatedAt?: Date | undefined;
+  lacks?: string[];
+}
+
 /** Fields that recipients see, or that determine where their replies go. */
 const SEEN = ['name', 'reply_to', 'send_as_email', 'signature_plain', 'signature_html'] as const;
 
 /**
- * Checks changed servers as a connect does. Runs before the transaction.
+ * Checks changed servers as a connect does. Runs before the transaction. Returns what the IMAP server lacks and reading
+ * can do without.
  * @throws AppError not_found, mailbox_auth_failed, mailbox_provider_requires_oauth, service_unavailable
  */
 export async function prepareUpdate(
   ctx: Ctx,
   id: string,
   { smtp, imap, send_as_email: sendAs }: MailboxEdit,
-): Promise<void> {
+): Promise<string[]> {
   const mailbox = await findMailbox(reader(ctx), id);
   if (sendAs) await refreshSendAs(ctx, mailbox, sendAs);
-  if (!smtp && !imap) return;
+  if (!smtp && !imap) return [];
   if (mailbox.provider !== 'smtp_imap') {
     throw new AppError('mailbox_provider_requires_oauth', message('mailboxes.servers_of_provider'), {
       fix: message('mailboxes.servers_of_provider.fix'),
     });
   }
-  await assertServersWork(ctx, { smtp: smtp ?? null, imap: imap ?? null });
+  return assertServersWork(ctx, { smtp: smtp ?? null, imap: imap ?? null });
 }
 
 /**
  * Changes a mailbox. Switching it off or removing a tag releases its reserved slots. Switching it on or setting new
  * servers ends a hold.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @param options.lacks result of {@link prepareUpdate}, recorded with the mailbox
  * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown,
  * conflict when `updated_at` has changed; forbidden as {@link assertMayChangeEmails}
  */
@@ -79,7 +87,7 @@ export async function updateMailbox(
   ctx: Ctx,
   id: string,
   edit: MailboxEdit,
-  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+  { expectedUpdatedAt, lacks = [] }: UpdateOptions = {},
 ): Promise<MailboxDetail> {
   await transact(ctx, async (tx) => {
     const { status, tags, smtp, imap, ...settings } = edit;
@@ -105,6 +113,7 @@ export async function updateMailbox(
     }
     if (tags) await replaceTags(tx, id, tags);
     if (smtp || imap) await storeServices(ctx, tx, mailbox, { smtp, imap });
+    await warnOfLacks(tx, id, lacks);
     if (status === 'active') await clearHold(tx, id);
     await signalCampaigns(tx, mailbox, status, tags !== undefined, senderOf);
     if (maySendMore(mailbox, settings)) await announcePoolChange(tx, id, senderOf, null);

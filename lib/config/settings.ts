@@ -450,7 +450,9 @@ export const settingsSchema = z.object({
   SMTP_UNREACHABLE_RETRY_MS: count.min(1000).default(300_000),
   /** Milliseconds between two polls of a mailbox without IDLE. */
   IMAP_POLL_MS: count.min(200).default(60_000),
-  /** Maximum number of mailboxes that one worker watches. */
+  /** Time (s) within which each mailbox is read if there are more mailboxes than IMAP connections. */
+  IMAP_POLL_SECONDS: count.min(1).default(300),
+  /** Maximum number of IMAP connections of one worker. With more mailboxes, a quarter of them reads the others in turn. */
   IMAP_MAX_MAILBOXES: count.min(1).default(500),
   /**
    * Roles of a worker process. `relay`: outbox. `fanout`: order of events, and webhooks. `reactions`: subscribers of

@@ -34,6 +34,9 @@ export interface ImapOptions {
  */
 type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
 
+/** Ability without which a mailbox cannot be read: opening the INBOX, UIDVALIDITY, fetching messages. */
+type ImapNeed = 'select' | 'uidvalidity' | 'fetch';
+
 /** Stage that a connection reached. */
 type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
@@ -48,10 +51,18 @@ export class ImapError extends Error {
   /** True for a refused sign-in without a response code (RFC 5530): either wrong credentials or a temporary fault. */
   readonly doubtful: boolean;
   readonly said: Message;
+  /** Ability that the server lacks and reading needs. */
+  readonly needs: ImapNeed | undefined;
 
-  constructor(kind: ImapErrorKind, stage: ImapStage, said: Message, doubtful = false) {
+  constructor(
+    kind: ImapErrorKind,
+    stage: ImapStage,
+    said: Message,
+    { doubtful = false, needs }: { doubtful?: boolean; needs?: ImapNeed } = {},
+  ) {
     super(render(said));
     this.said = said;
+    this.needs = needs;
     this.kind = kind;
     this.stage = stage;
     this.doubtful = doubtful;
@@ -194,7 +205,9 @@ function openingError(error: unknown, target: ImapTarget): ImapError {
   if (fault.authenticationFailed) {
     if (PASSING.has(fault.serverResponseCode ?? ''))
       return new ImapError('unreachable', 'auth', words ?? message('imap.no_sign_in_now'));
-    return new ImapError('auth', 'auth', words ?? message('imap.sign_in_refused'), !fault.serverResponseCode);
+    return new ImapError('auth', 'auth', words ?? message('imap.sign_in_refused'), {
+      doubtful: !fault.serverResponseCode,
+    });
   }
   const code = fault.code ?? '';
   if (fault.tlsFailed || /TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(fault.message ?? '')) {

@@ -110,3 +110,32 @@ test('a server that repeats what it was given tells nobody the password', async 
   t.regex(error.message, /you said: .*\[redacted\]/);
   assertNowhere(t, error.message, ['s3cret-of-sam', '\0sam@ours.test\0']);
 });
+
+test('the check names what a server lacks and reading can do without', async (t) => {
+  const { box, target } = await user();
+  box.deliver(RAW);
+  t.deepEqual(await verifyImap(target, OPTIONS), []);
+  for (const lack of ['UIDNEXT', 'SINCE', 'INTERNALDATE'] as const) box.lacks.add(lack);
+  t.deepEqual(await verifyImap(target, OPTIONS), ['UIDNEXT', 'SEARCH SINCE', 'INTERNALDATE']);
+  box.lacks.add('SEARCH');
+  t.true((await verifyImap(target, OPTIONS)).includes('SEARCH'));
+});
+
+for (const [lack, needs] of [
+  ['UIDVALIDITY', 'uidvalidity'],
+  ['FETCH', 'fetch'],
+] as const)
+  test(`the check refuses a server without ${lack}`, async (t) => {
+    const { box, target } = await user();
+    box.deliver(RAW);
+    box.lacks.add(lack);
+    const error = await t.throwsAsync(verifyImap(target, OPTIONS), { instanceOf: ImapError });
+    t.is(error.needs, needs);
+  });
+
+test('a message whose source is not handed over is no failure of the check', async (t) => {
+  const { box, target } = await user();
+  box.deliver(RAW);
+  box.lacks.add('BODY value');
+  t.deepEqual(await verifyImap(target, OPTIONS), []);
+});

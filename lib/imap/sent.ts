@@ -1,6 +1,7 @@
 import type { ImapFlow } from 'imapflow';
 import { message } from '../../messages/index.ts';
 import { ImapError, imapError, openImap, type ImapOptions, type ImapTarget } from './connect.ts';
+import { checkReading, type ImapLack } from './reading.ts';
 
 /** Usual names (lower-case) of the Sent folder on servers without SPECIAL-USE (RFC 6154). */
 const SENT_NAMES = [
@@ -81,11 +82,11 @@ export async function saveToSent(target: ImapTarget, raw: Buffer, options: ImapO
 }
 
 /**
- * Signs in and opens the INBOX, to check that the mailbox can be watched.
- * @throws ImapError
+ * Signs in and tries everything that reading needs. Returns what the server lacks and reading can do without.
+ * @throws ImapError with `needs` when the mailbox cannot be read
  */
-export async function verifyImap(target: ImapTarget, options: ImapOptions): Promise<void> {
-  await withImap(target, options, (client) => client.mailboxOpen('INBOX', { readOnly: true }));
+export async function verifyImap(target: ImapTarget, options: ImapOptions): Promise<ImapLack[]> {
+  return withImap(target, options, checkReading);
 }
 
 async function withImap<T>(

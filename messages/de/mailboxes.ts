@@ -6,6 +6,14 @@ export const mailboxes = {
   'mailboxes.unreachable_greeting': 'Der Server meldete sich nicht rechtzeitig',
   'mailboxes.unreachable_session': 'Die Verbindung brach ab',
   'mailboxes.not_understood': 'Der Server antwortete unverständlich',
+  'mailboxes.imap_needs_select': 'Der Server öffnet den Posteingang nicht',
+  'mailboxes.imap_needs_uidvalidity':
+    'Der Server nennt keine UIDVALIDITY: Neue Nachrichten sind von gelesenen nicht zu unterscheiden',
+  'mailboxes.imap_needs_fetch': 'Der Server gibt keine Nachrichten heraus (FETCH)',
+  'mailboxes.imap_lacks': 'Dem IMAP-Server fehlt {lacks}; Heron liest das Postfach ohne',
+  'mailboxes.unread_failing': 'Der Posteingang wurde seit {at, date, moment} nicht gelesen: {reason}',
+  'mailboxes.unread_waiting':
+    'Der Posteingang wurde seit {at, date, moment} nicht gelesen: Die Installation liest zu wenige Postfächer zugleich',
   'smtp.mailbox_busy': 'Alle Verbindungen des Postfachs waren zu lange belegt',
   'smtp.host_busy': 'Alle Verbindungen zum Mailserver waren zu lange belegt',
   'smtp.broke_at_sign_in': 'Die Verbindung brach bei der Anmeldung ab',
@@ -24,7 +32,6 @@ export const mailboxes = {
   'imap.tls_failed': 'TLS kam nicht zustande',
   'imap.tls_timeout': 'TLS kam nicht rechtzeitig zustande',
   'imap.not_imap': 'Der Server antwortet nicht wie ein IMAP-Server',
-  'imap.no_search': 'Der Server konnte den Ordner nicht durchsuchen',
   'imap.no_sent_folder': 'Das Postfach hat keinen Ordner für gesendete E-Mails',
   'imap.copy_refused': 'Der Ordner für gesendete E-Mails nahm die Kopie nicht an',
   'imap.message_not_delivered': 'Der Server konnte die Nachricht nicht liefern',

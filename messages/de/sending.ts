@@ -74,6 +74,8 @@ export const sending = {
   'hold.auth_failed': 'Der SMTP-Server lehnt die Anmeldung ab',
   'hold.consent_ended': 'Der Anbieter hat die Zustimmung zum Postfach beendet',
   'hold.imap_auth_failed': 'Der IMAP-Server lehnt die Anmeldung ab',
+  'hold.imap_unsupported': 'Dem IMAP-Server fehlt, was das Lesen braucht',
+  'hold.imap_unread': 'Der Posteingang wurde seit einer Stunde nicht gelesen',
   'hold.sender_refused': 'Der SMTP-Server lehnt das Postfach als Absender ab',
   'hold.sending_limit': 'Das Postfach hat ein Sendelimit seines Anbieters erreicht',
   'hold.sending_suspended': 'Der Anbieter hat das Senden aus dem Postfach gesperrt',
@@ -84,6 +86,10 @@ export const sending = {
   'hold.domain_lapsed': 'Die Registrierung der Domain des Postfachs ist abgelaufen',
   'hold.lift.fix': 'Mit dem Anbieter klären und das Postfach dann wieder einschalten.',
   'hold.sign_in.fix': 'Die richtigen Zugangsdaten eingeben oder das Postfach neu verbinden.',
+  'hold.imap_unsupported.fix':
+    'Einen anderen IMAP-Server angeben oder den Betreiber um Abhilfe bitten. Das Postfach sendet wieder, sobald sein Posteingang gelesen ist.',
+  'hold.imap_unread.fix':
+    'Prüfen, ob der IMAP-Server erreichbar ist. Das Postfach sendet von selbst wieder, sobald sein Posteingang gelesen ist.',
   'hold.consent_ended.fix': 'Das Postfach neu verbinden.',
   'hold.sending_limit.fix':
     'Es sendet von selbst wieder; das Tageslimit für Kampagnen so senken, dass das Limit nicht erreicht wird.',
@@ -95,6 +101,7 @@ export const sending = {
     'Ein Empfänger hat eine E-Mail wegen ihres Absenders abgelehnt: des Postfachs, seiner Domain oder seines Netzes',
   'mailbox_warning.report_without_email':
     'Ein Bericht meldet, dass eine Adresse, an die diese Woche geschrieben wurde, nicht geht; er nennt keine E-Mail',
+  'mailbox_warning.imap_lacks': 'Dem IMAP-Server fehlt etwas, das Heron beim Lesen entbehren kann',
   'ended.suppressed_address': 'Die Adresse ist gesperrt',
   'emails.may_have_left': 'Die E-Mail ist vielleicht hinausgegangen: {reason}',
   'direct.all_suppressed': 'Alle Empfänger sind gesperrt oder abgemeldet',

@@ -7,6 +7,14 @@ export const mailboxes = {
   'mailboxes.unreachable_greeting': 'The server did not greet in time',
   'mailboxes.unreachable_session': 'The connection was lost',
   'mailboxes.not_understood': 'The server answered in a way that could not be understood',
+  'mailboxes.imap_needs_select': 'The server does not open the INBOX',
+  'mailboxes.imap_needs_uidvalidity':
+    'The server gives no UIDVALIDITY: new messages cannot be told from those that were read',
+  'mailboxes.imap_needs_fetch': 'The server refuses to hand messages over (FETCH)',
+  'mailboxes.imap_lacks': 'The IMAP server lacks {lacks}; Heron reads the mailbox without',
+  'mailboxes.unread_failing': 'The INBOX has not been read since {at, date, moment}: {reason}',
+  'mailboxes.unread_waiting':
+    'The INBOX has not been read since {at, date, moment}: the installation reads too few mailboxes at once',
   // Faults of SMTP and IMAP conversations.
   'smtp.mailbox_busy': 'Every session of the mailbox was in use for too long',
   'smtp.host_busy': 'Every session of the mail host was in use for too long',
@@ -26,7 +34,6 @@ export const mailboxes = {
   'imap.tls_failed': 'TLS could not be negotiated',
   'imap.tls_timeout': 'TLS could not be negotiated in time',
   'imap.not_imap': 'The server does not answer like an IMAP server',
-  'imap.no_search': 'The server could not search the folder',
   'imap.no_sent_folder': 'The mailbox has no Sent folder',
   'imap.copy_refused': 'The Sent folder did not accept the copy',
   'imap.message_not_delivered': 'The server could not deliver the message',

@@ -80,6 +80,8 @@ export const sending = {
   'hold.auth_failed': 'The SMTP server refuses the sign-in',
   'hold.consent_ended': 'The provider has ended the consent to use the mailbox',
   'hold.imap_auth_failed': 'The IMAP server refuses the sign-in',
+  'hold.imap_unsupported': 'The IMAP server lacks what reading needs',
+  'hold.imap_unread': 'The INBOX has not been read for an hour',
   'hold.sender_refused': 'The SMTP server refuses the mailbox as sender',
   'hold.sending_limit': 'The mailbox has reached a sending limit of its provider',
   'hold.sending_suspended': 'The provider has suspended sending from the mailbox',
@@ -92,6 +94,10 @@ export const sending = {
     'Settle it with the mail provider, then lift the hold with PATCH /v1/emails/:id \'{\'"status": "active"\'}\'.',
   'hold.sign_in.fix':
     'Send the right credentials with PATCH /v1/emails/:id (smtp, imap), or connect the mailbox again.',
+  'hold.imap_unsupported.fix':
+    'Use another IMAP server with PATCH /v1/emails/:id (imap), or have its operator mend it. The mailbox sends again once its INBOX is read.',
+  'hold.imap_unread.fix':
+    'Test the server with POST /v1/emails/:id/test. The mailbox sends again by itself once its INBOX is read.',
   'hold.consent_ended.fix': 'Connect the mailbox again.',
   'hold.sending_limit.fix':
     'It sends again by itself; lower campaign_limit with PATCH /v1/emails/:id so that the limit is not reached.',
@@ -104,6 +110,7 @@ export const sending = {
     'A receiver refused an email for its sender: the mailbox, its domain or its network',
   'mailbox_warning.report_without_email':
     'A report says that an address written to this week does not work, and names no email',
+  'mailbox_warning.imap_lacks': 'The IMAP server lacks something that reading can do without',
   'ended.suppressed_address': 'The address is suppressed',
   'emails.may_have_left': 'The email may have left: {reason}',
   'direct.all_suppressed': 'Every recipient is suppressed or has opted out',

@@ -46,6 +46,9 @@ declare module 'hoodiecrow-imap' {
       appendMessage(path: string, flags: string[], internaldate: Date | undefined, raw: string): void;
       registerCapability(keyword: string): void;
       setCommandHandler(command: string, handler: CommandHandler): void;
+      getCommandHandler(command: string): CommandHandler;
+      /** Called with each response before it is sent, which they may change. */
+      outputHandlers: ((connection: Connection, response: Response & { skipResponse?: boolean }) => void)[];
       listen(port: number, host: string, listening: () => void): void;
     }
 

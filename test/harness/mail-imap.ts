@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import hoodiecrow from 'hoodiecrow-imap';
 import { newSecret } from '../../lib/crypto.ts';
+import { withLacks, type ServerLack } from './imap-lacks.ts';
 
 const PLUGINS = [
   'ENABLE',
@@ -33,6 +34,8 @@ export interface ImapBox {
   messages: (folder: Folder) => StoredMessage[];
   /** Names of the clients' commands so far. */
   commands: readonly string[];
+  /** Things that the server lacks now. Tests add and delete. */
+  lacks: Set<ServerLack>;
   setPassword(password: string): void;
   /** Accepts only this access token and no password from now on. */
   setToken(token: string): void;
@@ -56,8 +59,9 @@ export async function startImapBox(
 ): Promise<ImapBox> {
   const uidvalidity = Math.floor(Date.now() / 1000);
   const users = { [email]: { password } };
+  const lacks = new Set<ServerLack>();
   const imap = hoodiecrow({
-    plugins: [...PLUGINS, idle],
+    plugins: [...PLUGINS, idle, withLacks(lacks)],
     users,
     storage: {
       INBOX: { uidvalidity, messages: [] },
@@ -90,6 +94,7 @@ export async function startImapBox(
     messages: (name) =>
       folder(name).messages.map(({ uid, flags, raw }) => ({ uid, flags: [...flags], raw: Buffer.from(raw, 'latin1') })),
     commands,
+    lacks,
     setPassword: (changed) => void (users[email]!.password = changed),
     setToken(token) {
       users[email] = Object.assign(users[email]!, { password: newSecret(), xoauth2: { accessToken: token } });

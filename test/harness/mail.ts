@@ -20,6 +20,8 @@ export interface MailWorldMailbox {
   messages: (folder: Folder) => StoredMessage[];
   /** Names of its clients' IMAP commands so far. */
   commands: readonly string[];
+  /** Things that the IMAP server lacks now. Tests add and delete. */
+  lacks: ImapBox['lacks'];
   /** Accepts only this password from now on, by SMTP and IMAP. */
   setPassword(password: string): void;
   /** Accepts only this access token from now on, by XOAUTH2. */
@@ -114,6 +116,7 @@ export async function startMailWorld(
         deliver: box.deliver,
         messages: box.messages,
         commands: box.commands,
+        lacks: box.lacks,
         setPassword(changed) {
           user.password = changed;
           box.setPassword(changed);

@@ -1,5 +1,4 @@
-import { DAY_MS } from '../../lib/clock.ts';
-import type { ImapFlow, SearchObject } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { startFolderAt, recordFolderRead, readFolderProgress } from '../../domain/mailboxes/sync-state.ts';
 import { recordWarmup } from '../../domain/mailboxes/warmup/record.ts';
@@ -14,7 +13,18 @@ import {
 import { withCostPath } from '../../lib/cost-paths.ts';
 import { errorSummary } from '../../lib/error-report.ts';
 import { AppError } from '../../lib/errors.ts';
-import { imapError, ImapError, isUnanswered, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
+import {
+  fetchMessage,
+  firstUidSince,
+  imapError,
+  ImapError,
+  isUnanswered,
+  openFolder,
+  uidsAfter,
+  type FetchedMessage,
+  type ImapLack,
+  type ImapTarget,
+} from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 import { message } from '../../messages/index.ts';
@@ -41,6 +51,9 @@ const RETRY_COUNT = 10;
 export interface FolderParts {
   ctx: Ctx;
   client: ImapFlow;
+  target: ImapTarget;
+  /** Abilities that the server turned out to lack on this connection. */
+  lacks: Set<ImapLack>;
   mailbox: { id: string; email: string };
   /** Number of refusals per message while other messages could be read. Kept across connections. */
   broken: Map<string, number>;
@@ -92,20 +105,18 @@ async function fileWarmup({ client, ask, tend, ctx, mailbox }: FolderParts, fold
 }
 
 async function readFolder(parts: FolderParts, folder: string): Promise<boolean> {
-  const { ctx, client, mailbox, signal } = parts;
-  const box = await parts.ask(() => client.mailboxOpen(folder, { readOnly: true }));
-  const uidValidity = Number(box.uidValidity);
+  const { ctx, client, lacks, mailbox, signal } = parts;
+  const box = await parts.ask(() => openFolder(client, folder));
+  const { uidValidity } = box;
   const progress = await readFolderProgress(ctx, mailbox.id, folder);
   let { lastUid } = progress;
   if (progress.uidValidity !== uidValidity) {
     const slack = progress.uidValidity === null ? FIRST_SLACK_MS : RENUMBERED_SLACK_MS;
-    lastUid =
-      (await parts.ask(() => firstUidSince(client, new Date(progress.since.getTime() - slack), box.uidNext))) - 1;
+    const since = new Date(progress.since.getTime() - slack);
+    lastUid = (await parts.ask(() => firstUidSince(client, box, since, lacks))) - 1;
     await startFolderAt(ctx, mailbox.id, folder, uidValidity, lastUid);
   }
-  const found = await parts.ask(() => search(client, { uid: `${lastUid + 1}:*` }));
-  // `n:*` names the last message even when its uid is below n (RFC 3501 section 9).
-  const uids = found.filter((uid) => uid > lastUid).sort((a, b) => a - b);
+  const uids = await parts.ask(() => uidsAfter(client, lastUid, lacks));
   for (const uid of uids.slice(0, BATCH))
     if (!(await inTurn(parts, () => readMessage(parts, { folder, uidValidity, uid })))) return false;
   if (uids.length > BATCH) return true;
@@ -131,27 +142,6 @@ async function readFolder(parts: FolderParts, folder: string): Promise<boolean> 
   }
 }
 
-/**
- * Returns the lowest UID of mail received since a time; without such mail, the UID that the server will assign next.
- */
-async function firstUidSince(client: ImapFlow, since: Date, uidNext: number): Promise<number> {
-  // SEARCH SINCE compares days in the server's own zone; the exact time is compared here.
-  const found = await search(client, { since: new Date(since.getTime() - DAY_MS) });
-  let first = uidNext;
-  if (found.length === 0) return first;
-  for await (const { uid, internalDate } of client.fetch(found, { uid: true, internalDate: true }, { uid: true })) {
-    if (internalDate && new Date(internalDate) >= since) first = Math.min(first, uid);
-  }
-  return first;
-}
-
-/** UIDs of a search. A failed search must not look like an empty one: mail would be skipped. */
-async function search(client: ImapFlow, query: SearchObject): Promise<number[]> {
-  const found = await client.search(query, { uid: true });
-  if (!found) throw new ImapError('protocol', 'session', message('imap.no_search'));
-  return found;
-}
-
 interface At {
   folder: string;
   uidValidity: number;
@@ -174,9 +164,9 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
   }
   let fetched;
   try {
-    fetched = await fetchMessage(parts, at.uid);
+    fetched = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
   } catch (error) {
-    const known = imapError(error);
+    const known = imapError(error, parts.target);
     // A server that refuses every message is no evidence against this one. It is asked again for as long as that lasts.
     if (known.kind !== 'unreachable' && (await fetchesAnother(parts, at.uid)))
       broken.set(key, (broken.get(key) ?? 0) + 1);
@@ -190,51 +180,38 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
 async function retryUnreadable(parts: FolderParts, at: At): Promise<void> {
   let fetched;
   try {
-    fetched = await fetchMessage(parts, at.uid);
+    fetched = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
   } catch (error) {
-    const known = imapError(error);
+    const known = imapError(error, parts.target);
     if (known.kind === 'unreachable' || !parts.client.usable) throw known;
     return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
   }
-  if (!fetched || !fetched.source) return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
-  await withCostPath('inbound', () => recordMessage(parts, at, fetched));
+  if (fetched) await withCostPath('inbound', () => recordMessage(parts, at, fetched));
   // Has no effect if recording has removed the entry of the unreadable message.
   await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
 }
 
-type Fetched = Awaited<ReturnType<typeof fetchMessage>>;
-
-function fetchMessage(parts: FolderParts, uid: number) {
-  return parts.ask(() =>
-    parts.client.fetchOne(
-      String(uid),
-      { uid: true, size: true, internalDate: true, source: { maxLength: MAX_MESSAGE_BYTES } },
-      { uid: true },
-    ),
-  );
-}
-
-/** Returns true if the server delivers a neighbour of a message; false if there is none. */
-async function fetchesAnother(parts: FolderParts, uid: number): Promise<boolean> {
+/** Returns true if the server delivers a neighbour of a message, or if the folder has no other message to compare. */
+async function fetchesAnother({ client, ask, lacks }: FolderParts, uid: number): Promise<boolean> {
   try {
-    const others = (await parts.ask(() => search(parts.client, { uid: '1:*' }))).filter((other) => other !== uid);
+    const others = (await ask(() => uidsAfter(client, 0, lacks))).filter((other) => other !== uid);
     const nearest = others.sort((a, b) => Math.abs(a - uid) - Math.abs(b - uid))[0];
-    return nearest !== undefined && Boolean(await fetchMessage(parts, nearest));
+    return nearest === undefined || (await ask(() => fetchMessage(client, nearest, lacks))) !== undefined;
   } catch {
     return false;
   }
 }
 
-async function recordMessage(parts: FolderParts, at: At, fetched: Fetched): Promise<void> {
+async function recordMessage(parts: FolderParts, at: At, fetched: FetchedMessage | undefined): Promise<void> {
   const { ctx, mailbox } = parts;
   // Deleted by another client in the meantime.
-  if (!fetched || !fetched.source) return;
-  const location: MessageLocation = {
-    ...at,
-    receivedAt: fetched.internalDate ? new Date(fetched.internalDate) : ctx.clock.now(),
-  };
+  if (!fetched) return;
+  const { source } = fetched;
+  const now = ctx.clock.now();
+  // The sender's clock may be ahead.
+  const sentAt = fetched.sentAt && fetched.sentAt < now ? fetched.sentAt : now;
+  const location: MessageLocation = { ...at, receivedAt: fetched.internalDate ?? sentAt };
   try {
-    const { source } = fetched;
     if (await parts.record(() => recordWarmup(ctx, mailbox, source, location))) {
       parts.tend.push(at.uid);
       return parts.onMessage('warmup');
@@ -244,13 +221,7 @@ async function recordMessage(parts: FolderParts, at: At, fetched: Fetched): Prom
   } catch (error) {
     if (isPassing(error)) throw error;
     ctx.log.error({ err: error, mailboxId: mailbox.id, uid: at.uid }, 'a message could not be recorded');
-    await recordUnreadable(
-      ctx,
-      mailbox,
-      location,
-      fetched.size ?? fetched.source.length,
-      externalText(errorSummary(error)),
-    );
+    await recordUnreadable(ctx, mailbox, location, fetched.size, externalText(errorSummary(error)));
     parts.onMessage('unreadable');
   }
 }

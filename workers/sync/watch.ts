@@ -5,7 +5,12 @@ import type { Ctx, Deps } from '../../domain/platform/kernel/context.ts';
 import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { watchedMailbox } from '../../domain/mailboxes/read.ts';
-import { recordSignIn, recordRefusedSignIn, syncFailures } from '../../domain/mailboxes/sync-state.ts';
+import {
+  recordRefusedSignIn,
+  recordSignIn,
+  recordUnsupported,
+  syncFailures,
+} from '../../domain/mailboxes/sync-state.ts';
 import { readSignIn } from '../../domain/mailboxes/sign-in.ts';
 import {
   withSilenceLimit,
@@ -18,7 +23,7 @@ import {
 } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
@@ -43,7 +48,14 @@ export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'reco
  * Thrown when the provider has ended the consent. The mailbox is held for it and checked rarely until the consent is
  * renewed.
  */
-class ConsentEnded extends Error {}
+class ConsentEnded extends Error {
+  readonly said: Message;
+
+  constructor(said: Message) {
+    super(render(said));
+    this.said = said;
+  }
+}
 
 /**
  * Interval (ms) of reads even with IDLE, because servers forget. A mailbox with a Junk folder, for which IDLE reports
@@ -59,13 +71,18 @@ const DOUBTFUL_TRIES = 6;
 
 /**
  * Watches one mailbox until `signal` fires or the connection fails: reads new mail, waits for more (IDLE or polling),
- * reads again. Then releases the lease. Never throws.
+ * reads again. A visit ends when all mail is read. Then releases the lease. Never throws.
  */
-export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: AbortSignal): Promise<void> {
+export async function watchMailbox(
+  parts: WatchParts,
+  lease: SyncLease,
+  isVisit: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const { deps, workerId } = parts;
   const ctx = systemCtx(deps, lease.organizationId, `sync/${lease.mailboxId}`);
   try {
-    await watch(parts, ctx, lease, signal);
+    await watch(parts, ctx, lease, isVisit, signal);
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
     await recordSyncFailure(parts, ctx, lease, error).catch((failure: unknown) => {
@@ -75,11 +92,17 @@ export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: 
   }
 }
 
-async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: AbortSignal): Promise<void> {
+async function watch(
+  parts: WatchParts,
+  ctx: Ctx,
+  lease: SyncLease,
+  isVisit: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
   if (!mailbox) return;
   const signIn = await readSignIn(ctx, mailbox);
-  if (signIn.kind === 'refused') throw new ConsentEnded(render(signIn.reason));
+  if (signIn.kind === 'refused') throw new ConsentEnded(signIn.reason);
   if (signIn.kind === 'unavailable') throw new ImapError('unreachable', 'auth', message('mailboxes.no_access_token'));
   const target = signIn.imap;
   if (!target) return;
@@ -97,11 +120,13 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   try {
     await recordSignIn(ctx, lease.mailboxId);
     const news = new News(client, signal, ask);
-    const junk = await ask(() => findFolder(client, '\\Junk'));
+    let junk = await ask(() => findFolder(client, '\\Junk'));
     const canIdle = client.capabilities.has('IDLE');
     const folders: FolderParts = {
       ctx,
       client,
+      target,
+      lacks: new Set(),
       mailbox: { id: lease.mailboxId, email: lease.email },
       broken: parts.broken,
       reads: parts.reads,
@@ -114,15 +139,31 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
     };
     while (!signal.aborted) {
       news.forget();
-      const more = [junk ? await syncFolder(folders, junk) : false, await syncFolder(folders, 'INBOX')];
-      if (!more.includes(true)) await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
+      const inJunk = junk ? await syncJunk(folders, junk) : 'read';
+      if (inJunk === 'closed') junk = undefined;
+      const more = (await syncFolder(folders, 'INBOX')) || inJunk === 'more';
+      if (more) continue;
+      if (isVisit) return;
+      await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    // The words of a server may quote the password.
+    if (!signal.aborted) throw (error as { responseText?: string }).responseText ? imapError(error, target) : error;
   } finally {
     signal.removeEventListener('abort', hurry);
     clearTimeout(farewell);
     client.close();
+  }
+}
+
+/** Reads the Junk folder. One that the server does not open (`closed`) must not keep the INBOX from being read. */
+async function syncJunk(folders: FolderParts, junk: string): Promise<'read' | 'more' | 'closed'> {
+  try {
+    return (await syncFolder(folders, junk)) ? 'more' : 'read';
+  } catch (error) {
+    if (!folders.client.usable || !imapError(error).needs) throw error;
+    folders.ctx.log.warn({ err: error, mailboxId: folders.mailbox.id }, 'sync: a Junk folder cannot be read');
+    return 'closed';
   }
 }
 
@@ -213,17 +254,19 @@ function doubtfulWaitMs(failures: number): number {
 
 async function recordSyncFailure(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unknown): Promise<void> {
   const { deps, workerId, retryMs } = parts;
-  if (error instanceof ConsentEnded) return failLease(deps.db, workerId, lease.mailboxId, () => AUTH_HOLD_MS);
+  if (error instanceof ConsentEnded)
+    return failLease(deps.db, workerId, lease.mailboxId, error.said, () => AUTH_HOLD_MS);
   const known = imapError(error);
   ctx.log.warn({ err: error, mailboxId: lease.mailboxId, kind: known.kind }, 'sync: a mailbox cannot be read now');
   if (known.kind === 'auth' && !(await expireAccess(ctx, lease.mailboxId))) {
     const waitOf = (failures: number): number => (known.doubtful ? doubtfulWaitMs(failures) : AUTH_HOLD_MS);
     const holdMs = waitOf((await syncFailures(ctx, lease.mailboxId)) + 1);
     await recordRefusedSignIn(ctx, lease.mailboxId, known.said, holdMs);
-    await failLease(deps.db, workerId, lease.mailboxId, waitOf);
+    await failLease(deps.db, workerId, lease.mailboxId, known.said, waitOf);
     return;
   }
+  if (known.needs === 'uidvalidity') await recordUnsupported(ctx, lease.mailboxId, known.said);
   const backoff = (failures: number) =>
     Math.min(retryMs * 2 ** Math.min(failures - 1, 20), RETRY_CAP_MS) * (0.75 + Math.random() / 2);
-  await failLease(deps.db, workerId, lease.mailboxId, backoff);
+  await failLease(deps.db, workerId, lease.mailboxId, known.said, backoff);
 }

@@ -14,11 +14,14 @@ export const mailboxCheckWorkflow = defineWorkflow()({
 /** Arguments of a mailbox check. The credentials are sealed in the row that the id names. */
 export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 
-/** Stage at which a connection failed. */
-export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
+/** Stage at which a check failed. At `reading` the server lacks what reading needs. */
+export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session' | 'reading';
 
-/** Result of one server; null if it was not contacted. Its message contains no secret. */
-export type SideResult = { ok: true } | { ok: false; stage: CheckStage; message: Sentence } | null;
+/**
+ * Result of one server; null if it was not contacted. Its message contains no secret. `lacks` are optional abilities that an IMAP server does not have,
+ * by their names in the protocol.
+ */
+export type SideResult = { ok: true; lacks?: string[] } | { ok: false; stage: CheckStage; message: Sentence } | null;
 
 export interface MailboxCheckResult {
   smtp: SideResult;

@@ -196,10 +196,16 @@ create table mailbox_sync (
   last_synced_at timestamptz,
   failures integer not null default 0,
   retry_at timestamptz,
+  last_error jsonb,
+  activity double precision not null default 0,
+  standing boolean not null default true,
   primary key (mailbox_id, folder)
 );
 comment on table mailbox_sync is 'Progress of reading one IMAP folder of a mailbox, with the lease of the watching worker.';
 comment on column mailbox_sync.last_uid is 'Highest IMAP UID read.';
+comment on column mailbox_sync.last_synced_at is 'Time at which the folder was last read to its end.';
+comment on column mailbox_sync.activity is 'Binary logarithm of the number of messages read, each weighted by 2 to the power of its day since 1970. The weights halve from day to day, and values of different days compare.';
+comment on column mailbox_sync.standing is 'The mailbox is among the most active ones, which have a connection all the time. Others are visited.';
 create index mailbox_sync_free on mailbox_sync (lease_until);
 call heron_guard_rows('mailbox_sync');
 

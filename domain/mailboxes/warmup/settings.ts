@@ -1,7 +1,7 @@
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from '../read.ts';
-import { updateMailbox, type MailboxEdit } from '../update.ts';
+import { updateMailbox, type MailboxEdit, type UpdateOptions } from '../update.ts';
 import { releaseMails, signalWarmup, startWarmup, stopWarmup } from './standing.ts';
 
 /** Settings that the daily plan depends on. After a change the rest of the day is planned again. */
@@ -16,14 +16,13 @@ const PLANNED_BY = [
 
 /**
  * Changes a mailbox and its warmup in one transaction. `warmup` true starts or resumes it, false stops it.
- * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError as {@link updateMailbox}; warmup_enable_failed
  */
 export async function changeMailbox(
   ctx: Ctx,
   id: string,
   { warmup, ...edit }: MailboxEdit & { warmup?: boolean | undefined },
-  options: { expectedUpdatedAt?: Date | undefined } = {},
+  options: UpdateOptions = {},
 ): Promise<MailboxDetail> {
   return transact(ctx, async (tx) => {
     const within = { ...ctx, trx: tx.trx };

@@ -2,12 +2,12 @@ import { message, type Message, type MessageCode } from '../../../messages/index
 
 /**
  * Reason why a mailbox is held. The sign-in was refused, the OAuth consent has ended, or a mail server objects to the
- * mailbox or its settings. Ordered mailboxes are also held while the order is unpaid or after their domain has lapsed.
+ * mailbox or its settings. Or the mailbox cannot be read. Ordered mailboxes are also held while the order is unpaid or after their domain has lapsed.
  */
 export type HoldCode =
   | 'auth_failed'
   | 'consent_ended'
-  | 'imap_auth_failed'
+  | ReadingHoldCode
   | 'sender_refused'
   | 'sending_limit'
   | 'sending_suspended'
@@ -15,6 +15,13 @@ export type HoldCode =
   | 'sender_reputation'
   | 'server_refused'
   | OrderHoldCode;
+
+/**
+ * Holds of a mailbox that is not read, as replies and bounces would stay unseen. The IMAP server refuses the sign-in or
+ * lacks what reading needs, or the INBOX has not been read for an hour.
+ */
+export const READING_HOLDS = ['imap_auth_failed', 'imap_unsupported', 'imap_unread'] as const;
+type ReadingHoldCode = (typeof READING_HOLDS)[number];
 
 /**
  * Holds caused by a purchase of mailboxes. They last until their condition is met. Switching the mailbox on, new
@@ -36,6 +43,8 @@ export function holdTitle(code: string): Message {
 const FIXES: Partial<Record<HoldCode, MessageCode>> = {
   auth_failed: 'hold.sign_in.fix',
   imap_auth_failed: 'hold.sign_in.fix',
+  imap_unsupported: 'hold.imap_unsupported.fix',
+  imap_unread: 'hold.imap_unread.fix',
   consent_ended: 'hold.consent_ended.fix',
   sending_limit: 'hold.sending_limit.fix',
   order_unpaid: 'hold.order_unpaid.fix',

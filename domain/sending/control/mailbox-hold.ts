@@ -2,7 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { holdTitle, isOrderHold, ORDER_HOLDS, type HoldCode } from './hold-codes.ts';
+import { holdTitle, isOrderHold, ORDER_HOLDS, READING_HOLDS, type HoldCode } from './hold-codes.ts';
 import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
 import { message, type Message } from '../../../messages/index.ts';
@@ -77,8 +77,11 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   announceError(tx, mailboxId, mailbox.email, { error_code: hold.code, title, message: hold.reason });
 }
 
-/** Codes of receivers' objections to a mailbox's mail. They are shown with the mailbox and do not hold it. */
-const WARNINGS = { content_refused: true, refused_by_receiver: true, report_without_email: true };
+/**
+ * Codes of receivers' objections to a mailbox's mail, and of what its IMAP server lacks. They are shown with the mailbox
+ * and do not hold it.
+ */
+const WARNINGS = { content_refused: true, refused_by_receiver: true, report_without_email: true, imap_lacks: true };
 type WarningCode = keyof typeof WARNINGS;
 
 /**
@@ -111,7 +114,7 @@ export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, 
     announceError(tx, mailboxId, mailbox.email, { error_code: code, title: mailboxErrorTitle(code), message: said });
 }
 
-/** Returns the title of a mailbox error: that of its hold, or that of the receivers' objection. */
+/** Returns the title of a mailbox error: that of its hold, or that of the warning. */
 export function mailboxErrorTitle(code: string): Message {
   return code in WARNINGS ? message(`mailbox_warning.${code as WarningCode}`) : holdTitle(code);
 }
@@ -192,7 +195,7 @@ const SIDES = ['hold', 'imap_hold'] as const;
 
 /** Returns the prefix of the columns in which a hold is stored. */
 function sideOf(code: HoldCode): (typeof SIDES)[number] {
-  return code === 'imap_auth_failed' ? 'imap_hold' : 'hold';
+  return (READING_HOLDS as readonly string[]).includes(code) ? 'imap_hold' : 'hold';
 }
 
 /** Returns a mailbox's health: `warning` when all holds end by themselves, `error` when a person must act. */

@@ -55,6 +55,7 @@ export const mailboxes = {
     'Die Verbindung ließ sich nicht verschlüsseln. TLS ist auf den Ports 465 und 993 üblich, STARTTLS auf 587 und 143; versuche das andere.',
   'refusal.auth':
     'Benutzername oder Passwort ist falsch. Der Benutzername ist meist die ganze Adresse. Bei Anmeldung in zwei Schritten lege beim Mailanbieter ein App-Passwort an und verwende es hier.',
+  'refusal.reading': 'Der Server kann nicht, was das Lesen des Postfachs braucht. Nimm einen anderen IMAP-Server.',
   'refusal.session':
     'Die Anmeldung gelang, aber das Postfach ließ sich nicht öffnen. Prüfe den Benutzernamen und ob der Mailanbieter diesen Zugang eingeschaltet hat.',
   'hold.said': 'Grund: {reason}',

@@ -53,6 +53,7 @@ export const mailboxes = {
     'The connection could not be encrypted. TLS is usual on ports 465 and 993, STARTTLS on 587 and 143; try the other one.',
   'refusal.auth':
     'User name or password is wrong. The user name is usually the whole address. If the account has two-step sign-in, create an app password at your mail host and use it.',
+  'refusal.reading': 'The server cannot do what reading the mailbox needs. Use another IMAP server.',
   'refusal.session':
     'The sign-in worked, but the mailbox could not be opened. Check the user name, and whether this kind of access is enabled at your mail host.',
   'hold.said': 'Reason: {reason}',

@@ -5,7 +5,7 @@ import { ErrorNote } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
 
 const SIDES = ['smtp', 'imap'] as const;
-const STAGES = ['dns', 'connect', 'greeting', 'tls', 'auth', 'session'] as const;
+const STAGES = ['dns', 'connect', 'greeting', 'tls', 'auth', 'session', 'reading'] as const;
 
 interface Refusal {
   side: (typeof SIDES)[number];
