@@ -13,6 +13,7 @@ const REVIEW_MS = 60_000;
 export function startReadingReview(deps: Deps, metrics: Metrics, everyMs = REVIEW_MS): Repeated {
   let unread: ReadonlySet<string> = new Set();
   return every(
+    'reading review',
     everyMs,
     async () => {
       metrics.oldestLookSeconds.set(await oldestLookSeconds(deps));

@@ -35,7 +35,7 @@ interface Request {
 /** Starts a customer's app on loopback; `answer` gets each request after its body is read. */
 async function app(
   t: ExecutionContext,
-  answer: (request: Request, response: Parameters<RequestListener>[1]) => void,
+  answer: (request: Request, response: Parameters<RequestListener>[1]) => unknown,
 ): Promise<{ url: string; requests: Request[] }> {
   const requests: Request[] = [];
   const server = createServer((message, response) => {

@@ -7,7 +7,7 @@ type Filled<Pattern extends string> = Pattern extends `${infer Before}/$${infer 
     ? `${Before}/${string}/${Filled<After>}`
     : `${Before}/${string}`
   : Pattern;
-type Path = Filled<keyof RegisteredRouter['routesByPath'] & string>;
+type Path = Filled<keyof RegisteredRouter['routesByPath']>;
 /** Address of a page of the dashboard: its path with the parameters filled in, and possibly a query. */
 export type Address = Path | `${Path}?${string}`;
 

@@ -92,7 +92,7 @@ export default function Editor({
     const editor = view.current;
     if (!editor) return;
     if (editor.state.doc.toString() === value) isAhead.current = false;
-    // What was typed after this value was rendered is not overwritten: the next value holds it.
+    // Text typed after this value was rendered is not overwritten: the next value holds it.
     if (isAhead.current || editor.state.doc.toString() === value) return;
     isApplying.current = true;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });

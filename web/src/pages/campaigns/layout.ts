@@ -29,10 +29,10 @@ export interface Way {
 
 export const NODE = { width: 240, height: 108 } as const;
 export const END = { width: 84, height: 34 } as const;
-/** Size of a label's text (px): average width of a letter, height of its line with a margin. */
-const LETTER = 6.4;
+/** Size of a label's text (px): average width of a character, height of its line with a margin. */
+const CHARACTER = 6.4;
 const LABEL_HEIGHT = 22;
-/** Radius of a way's turns (px). */
+/** Radius of a way's corners (px). */
 const RADIUS = 12;
 const GAP = { nodesep: 48, ranksep: 40, edgesep: 24 };
 
@@ -60,7 +60,7 @@ export function layOut(steps: readonly StepWithLinks[]): {
         ends.push(target);
         graph.setNode(target, { width: END.width, height: NODE.height });
       }
-      const size = label ? { width: label.length * LETTER + 12, height: LABEL_HEIGHT } : { width: 0, height: 0 };
+      const size = label ? { width: label.length * CHARACTER + 12, height: LABEL_HEIGHT } : { width: 0, height: 0 };
       graph.setEdge(source, target, { ...size, labelpos: 'c' }, id);
       return { id, source, target, label };
     }),
@@ -104,7 +104,7 @@ function straightInRows(points: readonly Point[], tops: readonly number[]): Poin
   });
 }
 
-/** Returns the SVG path of a way: a line through its points with rounded turns. */
+/** Returns the SVG path of a way: a line through its points with rounded corners. */
 export function pathOf(points: readonly Point[]): string {
   const parts = points.map((point, at) => {
     const [before, after] = [points[at - 1], points[at + 1]];
@@ -116,9 +116,9 @@ export function pathOf(points: readonly Point[]): string {
   return parts.join(' ');
 }
 
-/** Returns the point at which a turn's curve begins: on the way to a neighbour, at most half of it. */
-function towards(turn: Point, other: Point): Point {
-  const length = Math.hypot(other.x - turn.x, other.y - turn.y);
+/** Returns the point at which a corner's curve begins: towards a neighbour, at most halfway. */
+function towards(corner: Point, other: Point): Point {
+  const length = Math.hypot(other.x - corner.x, other.y - corner.y);
   const share = length === 0 ? 0 : Math.min(RADIUS, length / 2) / length;
-  return { x: turn.x + (other.x - turn.x) * share, y: turn.y + (other.y - turn.y) * share };
+  return { x: corner.x + (other.x - corner.x) * share, y: corner.y + (other.y - corner.y) * share };
 }
