@@ -350,7 +350,7 @@ test.serial('denied, or not decided within 30 minutes: denied, and nothing is se
   t.is(ended.state, 'denied');
   t.like(ended.error_details, {
     code: 'approval_denied',
-    message: message('runs.denied_because', { reason: 'Too pushy' }),
+    message: message('runs.denied_because', { reason: message('words', { words: 'Too pushy' }) }),
   });
 
   const late = await desk.step(await desk.create());
