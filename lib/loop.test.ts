@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { eventually } from '../test/harness/eventually.ts';
 import { startLoop, type Pause } from './loop.ts';
 import { liveness, stalledLoops } from './iterations.ts';
 
@@ -17,9 +17,9 @@ test('a loop goes on at once, after its pause, when it is woken, and after a fai
     failedMs: 1,
     onError: (error) => errors.push(error),
   });
-  while (turns < 4) await sleep(1);
+  await eventually(async () => turns >= 4);
   loop.wake();
-  while (turns < 5) await sleep(1);
+  await eventually(async () => turns >= 5);
   await loop.stop();
   t.deepEqual([turns, errors.length], [5, 1]);
 });
@@ -37,7 +37,7 @@ test('a held loop does nothing until it may, and a stop does not wait for that',
   t.is(turns, 0);
   const loop = startLoop({ ...options, iterate });
   held = false;
-  while (turns < 1) await sleep(1);
+  await eventually(async () => turns >= 1);
   await loop.stop();
   t.is(turns, 1);
 });
@@ -57,7 +57,7 @@ test.serial('an iteration that makes no progress for a minute ends liveness, a s
     failedMs: 1,
     onError: () => {},
   });
-  while (!settle) await sleep(1);
+  await eventually(async () => settle !== undefined);
   const pass = (ms: number) => {
     const at = performance.now() + ms;
     performance.now = () => at;

@@ -65,6 +65,7 @@ const KINDS: Record<string, Kind> = {
       'domain/sending/allocate.test.ts': 'a limit for who would wait for ever',
       'domain/audience/product-events/publish.test.ts': DRAWS_ORDERS,
       'domain/campaigns/runs/races.test.ts': DRAWS_ORDERS,
+      'domain/sending/enrollment/wait.test.ts': DRAWS_ORDERS,
       'domain/audience/verification/by-probe.test.ts':
         'gives a third conversation time to begin; with less the test proves less',
       'lib/egress/request.test.ts': SUBJECT,
@@ -74,6 +75,7 @@ const KINDS: Record<string, Kind> = {
       'temporal/relay-order.test.ts': 'a call takes a while, so that two of one workflow would overlap',
       'temporal/relay.test.ts': 'a call takes a while; notices come one after the other',
       'test/engine/interleavings.test.ts': DRAWS_ORDERS,
+      'test/engine/frozen-worker.test.ts': 'a process that stands still for some time is what is tested',
       'test/engine/steps.test.ts': DRAWS_ORDERS,
       'test/harness/eventually.ts': 'the pause between two looks',
       'test/harness/keyboard.ts': 'the pause between two looks, in the browser',

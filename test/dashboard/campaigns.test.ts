@@ -118,7 +118,7 @@ browserTest(
     await dialog.getByText('One lead gets emails').waitFor();
     await dialog.getByText(`From ${OURS}`).waitFor();
     await dialog.getByRole('button', { name: /To ada@lead\.test/ }).click();
-    await dialog.locator('iframe').contentFrame().getByText('Hello Ada, who looks after the lights?').waitFor();
+    await dialog.getByText('Hello Ada, who looks after the lights?').waitFor();
     await page.getByRole('button', { name: 'Start sending' }).click();
     // The button that opened the dialog has another label now, and has the focus again.
     await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();
