@@ -69,7 +69,7 @@ test.serial('an iteration that makes no progress for a minute ends liveness, a s
   t.deepEqual(liveness(), { status: 200, body: { status: 'ok' } });
   pass(2_000);
   t.deepEqual(liveness(), { status: 503, body: { status: 'stalled', loops: ['hanging'] } });
-  settle();
+  settle!();
   await loop.stop();
   t.deepEqual(stalledLoops(), []);
 });

@@ -287,6 +287,8 @@ async function dueEmail(tenant: Tenant, mailboxId: string): Promise<string> {
   const [enrollmentId] = await enroll(deps, tenant.organizationId, campaignId, [contactId]);
   const now = deps.clock.now();
   const id = newId();
+  // Emails of one mailbox follow each other at once.
+  await deps.db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 0 });
   await deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', current_step_id: stepIds[0] });
   await deps.db('sends').insert({
     id,

@@ -55,15 +55,16 @@ export async function launchContent(
 
 /**
  * Builds the first emails of a campaign as their recipients would see them, to the leads that it would take first.
- * @param count maximum number of emails
+ * @param options.count maximum number of emails
+ * @param options.isShown returns false for mailboxes that the caller may not see
  */
 export async function firstEmails(
   org: OrgScope,
   campaign: CampaignRow,
   config: Pick<Config, 'TRACKING_DOMAIN'>,
-  count: number,
+  { count, isShown }: { count: number; isShown: (mailboxId: string) => boolean },
 ): Promise<{ senders: ApprovalContent['senders']; samples: ApprovalSample[] }> {
-  const senders = await sendersOf(org, campaign);
+  const senders = (await sendersOf(org, campaign)).filter(({ id }) => isShown(id));
   const settings = await effectiveSettings(org, campaign.id);
   const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position');
   const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id');

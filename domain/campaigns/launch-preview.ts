@@ -23,7 +23,7 @@ interface LaunchPreview {
 
 /**
  * Shows what a start would do: to how many leads, from which mailboxes, when the first email leaves, and the first five
- * emails. Whoever may not see contacts gets no emails. Writes nothing.
+ * emails. Whoever may not see contacts gets no emails, and a key for some mailboxes sees only these. Writes nothing.
  * @throws AppError not_found
  */
 export async function previewLaunch(ctx: Ctx, id: string): Promise<LaunchPreview> {
@@ -31,7 +31,8 @@ export async function previewLaunch(ctx: Ctx, id: string): Promise<LaunchPreview
   const campaign = await findCampaign(org, id);
   const shown = may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']) ? SHOWN_EMAILS : 0;
   const { open } = await countLeads(org, campaign.id);
-  const emails = await firstEmails(org, campaign, ctx.config, shown);
+  const isShown = (mailboxId: string) => ctx.actor.allowedMailboxes?.includes(mailboxId) ?? true;
+  const emails = await firstEmails(org, campaign, ctx.config, { count: shown, isShown });
   return {
     campaignId: campaign.id,
     leads: open,

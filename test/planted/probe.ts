@@ -27,7 +27,7 @@ try {
     organization_id: organizationId,
     status: 'completed',
     filename: 'planted.csv',
-    error: 'this one fails',
+    error: JSON.stringify('this one fails'),
     created_at: now,
     updated_at: now,
   });

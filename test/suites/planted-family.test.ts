@@ -83,7 +83,7 @@ export const plantedApproval: ApprovalSubject<string> = {
   lock: async (_tx, id) => id,
   content: async (_tx, _id, { payload }) => payload,
   async execute(tx, id) {
-    await tx.org.table('contact_imports').where({ id }).update({ error: 'approved' });
+    await tx.org.table('contact_imports').where({ id }).update({ error: JSON.stringify('approved') });
   },
   refused: async () => {},
 };
