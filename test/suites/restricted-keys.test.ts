@@ -224,6 +224,7 @@ test('no answer to a restricted key has anything of the mail, settings and troub
     'analytics.account',
     'analytics.accounts',
     'audit-logs.list',
+    'campaigns.previewLaunch',
     'mailboxes.get',
     'mailboxes.list',
     'tasks.listDeadLetters',

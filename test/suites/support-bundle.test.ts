@@ -37,15 +37,21 @@ async function plantInLogs(dataDir: string): Promise<string[]> {
   return [token, password, key, word, code, person, other, person.split('@')[0]!];
 }
 
-/** Returns random values for secrets that accept any text. */
+/** Returns random values for secrets, in the form that each needs. */
 function drawnSettings(): Record<string, string> {
   const others = new Set(['PRIMARY_DB', 'PROSPECT_DB', 'PROSPECT_OWNER_DB', 'REDIS_URL', 'NATS_URL', 'CODEC_KEYS']);
-  const keys = new Set(['CREDENTIALS_ENCRYPTION_KEY', 'CREDENTIALS_PREVIOUS_KEYS']);
-  return Object.fromEntries(
+  const keys = new Set(['CREDENTIALS_ENCRYPTION_KEY', 'CREDENTIALS_PREVIOUS_KEYS', 'TRACKING_KEYS', 'SECRET_KEY_BASE']);
+  const settings = Object.fromEntries(
     [...SENSITIVE]
       .filter((name) => !others.has(name) && !name.startsWith('TEMPORAL_'))
       .map((name) => [name, keys.has(name) ? randomBytes(32).toString('hex') : drawn()]),
   );
+  // JWT_SECRET is another name of AUTH_SECRET.
+  return {
+    ...settings,
+    JWT_SECRET: settings.AUTH_SECRET!,
+    KMS_LOCAL_MASTER_KEY: randomBytes(32).toString('base64'),
+  };
 }
 
 test('a bundle holds what a helper asks for, and no secret, token, password or address', async (t) => {
