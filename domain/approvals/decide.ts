@@ -2,7 +2,7 @@ import { json } from '../../db/connection.ts';
 import type { ApprovalContent } from '../../db/json-columns.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
-import { AppError, badRequest } from '../../lib/errors.ts';
+import { AppError, badRequest, type Problem } from '../../lib/errors.ts';
 import { may } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact } from '../platform/kernel/transact.ts';
@@ -62,17 +62,26 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
   });
 }
 
+/** Lists problems of a decision beyond its format: only approved leads can come with an allowance for further ones. */
+export function allowanceProblems(
+  { subject_type: type }: Pick<ApprovalRow, 'subject_type'>,
+  { decision, leadsPerDay }: Partial<Pick<Decision, 'decision' | 'leadsPerDay'>>,
+): Problem[] {
+  const isPossible = decision !== 'denied' && type === 'campaign_leads';
+  return leadsPerDay === undefined || isPossible
+    ? []
+    : [{ path: 'body.leads_per_day', message: message('field.leads_only') }];
+}
+
 /**
  * Refuses to approve what the person may not do themselves, and an allowance where none is possible. Everybody who may
  * send can deny.
  * @throws AppError forbidden, bad_request
  */
-async function assertMayDecide(tx: Tx, approval: ApprovalRow, { decision, leadsPerDay }: Decision): Promise<void> {
-  if (leadsPerDay !== undefined && (decision === 'denied' || approval.subject_type !== 'campaign_leads'))
-    throw badRequest(message('approval.allowance_of_leads'), [
-      { path: 'body.leads_per_day', message: message('field.leads_only') },
-    ]);
-  if (decision === 'denied') return;
+async function assertMayDecide(tx: Tx, approval: ApprovalRow, decision: Decision): Promise<void> {
+  const problems = allowanceProblems(approval, decision);
+  if (problems.length > 0) throw badRequest(message('approval.allowance_of_leads'), problems);
+  if (decision.decision === 'denied') return;
   await assertHeld(
     tx.org,
     tx.actor,

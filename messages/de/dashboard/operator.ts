@@ -20,6 +20,7 @@ export const operator = {
   'operator.part.database': 'Datenbank',
   'operator.part.workflow_service': 'Workflow-Dienst (Temporal)',
   'operator.part.workers': 'Worker',
+  'operator.part.clocks': 'Uhren der Worker',
   'operator.part.runs': 'Läufe von Kampagnen und Leads',
   'operator.part.failing_runs': 'Workflow-Tasks der Läufe',
   'operator.part.event_intake': 'Annahme von Produktereignissen',

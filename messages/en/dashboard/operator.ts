@@ -20,6 +20,7 @@ export const operator = {
   'operator.part.database': 'Database',
   'operator.part.workflow_service': 'Workflow service (Temporal)',
   'operator.part.workers': 'Workers',
+  'operator.part.clocks': 'Clocks of the workers',
   'operator.part.runs': 'Runs of campaigns and leads',
   'operator.part.failing_runs': 'Workflow tasks of runs',
   'operator.part.event_intake': 'Intake of product events',

@@ -24,7 +24,7 @@ export default function Check({ id }: { id: string }) {
           <Answered query={check} skeleton={<ListSkeleton rows={2} height={32} />}>
             {({ valid, problems }) => (
               <Stack gap="sm">
-                <Text size="sm" fw={600} c={valid ? 'teal' : 'red'}>
+                <Text size="sm" fw={600} c={valid ? 'var(--mantine-color-text)' : 'var(--mantine-color-error)'}>
                   {t(valid ? 'campaign.check.fine' : 'campaign.check.stopped')}
                 </Text>
                 <Problems id={id} problems={problems.filter(isError)} />
