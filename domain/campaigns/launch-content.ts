@@ -31,10 +31,8 @@ export async function launchContent(
 ): Promise<ApprovalContent> {
   const leads = onlyWaiting ? WAITING_LEADS : OPEN_LEADS;
   const addresses = await recipientsOf(org, campaign, leads);
-  const senders = await sendersOf(org, campaign);
-  const settings = await effectiveSettings(org, campaign.id);
-  const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position');
-  const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id');
+  const parts = await partsOf(org, campaign);
+  const { senders, settings, steps, variants } = parts;
   return {
     title: onlyWaiting
       ? message('action.leads', { name: campaign.name, count: addresses.length })
@@ -48,7 +46,7 @@ export async function launchContent(
     senders: senders.map(shownSender),
     schedule: scheduleOf(campaign),
     steps: steps.map((step) => templateOf(step, steps, variantsOf(step, steps, variants))),
-    samples: await samplesOf(org, { campaign, leads, config, settings, senders, steps, variants }, MAX_SAMPLES),
+    samples: await samplesOf(org, { ...parts, campaign, leads, config }, MAX_SAMPLES),
     details: detailsOf(campaign, settings),
   };
 }
@@ -64,12 +62,20 @@ export async function firstEmails(
   config: Pick<Config, 'TRACKING_DOMAIN'>,
   { count, isShown }: { count: number; isShown: (mailboxId: string) => boolean },
 ): Promise<{ senders: ApprovalContent['senders']; samples: ApprovalSample[] }> {
-  const senders = (await sendersOf(org, campaign)).filter(({ id }) => isShown(id));
-  const settings = await effectiveSettings(org, campaign.id);
-  const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position');
-  const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id');
-  const sampled = { campaign, leads: OPEN_LEADS, config, settings, senders, steps, variants, order: 'e.id' } as const;
+  const parts = await partsOf(org, campaign);
+  const senders = parts.senders.filter(({ id }) => isShown(id));
+  const sampled = { ...parts, senders, campaign, leads: OPEN_LEADS, config, order: 'e.id' } as const;
   return { senders: senders.map(shownSender), samples: await samplesOf(org, sampled, count) };
+}
+
+/** Reads everything of a campaign, besides its leads, that shapes its emails. */
+async function partsOf(org: OrgScope, campaign: CampaignRow) {
+  return {
+    senders: await sendersOf(org, campaign),
+    settings: await effectiveSettings(org, campaign.id),
+    steps: await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position'),
+    variants: await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id'),
+  };
 }
 
 /** Conditions on `e`: unfinished leads, and those of them that wait for an approval. */

@@ -18,17 +18,8 @@ interface RolePermissions {
  * Refuses to grant permissions that the actor does not have.
  * @throws AppError forbidden naming the missing permissions
  */
-export function assertMayGrant(tx: Tx, { permissions, is_owner: isOwner = false }: RolePermissions): Promise<void> {
-  return assertHeld(
-    tx.org,
-    tx.actor,
-    { permissions, isOwner },
-    (beyond) =>
-      new AppError(
-        'forbidden',
-        beyond.includes('owner') ? message('member.make_owner') : message('member.beyond_you', { permissions: beyond }),
-      ),
-  );
+export function assertMayGrant(tx: Tx, role: RolePermissions): Promise<void> {
+  return assertRoleHeld(tx, role, 'member.make_owner', 'member.beyond_you');
 }
 
 /**
@@ -36,23 +27,21 @@ export function assertMayGrant(tx: Tx, { permissions, is_owner: isOwner = false 
  * @param what the thing to be changed, for the message
  * @throws AppError forbidden
  */
-export function assertMayManage(
+export function assertMayManage(tx: Tx, role: RolePermissions, what: 'member' | 'role' = 'member'): Promise<void> {
+  return assertRoleHeld(tx, role, 'member.change_owner', `${what}.stronger`);
+}
+
+/** Refuses, with a message for owners and one for other roles, a role that has permissions which the actor lacks. */
+function assertRoleHeld(
   tx: Tx,
   { permissions, is_owner: isOwner = false }: RolePermissions,
-  what: 'member' | 'role' = 'member',
+  ofOwner: 'member.make_owner' | 'member.change_owner',
+  ofOthers: 'member.beyond_you' | 'member.stronger' | 'role.stronger',
 ): Promise<void> {
-  return assertHeld(
-    tx.org,
-    tx.actor,
-    { permissions, isOwner },
-    (beyond) =>
-      new AppError(
-        'forbidden',
-        beyond.includes('owner')
-          ? message('member.change_owner')
-          : message(`${what}.stronger`, { permissions: beyond }),
-      ),
-  );
+  return assertHeld(tx.org, tx.actor, { permissions, isOwner }, (beyond) => {
+    const said = beyond.includes('owner') ? message(ofOwner) : message(ofOthers, { permissions: beyond });
+    return new AppError('forbidden', said);
+  });
 }
 
 /** Returns a problem if the organization does not have the role named by a request. */
