@@ -1,5 +1,4 @@
 import test from 'ava';
-import { eventually } from '../../../test/harness/eventually.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
 import { createEndpoint, emitEvents, fanOut } from '../../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
@@ -43,17 +42,16 @@ const run = (batchId: string) => runBatch(engine, batchId, { lane: false, signal
 /** Ends the claims of all deliveries, as if their attempts had begun long ago. */
 const endClaims = () => world.deps.db('webhook_deliveries').update({ claimed_until: world.deps.db.raw('now()') });
 
-/** Waits until an attempt has read the claims of others and not yet done anything else on its connection. */
-const readsClaims = () =>
-  eventually(async () => {
-    const last = world.deps.db('pg_stat_activity').whereRaw('datname = current_database()');
-    return (
-      (
-        await last
-          .whereLike('query', '%min(coalesce(claimed_until%')
-          .whereNot('pid', world.deps.db.raw('pg_backend_pid()'))
-      ).length > 0
-    );
+/** Returns a promise that resolves when the next attempt reads the claims of others. */
+const claimsRead = () =>
+  new Promise<void>((resolve) => {
+    const { db } = world.deps;
+    const notice = ({ sql }: { sql: string }) => {
+      if (!sql.includes('min(coalesce(claimed_until')) return;
+      db.off('query', notice);
+      resolve();
+    };
+    db.on('query', notice);
   });
 
 test.serial(
@@ -70,8 +68,9 @@ test.serial(
     const attempt = () => run(batchId);
     const first = attempt();
     await receiver.received(3);
+    const secondReads = claimsRead();
     const second = attempt();
-    await readsClaims();
+    await secondReads;
     open();
     t.is((await first).delivered, 3);
     t.like(await second, { delivered: 0, failed: 0, more: false });
@@ -80,8 +79,9 @@ test.serial(
     const later = await scene(2);
     const dead = await claimWebhookDeliveries(world.deps, { batchId: later.batchId, limit: 9, takeOver: false });
     t.is(dead.length, 2);
+    const thirdReads = claimsRead();
     const third = run(later.batchId);
-    await readsClaims();
+    await thirdReads;
     t.is(receiver.requests.length, 3, 'a claim that has not ended is not taken over');
     await endClaims();
     t.is((await third).delivered, 2);
