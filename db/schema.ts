@@ -4015,7 +4015,7 @@ interface OauthTokensInsert {
   created_at: Date;
 }
 
-/** An address whose owner may have asked to stop. No email goes to it until a person decides, which deletes the row. */
+/** An address whose owner may have asked to stop. Until a person decides, which deletes the row, it gets nothing but answers by hand in the thread. */
 interface OptOutQuestionsRow {
   organization_id: string;
   email: string;

@@ -2,14 +2,22 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { suppressedAmong } from './suppression-check.ts';
 import { message, type Message } from '../../messages/index.ts';
 
+/** An answer that a person writes in a conversation. */
+export interface AnswerByHand {
+  threadId: string;
+  writtenAt: Date;
+}
+
 /**
  * Returns the addresses that must get no email, as given, each with a reason for people. They are suppressed, of
  * a contact who has opted out, or of a person who may have asked to stop.
+ * @param answer its writer has read the conversation, so doubtful requests that arrived there before it do not refuse
  */
 export async function refusedRecipients(
   org: OrgScope,
   addresses: readonly string[],
   now: Date,
+  answer?: AnswerByHand,
 ): Promise<Map<string, Message>> {
   const refused = new Map<string, Message>();
   if (addresses.length === 0) return refused;
@@ -18,8 +26,13 @@ export async function refusedRecipients(
     org.sql<{ email: string; is_asked: boolean }>(
       `select email, false as is_asked from contacts where organization_id = :org and email = any(:addresses) and not subscribed
        union all
-       select email, true from opt_out_questions where organization_id = :org and email = any(:addresses)`,
-      { addresses: [...new Set(addresses)] },
+       select email, true from opt_out_questions where organization_id = :org and email = any(:addresses)
+         and (cast(:thread as text) is null or thread_id <> :thread or created_at > :written)`,
+      {
+        addresses: [...new Set(addresses)],
+        thread: answer?.threadId ?? null,
+        written: answer?.writtenAt ?? null,
+      },
     ),
   ]);
   for (const { email, is_asked: isAsked } of unwilling)

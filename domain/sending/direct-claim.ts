@@ -7,7 +7,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, type Tx } from '../platform/kernel/transact.ts';
 import { buildDirectMessage } from '../mail/messages/build-direct.ts';
 import { readBlob } from '../platform/blobs.ts';
-import { refusedRecipients } from '../directory/refused-recipients.ts';
+import { refusedRecipients, type AnswerByHand } from '../directory/refused-recipients.ts';
 import { approvalChanges } from './approved.ts';
 import { releaseReservedSends } from './control/release.ts';
 import {
@@ -99,10 +99,22 @@ function refusalOf(tx: Tx, row: ClaimRow & { direct: Json }): string | undefined
 }
 
 /** Returns the recipients that may be mailed, and the refused addresses. */
-async function allowedOf(tx: Tx, { to_emails: to, cc_emails: cc, bcc_emails: bcc }: Json) {
-  const refused = await refusedRecipients(tx.org, [...to, ...cc, ...bcc], tx.now);
+async function allowedOf(tx: Tx, direct: Json) {
+  const { to_emails: to, cc_emails: cc, bcc_emails: bcc } = direct;
+  const refused = await refusedRecipients(tx.org, [...to, ...cc, ...bcc], tx.now, answerByHand(direct));
   const allowed = (list: string[]) => list.filter((address) => !refused.has(address));
   return { to: allowed(to), cc: allowed(cc), bcc: allowed(bcc), leftOut: [...refused.keys()] };
+}
+
+function answerByHand({
+  kind,
+  api_key_id: key,
+  oauth_grant_id: grant,
+  thread_id: threadId,
+  created_at: at,
+}: Json): AnswerByHand | undefined {
+  const isByHand = kind === 'reply' && key === null && grant === null;
+  return isByHand ? { threadId, writtenAt: new Date(at) } : undefined;
 }
 
 /** Fails the direct send permanently. */

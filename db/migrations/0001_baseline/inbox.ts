@@ -69,7 +69,7 @@ create table opt_out_questions (
   created_at timestamptz not null,
   primary key (organization_id, email, message_id)
 );
-comment on table opt_out_questions is 'An address whose owner may have asked to stop. No email goes to it until a person decides, which deletes the row.';
+comment on table opt_out_questions is 'An address whose owner may have asked to stop. Until a person decides, which deletes the row, it gets nothing but answers by hand in the thread.';
 create index opt_out_questions_message on opt_out_questions (message_id);
 create index opt_out_questions_thread on opt_out_questions (organization_id, thread_id);
 call heron_guard_rows('opt_out_questions');

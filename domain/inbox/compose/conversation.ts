@@ -1,6 +1,10 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
+import type { AnswerByHand } from '../../directory/refused-recipients.ts';
+import { isCredential } from '../../platform/kernel/actor.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
 import { inMailboxes, SENT_STATES, OUR_EMAILS } from '../conversation.ts';
+import type { DirectSendKind } from './input.ts';
 
 /** A message of a conversation that can be answered, received or sent. */
 export interface AnsweredMessage {
@@ -31,6 +35,16 @@ export interface Conversation {
 }
 
 const MAX_MESSAGES = 500;
+
+/** Returns the answer that a person writes now; undefined for a new email, and for one of a key or an application. */
+export function answerByHand(
+  { actor, clock }: Pick<Ctx, 'actor' | 'clock'>,
+  kind: DirectSendKind,
+  answered: Pick<AnsweredMessage, 'thread_id'> | undefined,
+): AnswerByHand | undefined {
+  if (kind !== 'reply' || !answered || isCredential(actor)) return undefined;
+  return { threadId: answered.thread_id, writtenAt: clock.now() };
+}
 
 /**
  * Finds the conversation of a reply and the message that it answers: the first known one of `inReplyTo`, else the

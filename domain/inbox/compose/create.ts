@@ -21,7 +21,7 @@ import { writeBodies } from '../../mail/messages/write-bodies.ts';
 import { refusedRecipients } from '../../directory/refused-recipients.ts';
 import { storeAttachments } from './attachments.ts';
 import { approvalContent } from './content.ts';
-import { findConversation, type AnsweredMessage, type Conversation } from './conversation.ts';
+import { answerByHand, findConversation, type AnsweredMessage, type Conversation } from './conversation.ts';
 import { MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
 import { directSendProblems } from './problems.ts';
 import { findSender } from './sender.ts';
@@ -135,7 +135,7 @@ async function composeRow(
   const to = [...new Set(input.to ?? answered!.correspondents)];
   const copies = [...(input.cc ?? []), ...(input.reply_all && answered ? othersOf(answered, sender) : [])];
   const others = [...copies, ...(input.bcc ?? [])];
-  const refused = await refusedRecipients(tx.org, others, tx.now);
+  const refused = await refusedRecipients(tx.org, others, tx.now, answerByHand(ctx, kind, answered));
   const rest = (list: string[] | undefined, taken: readonly string[]) =>
     [...new Set(list)].filter((address) => !refused.has(address) && !taken.includes(address));
   const cc = rest(copies, to);

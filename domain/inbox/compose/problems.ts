@@ -3,9 +3,9 @@ import type { Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
-import { refusedRecipients } from '../../directory/refused-recipients.ts';
+import { refusedRecipients, type AnswerByHand } from '../../directory/refused-recipients.ts';
 import { attachmentProblems } from './attachments.ts';
-import { findConversation } from './conversation.ts';
+import { answerByHand, findConversation, type AnsweredMessage } from './conversation.ts';
 import { MAX_SCHEDULE_AHEAD_MS, MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -15,12 +15,13 @@ export async function directSendProblems(
   kind: DirectSendKind,
   input: Partial<DirectSendInput>,
 ): Promise<Problem[]> {
+  const { problems, answered } = await senderProblems(ctx, kind, input);
   return [
     ...bodyProblems(input),
     ...timeProblems(ctx.clock.now(), input),
     ...attachmentProblems(input.attachments),
-    ...(await recipientProblems(ctx, kind, input)),
-    ...(await senderProblems(ctx, kind, input)),
+    ...(await recipientProblems(ctx, kind, input, answerByHand(ctx, kind, answered))),
+    ...problems,
   ];
 }
 
@@ -40,14 +41,19 @@ function timeProblems(now: Date, { send_mode: mode, scheduled_at: at }: Partial<
 }
 
 /** Returns the problems of the recipients. Suppressed addresses in cc and bcc are removed later without a problem. */
-async function recipientProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<DirectSendInput>): Promise<Problem[]> {
+async function recipientProblems(
+  ctx: Ctx,
+  kind: DirectSendKind,
+  input: Partial<DirectSendInput>,
+  answer: AnswerByHand | undefined,
+): Promise<Problem[]> {
   const { to = [], cc = [], bcc = [] } = input;
   const problems: Problem[] = [];
   if (new Set([...to, ...cc, ...bcc]).size > MAX_RECIPIENTS)
     problems.push({ path: 'body.to', message: message('compose.too_many_recipients', { max: MAX_RECIPIENTS }) });
   if (kind === 'compose' && input.to?.length === 0)
     problems.push({ path: 'body.to', message: message('field.required') });
-  const refused = await refusedRecipients(reader(ctx), to, ctx.clock.now());
+  const refused = await refusedRecipients(reader(ctx), to, ctx.clock.now(), answer);
   for (const [index, address] of to.entries()) {
     const why = refused.get(address);
     if (why !== undefined)
@@ -56,14 +62,18 @@ async function recipientProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<
   return problems;
 }
 
-/** Returns the problems of the mailbox, and of a reply's conversation. */
-async function senderProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<DirectSendInput>): Promise<Problem[]> {
+/** Returns the problems of the mailbox, and of a reply's conversation, with the message that it answers. */
+async function senderProblems(
+  ctx: Ctx,
+  kind: DirectSendKind,
+  input: Partial<DirectSendInput>,
+): Promise<{ problems: Problem[]; answered?: AnsweredMessage }> {
   const { email_account_id: mailboxId, thread_id: threadId, in_reply_to: inReplyTo } = input;
   const problems: Problem[] = mailboxId === undefined ? [] : await mailboxProblems(ctx, mailboxId);
   if (threadId === undefined && !inReplyTo?.length)
     return kind === 'compose'
-      ? problems
-      : [...problems, { path: 'body.thread_id', message: message('compose.thread_required') }];
+      ? { problems }
+      : { problems: [...problems, { path: 'body.thread_id', message: message('compose.thread_required') }] };
   const org = reader(ctx);
   const readable = ctx.actor.allowedMailboxes;
   const byThread = threadId === undefined ? undefined : await findConversation(org, { threadId, inReplyTo }, readable);
@@ -74,18 +84,19 @@ async function senderProblems(ctx: Ctx, kind: DirectSendKind, input: Partial<Dir
     problems.push({ path: 'body.in_reply_to', message: message('compose.message_unknown') });
   const path = threadId === undefined ? 'body.in_reply_to' : 'body.thread_id';
   const found = byThread ?? byMessage;
-  if (!found) return problems;
+  if (!found) return { problems };
   const sender = mailboxId?.toLowerCase() ?? found.answered.mailbox_id;
   if (sender === null) problems.push({ path, message: message('compose.mailbox_removed') });
   else if (!found.mailboxIds.has(sender) && problems.length === 0)
     problems.push({ path: 'body.email_account_id', message: message('compose.mailbox_elsewhere') });
   else if (mailboxId === undefined) problems.push(...(await mailboxProblems(ctx, sender, path)));
   if (input.to === undefined) {
-    const refused = await refusedRecipients(org, found.answered.correspondents, ctx.clock.now());
+    const answer = answerByHand(ctx, kind, found.answered);
+    const refused = await refusedRecipients(org, found.answered.correspondents, ctx.clock.now(), answer);
     for (const why of refused.values())
       problems.push({ path, message: message('compose.sender_refused', { reason: why }) });
   }
-  return problems;
+  return { problems, answered: found.answered };
 }
 
 async function mailboxProblems(ctx: Ctx, id: string, path = 'body.email_account_id'): Promise<Problem[]> {

@@ -8,7 +8,10 @@ export interface AskingMessage {
   threadId: string;
 }
 
-/** Asks a person whether the owners of these addresses want no further emails. Until the decision no email goes to them from the workspace. */
+/**
+ * Asks a person whether the owners of these addresses want no further emails. Until the decision no email goes to them
+ * from the workspace, except what a person answers in the same thread.
+ */
 export async function askAboutOptOut(
   tx: Tx,
   { id, threadId }: AskingMessage,
