@@ -1,7 +1,8 @@
 import test from 'ava';
 import { createSentLead } from '../../../test/harness/standing-leads.ts';
 import { newId } from '../../../lib/ids.ts';
-import { createCampaign, createMailbox, type Tenant } from '../../../test/harness/factories.ts';
+import { createSend } from '../../../test/harness/inbound.ts';
+import { createCampaign, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 
 const FROM = 'sam@ours.test';
@@ -56,6 +57,28 @@ test('a reported bounce has the effects of one we see, once per idempotency key'
   ] as never);
   t.deepEqual(await events(tenant), ['deliverability.bounce', 'campaign.email_bounced']);
   t.is((await world.deps.db('deliverability_events').where({ organization_id: tenant.organizationId })).length, 1);
+});
+
+test('a report names its email by our Message-ID or by that of a relay, also after later emails', async (t) => {
+  const { db } = world.deps;
+  for (const named of ['<own@ours.test>', 'own@ours.test', '<0100-7@us-east-1.amazonses.com>']) {
+    const { tenant, sendId, contactId } = await scene();
+    const ids = { message_id: '<own@ours.test>', assigned_id: '<0100-7@email.amazonses.com>' };
+    await db('sends').where({ id: sendId }).update(ids);
+    const { organizationId: org } = tenant;
+    const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Later' }]);
+    const [enrollmentId] = (await enroll(world.deps, org, campaignId, [contactId])) as [string];
+    const { mailbox_id: mailboxId } = await db('sends').where({ id: sendId }).first();
+    const email = { campaignId, enrollmentId, stepId: stepIds[0]!, contactId, mailboxId, recipient: 'lea@lead.test' };
+    const later = await createSend(world.deps, org, email);
+    const opened = () => db('sends').where({ organization_id: org }).whereNotNull('opened_at').orderBy('id').pluck('id');
+
+    const body = { event_type: 'open', recipient_email: 'lea@lead.test', message_id: named };
+    assertStatus(t, await report(tenant, body), 202);
+    t.deepEqual(await opened(), [sendId], named);
+    assertStatus(t, await report(tenant, { ...body, message_id: '<nobody@knows.test>' }), 202);
+    t.deepEqual(await opened(), [sendId, later.id], 'an unknown one counts for the latest email');
+  }
 });
 
 test('the same key in another workspace is another event; reports at the same moment count once', async (t) => {

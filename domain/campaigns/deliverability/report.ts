@@ -4,8 +4,10 @@ import { newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { recordBounce, recordComplaint, recordUnsubscribe, type Bounce } from '../../sending/outcomes/effects.ts';
+import { messageIdsIn } from '../../mail/inbound/fields.ts';
 import { bounceTypeOf, classifyRefusal } from '../../mail/inbound/refusal.ts';
 import { bestStatus, replyCode, stageIn } from '../../mail/inbound/smtp-words.ts';
+import { matchSend } from '../../sending/outcomes/match.ts';
 import { recordReply } from '../../sending/outcomes/reply.ts';
 import { storableText } from '../../sending/outcomes/storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../../sending/outcomes/subject.ts';
@@ -22,6 +24,8 @@ interface ReportedEvent {
   campaign_id?: string | undefined;
   /** Id of the email. */
   task_id?: string | undefined;
+  /** Message-ID of the email, as sent or as a relay replaced it. */
+  message_id?: string | undefined;
   contact_id?: string | undefined;
   provider?: string | undefined;
   reason?: string | undefined;
@@ -31,8 +35,8 @@ interface ReportedEvent {
 
 /**
  * Records a reported signal (POST /deliverability/events), with the effects that the same
- * signal has when Heron receives it itself. Without a task id it is assigned to the latest email to that recipient, in the
- * campaign if one is named. A campaign or contact that is not there any more counts for nothing, and the address does. A second report with the
+ * signal has when Heron receives it itself. Without a task id or the Message-ID of a known email it is assigned to the
+ * latest email to that recipient, in the campaign if one is named. A campaign or contact that is not there any more counts for nothing, and the address does. A second report with the
  * same idempotency key does nothing.
  * @throws AppError not_found for an email of another organization; bad_request when the ids contradict each other
  */
@@ -132,7 +136,7 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
     ? await lockSubject(tx, event.task_id)
     : isCampaignGone
       ? undefined
-      : await latestSendTo(tx, event);
+      : ((await namedSend(tx, event.message_id)) ?? (await latestSendTo(tx, event)));
   if (event.task_id && !subject) throw notFound('email');
   if (subject) {
     if (subject.email !== email)
@@ -159,6 +163,14 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
 /** An id that a report names, where there is such a record in the organization. */
 async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undefined): Promise<string | null> {
   return id !== undefined && (await tx.org.table(table).where({ id }).first('id')) ? id : null;
+}
+
+/** Finds the email of a Message-ID. Amazon SES calls the first region `email` in the ids that it sets. */
+async function namedSend(tx: Tx, messageId = ''): Promise<Subject | undefined> {
+  const ids = messageIdsIn(messageId.includes('<') ? messageId : `<${messageId}>`);
+  const assigned = ids.map((id) => id.replace(/@us-east-1(?=\.amazonses\.com>$)/, '@email'));
+  const send = await matchSend(tx.org, [...new Set([...ids, ...assigned])]);
+  return send && lockSubject(tx, send.id);
 }
 
 /** Finds the latest sent email to a recipient, through the contact, because that has an index. */
