@@ -22,6 +22,7 @@ const LATINIZED = 0.12;
 const INT8_MAX = 127;
 
 interface Weights {
+  known: Buckets;
   values: Float32Array;
   /** Sum of squared slopes of each weight. */
   squares: Float32Array;
@@ -40,10 +41,12 @@ interface Lesson {
  */
 export function trainModel(written: readonly Sentence[], calibration: readonly Sentence[], seed: number): Model {
   const random = seeded(seed);
-  const size = (1 << BUCKET_BITS) * COUNT;
+  const known = knownBuckets([...written, ...calibration], random);
+  const size = known.size * COUNT;
   const weights: Weights = {
+    known,
     values: new Float32Array(size),
-    squares: new Float32Array(size),
+    squares: new Float32Array(size).fill(FIRST_SQUARE),
     bias: new Float64Array(COUNT),
   };
   for (let epoch = 1; epoch < EPOCHS; epoch += 1) learnAll(weights, written, random);

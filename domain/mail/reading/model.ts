@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
+import { bucketsOf, rowOf, type Buckets } from './buckets.ts';
 import { BUCKET_BITS, featuresOf, foldText, tokensOf, wordFeatures, type Token } from './features.ts';
 
 /** Kinds of answers. An opt-out is divided by its force: stop writing, erase my data, a complaint or legal threat. */
@@ -29,8 +30,12 @@ interface ModelHeader {
   step: number[];
 }
 
-/** A linear classifier over hashed features: one weight (int8) per bucket and label. */
+/**
+ * A linear classifier over hashed features: one weight (int8) per label, for each bucket that several people filled.
+ * Other buckets have no weight, so a word that training has not met does not count as another one.
+ */
 export interface Model extends ModelHeader {
+  known: Buckets;
   weights: Int8Array;
 }
 
@@ -63,16 +68,22 @@ export function decodeModel(file: Buffer): Model {
   const length = file.readUInt32LE(0);
   const header = JSON.parse(file.toString('utf8', 4, 4 + length)) as ModelHeader;
   if (header.bits !== BUCKET_BITS) throw new Error('the model was trained with other features: npm run train-reading');
-  const start = file.byteOffset + 4 + length;
-  return { ...header, weights: new Int8Array(file.buffer, start, (1 << header.bits) * LABELS.length) };
+  const start = 4 + length;
+  const end = start + 2 ** header.bits / 8;
+  const known = bucketsOf(new Uint32Array(Uint8Array.from(file.subarray(start, end)).buffer));
+  return { ...header, known, weights: new Int8Array(file.buffer, file.byteOffset + end, known.size * LABELS.length) };
 }
 
 /** Encodes a model as an uncompressed file ({@link decodeModel}). */
-export function encodeModel({ weights, ...header }: Model): Buffer {
+export function encodeModel({ weights, known, ...header }: Model): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(json.length);
-  return Buffer.concat([length, json, Buffer.from(weights.buffer, weights.byteOffset, weights.byteLength)]);
+  return Buffer.concat([length, json, bytesOf(known.bits), bytesOf(weights)]);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Int8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Computes the probability of each label for a text. */
@@ -82,7 +93,8 @@ export function readText(text: string, model: Model = shippedModel()): Reading {
   const scores = Float64Array.from(model.bias);
   const value = 1 / Math.sqrt(features.length || 1);
   for (const feature of features) {
-    const at = feature * LABELS.length;
+    const at = rowOf(model.known, feature) * LABELS.length;
+    if (at < 0) continue;
     for (let label = 0; label < LABELS.length; label += 1)
       scores[label]! += model.weights[at + label]! * model.step[label]! * value;
   }
@@ -113,7 +125,8 @@ export function decidingWords(
   const weighed = [...different.values()].slice(0, MOST_WEIGHED).map((token) => {
     let weight = 0;
     for (const feature of wordFeatures(token)) {
-      const at = feature * LABELS.length;
+      const at = rowOf(model.known, feature) * LABELS.length;
+      if (at < 0) continue;
       let [sum, highest] = [0, -Infinity];
       for (let label = 0; label < LABELS.length; label += 1) sum += model.weights[at + label]! * model.step[label]!;
       for (const place of places) highest = Math.max(highest, model.weights[at + place]! * model.step[place]!);
