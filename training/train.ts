@@ -1,28 +1,31 @@
+import { bucketsOf, rowOf, type Buckets } from '../domain/mail/reading/buckets.ts';
 import { BUCKET_BITS, featuresOf, foldText, tokensOf } from '../domain/mail/reading/features.ts';
-import { LABELS, softmax, type Model } from '../domain/mail/reading/model.ts';
+import { LABELS, softmax, type Label, type Model } from '../domain/mail/reading/model.ts';
 import { LANGUAGES, madeSentences, type Sentence } from './corpus.ts';
 import { seeded, type Random } from '../test/faults/random.ts';
 import { latinized, mistyped } from './variants.ts';
 
 const COUNT = LABELS.length;
-const EPOCHS = 3;
-/** AdaGrad: the first step, and what a weight loses of itself with each step. */
+/** AdaGrad: the first step. Each sentence is learned once. */
 const RATE = 0.5;
-const DECAY = 1e-6;
 const BIAS_RATE = 0.01;
 /** A made sentence says less about people than one that was written. */
 const MADE_WEIGHT = 0.3;
 /** Few sentences use the words of opting out in another sense. */
 const CONTRAST_WEIGHT = 3;
-/** Made sentences of each language and round. */
+/** Made sentences of each language. */
 const MADE = { opt_out: 500, other: 120 };
-/** Part of the written sentences that is read with typing mistakes, and in Latin letters. */
-const MISTYPED = 0.2;
-const LATINIZED = 0.12;
+/** Part of the written sentences that is learned with typing mistakes too, or in Latin letters, and the weight of that. */
+const MISTYPED = 0.25;
+const LATINIZED = 0.15;
+const VARIANT_WEIGHT = 0.5;
+/** Number of people, or of made sentences, who must use a feature before it gets weights. */
+const MIN_USERS = 2;
+/** Weight of one step of the stored integers. */
+const STEP = 0.25;
 const INT8_MAX = 127;
 
 interface Weights {
-  known: Buckets;
   values: Float32Array;
   /** Sum of squared slopes of each weight. */
   squares: Float32Array;
@@ -30,44 +33,85 @@ interface Weights {
 }
 
 interface Lesson {
-  text: string;
+  /** Buckets of the features; rows of their weights after {@link toRows}. */
+  features: Int32Array;
+  /** Divides the influence of each feature: the square root of their number. */
+  size: number;
   label: number;
   weight: number;
+  /** Number of the person; a made sentence counts as one. */
+  user: number;
 }
 
 /**
  * Trains a model on sentences and on what the grammars make. The same sentences and seed give the same model on every machine.
- * @param calibration sentences of other people, by whom the temperature is chosen; the last epoch learns from them too
+ * @param calibration sentences of other people, by whom the temperature is chosen before they are learned too
  */
 export function trainModel(written: readonly Sentence[], calibration: readonly Sentence[], seed: number): Model {
   const random = seeded(seed);
-  const known = knownBuckets([...written, ...calibration], random);
+  const first = [...writtenLessons(written, random), ...madeLessons(random)];
+  const rest = writtenLessons(calibration, random);
+  const known = knownBuckets([...first, ...rest]);
+  for (const lesson of [...first, ...rest]) toRows(lesson, known);
   const size = known.size * COUNT;
   const weights: Weights = {
-    known,
     values: new Float32Array(size),
-    squares: new Float32Array(size).fill(FIRST_SQUARE),
+    squares: new Float32Array(size),
     bias: new Float64Array(COUNT),
   };
-  for (let epoch = 1; epoch < EPOCHS; epoch += 1) learnAll(weights, written, random);
-  const temperature = temperatureFor(weights, calibration);
-  learnAll(weights, [...written, ...calibration], random);
-  return quantized(weights, temperature);
+  for (const lesson of shuffled(first, random)) learn(weights, lesson);
+  const temperature = temperatureFor(weights, rest);
+  for (const lesson of shuffled(rest, random)) learn(weights, lesson);
+  return quantized(weights, known, temperature);
 }
 
-/** One epoch. */
-function learnAll(weights: Weights, written: readonly Sentence[], random: Random): void {
-  const lessons: Lesson[] = written.map((sentence) => ({
-    text: asWritten(sentence, random),
-    label: LABELS.indexOf(sentence.label),
-    weight: sentence.isContrast ? CONTRAST_WEIGHT : 1,
-  }));
-  for (const language of LANGUAGES)
-    for (const { text, label } of madeSentences(language, random, (kind) =>
-      kind === 'opt_out' ? MADE.opt_out : MADE.other,
-    ))
-      lessons.push({ text, label: LABELS.indexOf(label), weight: MADE_WEIGHT });
-  for (const lesson of shuffled(lessons, random)) learn(weights, lesson);
+/** Sentences as they stand, and a part of them with typing mistakes or in Latin letters. */
+function writtenLessons(written: readonly Sentence[], random: Random): Lesson[] {
+  const users = new Map<string, number>();
+  return written.flatMap((sentence) => {
+    const { language, person, text, label, isContrast } = sentence;
+    const key = `${language}/${person}`;
+    const user = users.get(key) ?? LANGUAGES.indexOf(language) * 100 + person;
+    users.set(key, user);
+    const weight = isContrast ? CONTRAST_WEIGHT : 1;
+    const drawn = random.next();
+    const lessons = [lessonOf(text, { label, weight, user })];
+    if (drawn < MISTYPED + LATINIZED) {
+      const variant = drawn < MISTYPED ? mistyped(text, random) : latinized(text, random);
+      lessons.push(lessonOf(variant, { label, weight: VARIANT_WEIGHT * weight, user }));
+    }
+    return lessons;
+  });
+}
+
+function madeLessons(random: Random): Lesson[] {
+  return LANGUAGES.flatMap((language) =>
+    madeSentences(language, random, (kind) => (kind === 'opt_out' ? MADE.opt_out : MADE.other)),
+  ).map(({ text, label }, index) => lessonOf(text, { label, weight: MADE_WEIGHT, user: -1 - index }));
+}
+
+function lessonOf(text: string, { label, ...rest }: { label: Label; weight: number; user: number }): Lesson {
+  const features = featuresOf(tokensOf(foldText(text)));
+  return { features, size: Math.sqrt(features.length || 1), label: LABELS.indexOf(label), ...rest };
+}
+
+/** Returns the buckets that several people fill, or several made sentences. Lessons of a person stand together. */
+function knownBuckets(lessons: readonly Lesson[]): Buckets {
+  const users = new Uint8Array(2 ** BUCKET_BITS);
+  const latest = new Int32Array(2 ** BUCKET_BITS);
+  const bits = new Uint32Array(2 ** BUCKET_BITS / 32);
+  for (const { features, user } of lessons)
+    for (const feature of features) {
+      if (users[feature] === MIN_USERS || (users[feature]! > 0 && latest[feature] === user)) continue;
+      latest[feature] = user;
+      users[feature]! += 1;
+      if (users[feature] === MIN_USERS) bits[feature >>> 5]! |= 1 << (feature & 31);
+    }
+  return bucketsOf(bits);
+}
+
+function toRows(lesson: Lesson, known: Buckets): void {
+  lesson.features = lesson.features.map((feature) => rowOf(known, feature)).filter((row) => row >= 0);
 }
 
 /** The list itself, in a random order. */
@@ -79,53 +123,37 @@ export function shuffled<T>(list: T[], random: Random): T[] {
   return list;
 }
 
-/** A sentence as it stands, with typing mistakes, or in Latin letters. */
-function asWritten({ text }: Sentence, random: Random): string {
-  const drawn = random.next();
-  if (drawn < MISTYPED) return mistyped(text, random);
-  return drawn < MISTYPED + LATINIZED ? latinized(text, random) : text;
-}
-
-function features(text: string): Int32Array {
-  return featuresOf(tokensOf(foldText(text)));
-}
-
-function scoresOf({ values, bias }: Weights, found: Int32Array): Float64Array {
-  const scores = Float64Array.from(bias);
-  const value = 1 / Math.sqrt(found.length || 1);
-  for (const feature of found)
-    for (let label = 0; label < COUNT; label += 1) scores[label]! += values[feature * COUNT + label]! * value;
-  return scores;
+function scoresOf({ values, bias }: Weights, { features, size }: Lesson): Float64Array {
+  const scores = new Float64Array(COUNT);
+  for (const row of features)
+    for (let label = 0; label < COUNT; label += 1) scores[label]! += values[row * COUNT + label]!;
+  return scores.map((score, label) => score / size + bias[label]!);
 }
 
 /** One step down the gradient of the cross-entropy. */
-function learn(weights: Weights, { text, label: right, weight }: Lesson): void {
-  const found = features(text);
-  const errors = softmax(scoresOf(weights, found));
+function learn(weights: Weights, lesson: Lesson): void {
+  const { features, size, label: right, weight } = lesson;
+  const errors = softmax(scoresOf(weights, lesson));
   errors[right]! -= 1;
-  const value = 1 / Math.sqrt(found.length || 1);
   const { values, squares, bias } = weights;
   for (let label = 0; label < COUNT; label += 1) {
     errors[label]! *= weight;
     bias[label]! -= BIAS_RATE * errors[label]!;
+    errors[label]! /= size;
   }
-  for (const feature of found)
+  for (const row of features)
     for (let label = 0; label < COUNT; label += 1) {
-      const at = feature * COUNT + label;
-      const slope = errors[label]! * value + DECAY * values[at]!;
-      if (Math.abs(slope) < 1e-5) continue;
+      const at = row * COUNT + label;
+      const slope = errors[label]!;
       squares[at]! += slope * slope;
       values[at]! -= (RATE * slope) / Math.sqrt(squares[at]! + 1e-8);
     }
 }
 
 /** The temperature with which the right labels are likeliest. */
-function temperatureFor(weights: Weights, calibration: readonly Sentence[]): number {
+function temperatureFor(weights: Weights, calibration: readonly Lesson[]): number {
   if (calibration.length === 0) return 1;
-  const scored = calibration.map(({ text, label }) => ({
-    scores: scoresOf(weights, features(text)),
-    right: LABELS.indexOf(label),
-  }));
+  const scored = calibration.map((lesson) => ({ scores: scoresOf(weights, lesson), right: lesson.label }));
   let best = { temperature: 1, loss: Infinity };
   for (let temperature = 0.4; temperature <= 4; temperature += 0.05) {
     let loss = 0;
@@ -135,14 +163,8 @@ function temperatureFor(weights: Weights, calibration: readonly Sentence[]): num
   return best.temperature;
 }
 
-/** Stores each weight as a whole number of steps; a label's step is such that its largest weights fit. */
-function quantized({ values, bias }: Weights, temperature: number): Model {
-  const step = LABELS.map((_, label) => {
-    let largest = 0;
-    for (let at = label; at < values.length; at += COUNT) largest = Math.max(largest, Math.abs(values[at]!));
-    return largest / INT8_MAX || 1;
-  });
-  const weights = new Int8Array(values.length);
-  for (let at = 0; at < values.length; at += 1) weights[at] = Math.round(values[at]! / step[at % COUNT]!);
-  return { bits: BUCKET_BITS, temperature, bias: [...bias], step, weights };
+/** Stores each weight as a whole number of steps. */
+function quantized({ values, bias }: Weights, known: Buckets, temperature: number): Model {
+  const weights = Int8Array.from(values, (value) => Math.max(-INT8_MAX, Math.min(INT8_MAX, Math.round(value / STEP))));
+  return { bits: BUCKET_BITS, temperature, bias: [...bias], step: LABELS.map(() => STEP), known, weights };
 }

@@ -1,19 +1,26 @@
 /** Exponent of the number of buckets that features are hashed into. */
-export const BUCKET_BITS = 20;
-const BUCKET_MASK = (1 << BUCKET_BITS) - 1;
+export const BUCKET_BITS = 24;
+const BUCKET_MASK = 2 ** BUCKET_BITS - 1;
 
 /** Maximum number of characters read. A longer answer states its purpose at the beginning. */
 export const MAX_CHARACTERS = 3_000;
 /** Maximum length (characters) of the part of a word from which n-grams are made. */
 const MAX_WORD = 40;
 /** Sizes of n-grams: of words with their boundaries, and of scripts without spaces between words. */
-const SPACED = { from: 2, to: 5 };
-const DENSE = { from: 1, to: 4 };
-/**
- * Length of the word beginning that stands for all its forms, and distance (words) within which word order is ignored.
- */
+const SPACED = { from: 2, to: 6 };
+const DENSE = { from: 1, to: 5 };
+/** Sizes of n-grams across the boundaries of words, and the part of the text (characters) that they are made from. */
+const ACROSS = [6, 8];
+const ACROSS_READ = 600;
+/** Length of the word beginnings that stand for all its forms. */
 const STEM = 4;
+const SHORT_STEM = 3;
+/** Distances (words) within which pairs of word beginnings count without their order. */
 const NEAR = 3;
+const FAR = 6;
+/** Gaps (characters) between two pairs of characters of a dense script, and the maximum length that is paired. */
+const GAPS = { from: 2, to: 7 };
+const PAIRED = 200;
 
 const DENSE_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 /** Optional diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic. Indic and Thai marks are vowels and are kept. */
@@ -72,7 +79,7 @@ export function tokensOf(folded: string): Token[] {
   return [...folded.matchAll(TOKEN)].map(({ 0: text, index }) => ({ text, start: index, end: index + text.length }));
 }
 
-/** Returns the buckets of a single word: the word itself, and its n-grams of 2 to 5 characters. */
+/** Returns the buckets of a single word: the word itself, and its n-grams of 2 to 6 characters. */
 export function wordFeatures({ text }: Token): number[] {
   const found = [mixed(hashOf(text, text.length))];
   const dense = DENSE_SCRIPT.test(text);
@@ -89,25 +96,32 @@ export function wordFeatures({ text }: Token): number[] {
 }
 
 /**
- * Returns the distinct feature buckets of a text: words, consecutive words, and nearby word beginnings in any order.
- * The first word, the last word and the length have buckets too.
+ * Returns the distinct feature buckets of a text: words, consecutive words, and nearby word beginnings in any order;
+ * n-grams of characters, also across words; pairs of characters in scripts without spaces. The first word, the last
+ * word and the length have buckets too.
  * @param tokens words of the text ({@link tokensOf})
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array {
   const found = new Set<number>();
   const words = tokens.map(({ text }) => hashOf(text, text.length));
-  // The beginning of a word stands for all its forms.
-  const stems = tokens.map(({ text }) => hashOf(text, DENSE_SCRIPT.test(text) ? text.length : STEM));
+  const dense = tokens.map(({ text }) => DENSE_SCRIPT.test(text));
+  const stemsOf = (length: number): number[] =>
+    tokens.map(({ text }, index) => hashOf(text, dense[index] ? text.length : length));
+  const stems = stemsOf(STEM);
+  const shorts = stemsOf(SHORT_STEM);
   for (const [index, token] of tokens.entries()) {
     for (const one of wordFeatures(token)) found.add(one);
+    if (dense[index]) for (const one of pairedCharacters(token.text)) found.add(one);
     const [word, stem] = [words[index]!, stems[index]!];
-    for (let back = 1; back <= NEAR && back <= index; back += 1) {
+    for (let back = 1; back <= FAR && back <= index; back += 1) {
       const other = stems[index - back]!;
-      found.add(other < stem ? joined(other, stem, 1) : joined(stem, other, 1));
+      const kind = back <= NEAR ? 1 : 12;
+      found.add(other < stem ? joined(other, stem, kind) : joined(stem, other, kind));
     }
     if (index === 0) continue;
     found.add(joined(words[index - 1]!, word, 2));
     found.add(joined(stems[index - 1]!, stem, 3));
+    found.add(joined(shorts[index - 1]!, shorts[index]!, 13));
     if (index === 1) continue;
     found.add(joined(words[index - 2]!, word, 4));
     found.add(joined(stems[index - 2]!, stem, 5));
@@ -119,7 +133,36 @@ export function featuresOf(tokens: readonly Token[]): Int32Array {
     found.add(joined(words.at(-1)!, 0, 9));
   }
   found.add(joined(Math.min(6, Math.floor(Math.log2(tokens.length + 1))), 0, 10));
+  for (const one of acrossWords(tokens)) found.add(one);
   return Int32Array.from(found);
+}
+
+/** Returns the buckets of pairs of neighbouring characters that stand near each other. */
+function pairedCharacters(text: string): number[] {
+  const found: number[] = [];
+  const read = text.slice(0, PAIRED);
+  const pairs = Array.from(read.slice(1), (_, at) => hashOf(read.slice(at, at + 2), 2));
+  for (const [at, pair] of pairs.entries())
+    for (let gap = GAPS.from; gap <= GAPS.to && at + gap < pairs.length; gap += 1)
+      found.push(joined(pair, pairs[at + gap]!, 14));
+  return found;
+}
+
+/** Returns the buckets of n-grams that contain the boundary of two words. */
+function acrossWords(tokens: readonly Token[]): number[] {
+  const text = tokens
+    .map((token) => token.text)
+    .join(' ')
+    .slice(0, ACROSS_READ);
+  return ACROSS.flatMap((size) => {
+    const found: number[] = [];
+    for (let at = 0; at + size <= text.length; at += 1) {
+      const space = text.indexOf(' ', at + 1);
+      if (space < 0) break;
+      if (space < at + size - 1) found.push(joined(hashOf(text.slice(at, at + size), size), size, 15));
+    }
+    return found;
+  });
 }
 
 /** Constants of FNV-1a over UTF-16 code units. The result is mixed once more at the end. */
@@ -141,5 +184,6 @@ function joined(one: number, other: number, kind: number): number {
 function mixed(hash: number): number {
   let value = hash ^ (hash >>> 15);
   value = Math.imul(value, 0x2c1b3c6d);
-  return (value ^ (value >>> 12)) & BUCKET_MASK;
+  value = Math.imul(value ^ (value >>> 12), 0x297a2d39);
+  return (value ^ (value >>> 15)) & BUCKET_MASK;
 }
