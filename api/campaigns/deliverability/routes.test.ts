@@ -71,7 +71,8 @@ test('a report names its email by our Message-ID or by that of a relay, also aft
     const { mailbox_id: mailboxId } = await db('sends').where({ id: sendId }).first();
     const email = { campaignId, enrollmentId, stepId: stepIds[0]!, contactId, mailboxId, recipient: 'lea@lead.test' };
     const later = await createSend(world.deps, org, email);
-    const opened = () => db('sends').where({ organization_id: org }).whereNotNull('opened_at').orderBy('id').pluck('id');
+    const opened = () =>
+      db('sends').where({ organization_id: org }).whereNotNull('opened_at').orderBy('id').pluck('id');
 
     const body = { event_type: 'open', recipient_email: 'lea@lead.test', message_id: named };
     assertStatus(t, await report(tenant, body), 202);

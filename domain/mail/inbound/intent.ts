@@ -50,7 +50,7 @@ interface Span {
 export const SURE = 0.7;
 export const DOUBT = 0.11;
 /** Probability of an opt-out above which a question counts as a request, if no other sentence shows interest. */
-const SURE_OF_QUESTION = 0.9;
+const SURE_OF_QUESTION = 0.96;
 const INTEREST = 0.7;
 const MOST_SENTENCES = 6;
 /** Probabilities above which a reply without other signs of a machine counts as automatic, and as an away note. */

@@ -115,32 +115,35 @@ test.serial('a new email written by hand waits for the decision too', async (t) 
   t.not((await compose()).status, 400);
 });
 
-test.serial('a person answers in the thread of a doubtful request, a key does not; no earlier answer leaves', async (t) => {
-  const desk = await createWritingDesk(monday);
-  const email = { email_account_id: desk.mailboxId, to: [ADDRESS], subject: 'Hello', body_plain: 'Hello' };
-  const first = await desk.post('/unibox/compose', email);
-  t.is(await desk.finish(first.body.task_id), 'sent');
-  const { message_id: messageId, thread_id: threadId } = await desk.read(first.body.task_id);
-  const ask = (words: string) =>
-    desk.receive(replyTo({ messageId, from: desk.email, to: ADDRESS }, words, { from: ADDRESS }));
-  const answer = (token?: string) =>
-    desk.post('/unibox/reply', { thread_id: threadId, body_plain: 'Do you want no further emails?' }, token);
+test.serial(
+  'a person answers in the thread of a doubtful request, a key does not; no earlier answer leaves',
+  async (t) => {
+    const desk = await createWritingDesk(monday);
+    const email = { email_account_id: desk.mailboxId, to: [ADDRESS], subject: 'Hello', body_plain: 'Hello' };
+    const first = await desk.post('/unibox/compose', email);
+    t.is(await desk.finish(first.body.task_id), 'sent');
+    const { message_id: messageId, thread_id: threadId } = await desk.read(first.body.task_id);
+    const ask = (words: string) =>
+      desk.receive(replyTo({ messageId, from: desk.email, to: ADDRESS }, words, { from: ADDRESS }));
+    const answer = (token?: string) =>
+      desk.post('/unibox/reply', { thread_id: threadId, body_plain: 'Do you want no further emails?' }, token);
 
-  await ask(DOUBTFUL);
-  const refused = await answer(desk.tenant.apiKey);
-  assertStatus(t, refused, 400);
-  t.regex(JSON.stringify(refused.body), /may ask to stop/);
-  const written = await answer();
-  assertStatus(t, written, 202);
-  t.is(await desk.finish(written.body.task_id), 'sent');
-  t.deepEqual(desk.smtp.taken.length, 2);
+    await ask(DOUBTFUL);
+    const refused = await answer(desk.tenant.apiKey);
+    assertStatus(t, refused, 400);
+    t.regex(JSON.stringify(refused.body), /may ask to stop/);
+    const written = await answer();
+    assertStatus(t, written, 202);
+    t.is(await desk.finish(written.body.task_id), 'sent');
+    t.deepEqual(desk.smtp.taken.length, 2);
 
-  const earlier = await answer();
-  monday.clock.set(new Date(monday.clock.now().getTime() + 1000));
-  await ask('Can I be left out of these?');
-  t.is(await desk.finish(earlier.body.task_id), 'failed');
-  t.is(desk.smtp.taken.length, 2);
-});
+    const earlier = await answer();
+    monday.clock.set(new Date(monday.clock.now().getTime() + 1000));
+    await ask('Can I be left out of these?');
+    t.is(await desk.finish(earlier.body.task_id), 'failed');
+    t.is(desk.smtp.taken.length, 2);
+  },
+);
 
 test.serial('the opt-out of a colleague stands, whatever a person decides about the recipient', async (t) => {
   const { lead, ask } = await scene();
