@@ -96,9 +96,9 @@ export function wordFeatures({ text }: Token): number[] {
 }
 
 /**
- * Returns the distinct feature buckets of a text: words, consecutive words, and nearby word beginnings in any order;
- * n-grams of characters, also across words; pairs of characters in scripts without spaces. The first word, the last
- * word and the length have buckets too.
+ * Returns the distinct feature buckets of a text. They stand for words, consecutive words, and nearby word beginnings
+ * in any order. N-grams of characters have buckets too, also across words, and pairs of characters in scripts without
+ * spaces. So do the first word, the last word and the length.
  * @param tokens words of the text ({@link tokensOf})
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array {
