@@ -47,8 +47,8 @@ interface Span {
 /**
  * Probability of an opt-out above which it is executed at once (`SURE`), and above which a person is asked (`DOUBT`).
  */
-export const SURE = 0.7;
-export const DOUBT = 0.11;
+export const SURE = 0.72;
+export const DOUBT = 0.12;
 /** Probability of an opt-out above which a question counts as a request, if no other sentence shows interest. */
 const SURE_OF_QUESTION = 0.96;
 const INTEREST = 0.7;
