@@ -1,6 +1,7 @@
 import { foldText, MAX_CHARACTERS } from './features.ts';
 import { decidingWords, LABELS, readText, type Label, type Reading } from './model.ts';
 import { namedPerson, type NamedPerson } from './names.ts';
+import { plainReply } from './plain-replies.ts';
 import { laterTime, returnTime, type NamedTime } from './when.ts';
 
 /** Kinds of answers, finer than the intents of the API. Opt-outs of every force are one kind. */
@@ -94,6 +95,8 @@ export function readAnswer(
 }
 
 function readingOf(text: string, whole: Reading, bias = NO_BIAS): ReadReply {
+  const plain = plainReply(text);
+  if (plain) return { kind: plain, confidence: 1, optOut: 0, force: 'stop', spoken: plain };
   const optOut = Math.max(optOutOf(whole), ...sentencesIn(text).map((one) => SENTENCE_PART * optOutOf(readText(one))));
   const force = FORCES.toSorted((a, b) => probability(whole, b) - probability(whole, a))[0]!;
   const all = shifted(
