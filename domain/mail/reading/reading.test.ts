@@ -18,7 +18,7 @@ test('people whom the model has not met are heard: a floor for each figure', (t)
   t.true(held.length > 3_000, `${held.length}`);
   const { heard, suppressed, precision, stopped } = measure(shippedModel(), held, THRESHOLDS);
   t.true(heard >= 0.95, `heard ${heard}`);
-  t.true(suppressed >= 0.7, `suppressed at once ${suppressed}`);
+  t.true(suppressed >= 0.77, `suppressed at once ${suppressed}`);
   t.true(precision >= 0.955, `precision of what is suppressed at once ${precision}`);
   t.true(stopped <= 0.015, `plain answers suppressed ${stopped}`);
 });
