@@ -318,7 +318,7 @@ test.serial(
     const { sendId, mailboxId } = first as Extract<Allocation, { kind: 'slot' }>;
     await transact(world.system(given.tenant.organizationId), (tx) => releaseReservedSends(tx, { sendId }));
     t.like(await ask(given, [four]), [{ kind: 'slot', mailboxId }]);
-    // A changed share gives another key, so an edit of the campaign need not clear `spent_days`.
+    // Changing the share changes the cache key, so an edit of the campaign need not clear `spent_days`.
     await world.deps.db('campaigns').where({ id: given.campaignId }).update({ ramp_level: 2 });
     t.is(slots(await ask(given, [three])).length, 1);
   },
@@ -435,7 +435,7 @@ test.serial('new leads leave follow-ups of the day the room in the mailboxes the
       .sort(),
     [kept, other].sort(),
   );
-  // Each mailbox has one email left. That of the first mailbox is reserved.
+  // Each mailbox has one email left. The email of the first mailbox is reserved.
   const [slot, later] = await ask2(2, { keepBack: keepBack(1, [kept]) });
   t.like(slot, { kind: 'slot', mailboxId: other });
   t.like(later, { kind: 'later', at: new Date(MONDAY.getTime() + 3_600_000) });

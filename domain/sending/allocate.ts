@@ -46,7 +46,7 @@ export interface Candidate {
 
 /**
  * The allocator's answer: a slot, a later time to ask again, a hold until something changes, or never. `concerns` says
- * who else would get the same answer now: the whole campaign, or only contacts like this one.
+ * which other contacts would get the same answer: all of the campaign, or only those like this one.
  */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
@@ -165,7 +165,7 @@ export async function allocate(
   return answers;
 }
 
-/** State of one allocator call: the data it has read and the slots it has given out so far. */
+/** State of one allocator call: loaded data and the slots assigned so far. */
 interface Round extends CampaignInEffect {
   tx: Tx;
   on: SeatDay;
@@ -292,7 +292,7 @@ async function inPool(
   if ('seat' in found) return found;
   if (atOnce) return { members: false, soonest: Infinity, spent: true };
   if (pool.rest === null) {
-    // Stores the free times that the seats know more exactly than their rows, so that later calls skip these mailboxes.
+    // Stores exact free times of mailboxes, so that later calls skip these mailboxes until then.
     await storeFreeTimes(round, pool.seats);
     const except = [...pool.seats.map(({ id }) => id), ...kept.full];
     pool.rest = await poolFreeAt(tx, campaign, { ...search, except, isLater: pool.isAll }, on);
@@ -308,8 +308,7 @@ async function inPool(
 }
 
 /**
- * Returns when reserved quota may become available to others (epoch ms): once the contacts it is reserved for have
- * asked.
+ * Returns the time (epoch ms) at which unused reserved quota may go to other contacts, after its contacts have asked.
  */
 function reservedUntil({ tx, kept }: Round): number {
   const now = tx.now.getTime();
@@ -442,10 +441,7 @@ function nextDay(
   return { kind: 'later', at: new Date(at.getTime() + apart), why, concerns };
 }
 
-/**
- * Answers a contact refused by a daily limit, with the queue it waits in: only `perDay` contacts can be served on the
- * next day.
- */
+/** Answers a contact refused by a daily limit with its queue: only `perDay` contacts can be served on the next day. */
 function inQueue(round: Round, candidate: Candidate, kind: QueueKind, perDay: number): Allocation {
   const refusal = nextDay(round, candidate, message(LIMIT_REACHED[kind]), kind === 'mailbox' ? 'contact' : 'campaign');
   if (refusal.kind !== 'later' || !round.tomorrow) return refusal;
@@ -527,8 +523,8 @@ async function storeFreeTimes({ tx }: Round, seats: readonly Seat[]): Promise<vo
 }
 
 /**
- * A mailbox with a cap of 0 is never free. Its free time is set one day ahead, so that the allocator checks the mailbox
- * once a day. Raising the cap resets this time.
+ * A mailbox with a cap of 0 is never free. The mailbox's free time is set one day ahead, so that the allocator checks
+ * the mailbox once a day. Raising the cap resets this time.
  */
 function freeTime(tx: Tx, seat: Seat): string {
   const now = tx.now.getTime();

@@ -44,8 +44,8 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
   // The count is part of the SQL text and no binding, because a cached plan must know that it may stop early.
   const count = needed === 1 ? 1 + CHOICE : 100 + CHOICE;
-  // Selects first and locks then, to learn whether further mailboxes are locked by others. Avoids searching an
-  // exhausted pool twice.
+  // Selects before locking, to learn whether other transactions hold further mailboxes. Avoids searching an exhausted
+  // pool twice.
   const lock = async (free: string): Promise<{ found: number; ids: string[] }> => {
     const [row] = await tx.org.sql<{ found: number; ids: string[] }>(
       `with found as materialized (${free} limit ${count}), locked as (
@@ -65,8 +65,7 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   };
   let isWhole = pool !== 'long';
   let { found, ids } = await lock(isWhole ? whole(family, pool) : near(family));
-  // Either mailboxes outside the pool are free sooner, or those of the pool have little quota left. Searches the whole
-  // pool.
+  // Mailboxes outside the pool are free sooner, or those of the pool have little quota left. Searches the whole pool.
   if (ids.length < needed && !isWhole) {
     isWhole = true;
     ({ found, ids } = await lock(whole(family, pool)));
@@ -79,8 +78,8 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
 }
 
 /**
- * Returns when the first other mailbox of the pool, held ones included, will be free. Undefined when the pool is empty.
- * Takes no locks.
+ * Returns the earliest time at which another mailbox of the pool, held ones included, is free. Undefined when the pool
+ * is empty. Takes no locks.
  * @param search.isLater true if no other mailbox is free now
  */
 export async function poolFreeAt(
@@ -123,7 +122,7 @@ function searchBindings(
 
 /**
  * Returns the key stored in `mailboxes.spent_days` when a mailbox has used up its share of a campaign's day. Later
- * searches skip the mailbox. A changed share, as after an edit, gives another key. Releasing a slot empties the list.
+ * searches skip the mailbox. Changing the share changes the key. Releasing a slot empties the list.
  */
 export function spentDay(campaignId: string, day: string, share: number): string {
   const hex = createHash('sha256').update(`${campaignId}/${day}/${share}`).digest('hex');

@@ -117,7 +117,8 @@ interface Answer {
 }
 
 /**
- * The next email must not reply to an uncertain one. Only its subject is stored, for a next email without a subject.
+ * The next email must not reply to an uncertain one. Only the email's subject is stored, for a following email without
+ * a subject.
  */
 const CONVERSATIONS = {
   sent: `coalesce(s.conversation, e.conversation)`,
@@ -345,7 +346,7 @@ export async function settleBounced(
   });
 }
 
-/** Returns true if an unsent email is still to be sent. */
+/** Returns true if an unsent email must still be sent. */
 async function isWanted(tx: Tx, row: HeldRow): Promise<boolean> {
   if (row.lead_state === 'active' || row.direct_state === 'queued') return true;
   return row.enrollment_id === null && row.direct_state === null && (await isTestEmailWanted(tx.org, row.id));
@@ -360,7 +361,8 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
   if (row) return true;
   await lockTestRunOf(tx, hold.sendId);
   await lockDirectSend(tx, hold.sendId);
-  // The campaign was deleted while a worker had the email, or the email belongs to none. The row of the send is kept.
+  // The campaign was deleted while a worker sent the email, or the email belongs to no campaign. The row of the send is
+  // kept.
   const [alone] = await tx.org.sql(
     `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
     { id: hold.sendId },
@@ -386,7 +388,7 @@ async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {})
     .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null, updated_at: tx.now, ...more });
 }
 
-/** Makes an email uncertain again whose repeated attempt failed. A person may request another attempt. */
+/** Marks an email as uncertain again after a failed resend. A person may request another attempt. */
 async function returnToUncertain(tx: Tx, row: HeldRow, reason: Message): Promise<void> {
   await unclaim(tx, row);
   await releaseReservedSends(tx, { sendId: row.id });

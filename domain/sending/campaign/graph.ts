@@ -104,7 +104,7 @@ export function firstStep<S extends GraphStep>(steps: readonly S[]): S | null {
 
 /**
  * Returns the first branch whose conditions all hold, or null. A branch without conditions always holds. Null means
- * that no branch takes this outcome, which blocks a failed `app_action`. A branch with `to` null ends the flow.
+ * that no branch handles this outcome, which blocks a failed `app_action`. A branch with `to` null ends the flow.
  */
 export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
   return (
@@ -146,7 +146,7 @@ export function defaultConditions(action: StepAction | null, to: string | null):
   return { branches: [{ to }] };
 }
 
-/** Returns the step a contact normally goes to next. It replaces a step that is removed from the graph. */
+/** Returns the step a contact normally goes to next. The step replaces one that is removed from the graph. */
 export function normalSuccessor(step: GraphStep): string | null {
   return normalBranch(step)?.to ?? null;
 }

@@ -134,7 +134,7 @@ export type PartialSettings = z.output<typeof partialSettingsSchema>;
 
 type Complete = z.output<typeof completeSettingsSchema>;
 
-/** The settings in force, nothing left out. */
+/** The complete settings in force. */
 export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'campaign_overlap' | 'unsubscribe'> & {
   campaign_overlap: { mode: (typeof OVERLAP_MODES)[number] };
   ab_testing: Omit<Complete['ab_testing'], 'default_winning_rule'> & {
@@ -267,7 +267,7 @@ function isOneOf(words: readonly string[], word: string): boolean {
  * unsubscribe copy keep the value of the layer below.
  */
 export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
-  // Blocks are shared with the frozen defaults until a layer changes them.
+  // Sections are shared with the frozen defaults until another layer changes them.
   const merged = { ...DEFAULT_SETTINGS } as Record<string, Record<string, unknown>>;
   for (const layer of layers) {
     for (const [block, fields] of Object.entries(layer)) {

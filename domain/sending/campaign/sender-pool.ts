@@ -15,10 +15,10 @@ interface PoolMember {
 
 /**
  * Returns an SQL condition: mailbox `m` is a sender of a campaign, in any state of the mailbox. Needs `left join
- * campaign_senders c` on campaign and mailbox. The campaign's columns are given as SQL expressions.
- * Strategy `tags` takes the explicit senders and the mailboxes with the campaign's tags. If neither is set, it takes
- * every mailbox.
- * Strategy `explicit` takes senders and tags only. A sender that is switched off is excluded even if a tag matches.
+ * campaign_senders c` on campaign and mailbox. The campaign's columns are given as SQL expressions. Strategy `tags`
+ * takes the explicit senders and the mailboxes with the campaign's tags. Without explicit senders and tags, every
+ * mailbox of the organization is a sender. Strategy `explicit` uses only the explicit senders and the tags. A sender
+ * that is switched off is excluded even if a tag matches.
  */
 export function isSender(campaign: { id: string; tags: string; strategy: string }): string {
   return `coalesce(c.enabled, true)

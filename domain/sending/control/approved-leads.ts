@@ -21,7 +21,10 @@ export async function bindCampaign(
   await approve(tx, campaignId, `e.state in ('pending', 'active')`, { fields: [...approval.fields] });
 }
 
-/** Frees a locked campaign of its approval, because a person or a policy starts it as it is now. Leads that wait for an approval keep waiting. */
+/**
+ * Removes the binding of a locked campaign to its approval, because a person or a policy starts the current version.
+ * Leads that wait for an approval keep waiting.
+ */
 export async function unbindCampaign(tx: Tx, campaignId: string): Promise<void> {
   await tx.org.sql(
     `with freed as (update campaigns set approval_id = null where organization_id = :org and id = :campaign)

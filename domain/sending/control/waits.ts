@@ -2,8 +2,8 @@ import type { StepAction } from '../campaign/actions.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Orders the opening of a contact's waits and the publishing of its events until the commit. So an event finds the open
- * wait, or the wait finds the event. Events of one contact do not wait for each other.
+ * Orders the opening of a contact's waits and the publishing of its events until the commit. So the event finds an open
+ * wait, or the wait finds an earlier event. Events of one contact do not wait for each other.
  */
 export async function lockWaitsOf(tx: Tx, contactId: string, who: 'open' | 'publish'): Promise<void> {
   const lock = who === 'open' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';

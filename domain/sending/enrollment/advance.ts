@@ -30,7 +30,7 @@ import { render } from '../../../messages/render.ts';
 const MAX_HOPS = 100;
 /** Interval (ms) at which a contact who may have asked to stop is checked again, in case the signal of the decision was lost. */
 const LOOK_AGAIN_MS = DAY_MS;
-/** Time (ms) that a call of an app may take, retries included, before it looks stuck. */
+/** Maximum duration (ms) of an app call, retries included. Longer calls are reported as stuck. */
 const CALL_MS = 15 * 60_000;
 
 /**
@@ -107,8 +107,8 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     const { run } = snapshot;
     if (run?.state === 'failed')
       return finish(tx, snapshot, 'failed', message('ended.step_failed', { outcome: run.outcome ?? 'failed' }));
-    // The enrollment ended during this step, for example because of a meeting. It was reopened only to send an
-    // uncertain email again.
+    // The enrollment ended during this step, for example because of a meeting. The enrollment was reopened only to
+    // resend an uncertain email.
     if (run?.state === 'skipped' && run.outcome !== 'skipped')
       return finish(tx, snapshot, run.outcome as FinalState, message('ended.before'));
     if (run && !isOver(run) && graph.removed.has(run.step_id)) {
@@ -135,7 +135,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     if (step === null) return finish(tx, snapshot, 'completed');
     if (run === null || isOver(run)) enter(snapshot, step, onward.since);
     if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await releaseUnusedSlot(tx, snapshot);
-    // Steps other than emails read or write their run, so the run must exist.
+    // Steps other than emails read or write their step run, so it must exist.
     if (step.kind !== 'email') await store(tx, snapshot);
     if (snapshot.wait && step.action?.type !== 'wait_for_event') await endStaleWait(tx, snapshot);
     const verdict = await executeStep(tx, snapshot, graph, step);
@@ -175,7 +175,7 @@ function isOver(run: StepRun): boolean {
 }
 
 /**
- * Returns the first step. Its wait counts from the lead's start, because the lead waited as a row of the launcher.
+ * Returns the first step. Its wait is measured from the lead's start, because the lead waited in the launcher's queue.
  */
 function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): NextStep {
   const step = firstStep(graph.steps);
@@ -184,7 +184,7 @@ function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): NextSt
   return { step, since: waits && began < tx.now ? began : tx.now };
 }
 
-/** The next step with the time from which its wait counts, or the time until which the next step stays undecided. */
+/** The next step and the start of its wait, or the time until which the next step stays undecided. */
 type NextStep = { step: EngineStep | null; since: Date } | { at: EngineStep; until: Date };
 
 /**
@@ -207,7 +207,7 @@ function nextAfter(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): Next
   const now = tx.now.getTime();
   if ((chosen ? dueAt(chosen) : Math.max(now, ...dues)) > now)
     return { at: finished, until: new Date(Math.min(...dues.filter((due) => due > now))) };
-  // The days of an email step have passed already. Other steps begin now.
+  // The days of an email step have passed already. Other steps begin at once.
   return { step: chosen, since: chosen?.kind === 'email' ? left : tx.now };
 }
 
@@ -217,7 +217,7 @@ function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null 
   return graph.steps.find(({ id }) => id === to) ?? null;
 }
 
-/** Leaves a step that was removed while the contact was at it. */
+/** Ends the step run of a step that was removed while the contact was at it. */
 async function leaveRemovedStep(tx: Tx, snapshot: Snapshot): Promise<void> {
   if (snapshot.send?.state === 'reserved') await releaseUnusedSlot(tx, snapshot);
   await endWait(tx, snapshot.run!.id);

@@ -32,7 +32,7 @@ const BATCH = 100;
 const SIGNAL_PAGE = 500;
 /** Maximum number of refused leads reset in one iteration. Limits the time for which the campaign is locked. */
 const FREE_PAGE = 1_000;
-/** Delay (ms) until rows that others have locked, or runs that were just opened, have moved on. */
+/** Delay (ms) before rows locked by other transactions, or newly opened workflows, are checked again. */
 const BUSY_MS = 500;
 /**
  * Delay (ms) of the next check when the maximum number of runs is open. The open runs suffice for about a day of
@@ -47,7 +47,7 @@ const OVERDUE_MS = 10 * MINUTE_MS;
 /**
  * Runs one iteration of a campaign's launcher in one transaction. Signals runs after edits, launches the next leads as
  * far as slots within the horizon allow, and completes a campaign without leads. Leads stay rows until their slot is
- * near. So even a campaign with a million leads has only as many open workflows as contacts under way.
+ * near. So even a campaign with a million leads has only as many open workflows as contacts in progress.
  */
 export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<LaunchIteration> {
   return transact(ctx, async (tx) => {
@@ -90,7 +90,7 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
 const AGAIN: LaunchIteration = { again: true, launched: 0 };
 const NONE_LEFT = { signalled: 0, left: false };
 
-/** Leaves a wait to the workflow: it holds no slot of the launchers' queue, and a signal can end it. */
+/** Leaves the wait to the workflow, so that it uses no slot of the launchers' queue and a signal can end it. */
 function waitFor(tx: Tx, ms: number, why: string, launched = 0): LaunchIteration {
   return { report: { kind: 'wait', wakeAt: tx.now.getTime() + ms, launched, why } };
 }
@@ -122,7 +122,7 @@ async function signalRuns(tx: Tx, campaign: CampaignView): Promise<{ signalled: 
   return { signalled: signalled.length, left };
 }
 
-/** Signals overdue runs, and gives them the same time again before the next signal. */
+/** Signals overdue workflows and sets the time of the next signal. */
 async function signalOverdueRuns(tx: Tx, campaign: CampaignView): Promise<void> {
   const late = new Date(tx.now.getTime() - OVERDUE_MS);
   const runs = await tx.org.sql<EnrollmentRun>(
@@ -203,13 +203,13 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
     const answer = answers[index]!;
     return answer.kind === 'slot' ? [] : [{ lead, answer }];
   });
-  // Postpones only the contacts whose refusal does not apply to the whole campaign, so that the others are still asked.
+  // Postpones only contacts whose refusal does not apply to the whole campaign. The others are tried again.
   const own = refusals.filter(({ answer }) => answer.kind === 'never' || answer.concerns === 'contact');
   await postpone(ctx, tx, campaign, own);
   const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
   if (!common) {
-    // These were all due leads, so another iteration would find none. If a ramp is enabled its level may just have
-    // risen, so one more iteration follows.
+    // No due leads are left, so another iteration would find none. With a ramp, the level may have just risen, so one
+    // more iteration follows.
     if (leads.length < limit && !campaign.ramp_enabled) return waitOrComplete(tx, campaign, entry, launched);
     return { again: true, launched };
   }
@@ -218,7 +218,7 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   return waitReport(ctx, tx, campaign, common.answer, launched);
 }
 
-/** Ends leads who may not be mailed, and holds those who have to wait for another campaign; returns the others. */
+/** Ends leads who may not be mailed, and holds those that must wait for another campaign. Returns the others. */
 async function endUnmailable(
   tx: Tx,
   campaign: CampaignView,
@@ -271,7 +271,7 @@ async function openRuns(
 
 type Refusal = Exclude<Allocation, { kind: 'slot' }>;
 
-/** Lets refused leads wait as rows until their own time. */
+/** Stores refused leads until their own retry time. */
 async function postpone(
   ctx: Ctx,
   tx: Tx,
@@ -331,8 +331,8 @@ function waitForFreeRun(tx: Tx, nextSlot: Date | null): LaunchIteration {
 }
 
 /**
- * Returns the quota reserved for contacts under way that want an email today and have no slot yet. New leads leave them
- * their share of the campaign's limit. Contacts that are due already also reserve quota of their conversation's
+ * Returns the quota reserved for contacts in progress that need an email today and have no slot yet. New leads leave
+ * them their share of the campaign's limit. Contacts that are due already also reserve quota of their conversation's
  * mailbox. Contacts due later today reserve none there, because no time may be left for it. A contact that waits for a
  * reaction to an email is due when that wait ends.
  */
@@ -445,8 +445,8 @@ async function waitOrComplete(
     report: { kind: 'wait', wakeAt: at, launched, why },
   });
   if (active) await signalQueues(tx, campaign);
-  // Runs normally end by themselves and signal. The extra check is for a stuck run, and for a day on which no queued
-  // run asks by itself. If all runs under way are blocked, a person must resume them.
+  // Runs normally end by themselves and signal. The extra check finds stuck workflows, and covers days on which no
+  // queued workflow requests a slot. If all runs under way are blocked, a person must resume them.
   const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
   const look = active ? Math.min(late, nextOpeningMs(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {

@@ -16,7 +16,9 @@ const MAX_DAYS = 60;
 /** Maximum number of runs signalled at once. The launcher repeats the call. */
 const MAX_SIGNALLED = 1_000;
 
-/** SQL condition: an active run without a slot wants to send an email. `e` is its enrollment and `st` its step. */
+/**
+ * SQL condition: an active enrollment without a slot that is at an email step. `e` is its enrollment and `st` its step.
+ */
 const WANTS_SLOT = `e.state = 'active' and not e.blocked and e.hold_since is null
          and not exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending'))`;
 
@@ -32,8 +34,8 @@ const IN_QUEUE: Record<QueueKind, string> = {
 
 /**
  * Returns when a run refused by a daily limit asks again. The day follows from the run's place among all due runs of
- * the same queue. The run asks one day early, because runs before it may leave the queue. So each day only the runs for
- * two days' emails ask, in the order of their due times.
+ * the same queue. The workflow requests its slot one day early, because earlier ones may leave the queue. So each day
+ * only the workflows for two days' emails make requests, in the order of their due times.
  */
 export async function queuedRetryTime(
   tx: Tx,
@@ -68,14 +70,14 @@ export async function queuedRetryTime(
     if (!next) break;
     opening = next;
   }
-  // Runs refused the day before ask earlier than runs that ask for the first time.
+  // Workflows refused the day before request slots earlier than those with a first request.
   const place = ((ahead % perDay) + (ahead < perDay ? 0 : perDay)) / (2 * perDay);
   return new Date(opening.getTime() + Math.floor(place * SPREAD_MS));
 }
 
 /**
- * Signals postponed runs of the queues when the day has more quota left than runs asking on it. This happens when many
- * runs before them have left the queue.
+ * Signals postponed workflows of the queues when the day has more quota left than expected requests. This happens when
+ * many workflows before them have left the queue.
  * @returns the number of signalled runs
  */
 export async function signalQueues(tx: Tx, campaign: CampaignView): Promise<number> {

@@ -18,8 +18,8 @@ export interface Situation {
 }
 
 /**
- * Reads, under the campaign's lock, which work there is besides launching. Most iterations find none, so one statement
- * checks for all of it, and details are read only if needed.
+ * Reads, under the campaign's lock, the pending work besides launching. Most iterations find none, so one statement
+ * checks all kinds, and details are read only if needed.
  * @param overdueMs time (ms) after which a waiting run is overdue
  */
 export async function readSituation(tx: Tx, campaign: CampaignView, overdueMs: number): Promise<Situation> {

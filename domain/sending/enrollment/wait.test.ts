@@ -60,7 +60,7 @@ const publish = (lead: Lead, data: Record<string, unknown> = {}, occurredAt?: Da
   });
 const readWait = (lead: Lead) => lead.db('waits').where({ enrollment_id: lead.enrollmentId }).first();
 
-/** Moments of an event: before the call, while the app has it, between answer and wait, while the wait is open. */
+/** Moments at which an event arrives: before the call, during it, between answer and wait, and during the wait. */
 const MOMENTS = ['before', 'during', 'between', 'open'] as const;
 type Moment = (typeof MOMENTS)[number];
 

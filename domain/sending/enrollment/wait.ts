@@ -91,7 +91,7 @@ async function updateOpenWait(tx: Tx, wait: EngineWait, action: WaitForEvent): P
 }
 
 /**
- * Ends a wait whose deadline has passed. Returns undefined if its event came first; `wait` then contains the event.
+ * Ends a wait whose deadline has passed. Returns undefined if the event arrived first; `wait` then contains the event.
  */
 async function endInTime(tx: Tx, wait: EngineWait): Promise<WaitVerdict | undefined> {
   const [timedOut] = await tx.org.sql(

@@ -10,7 +10,7 @@ import { subjectPayload, type ReceivedFacts, type Subject } from './subject.ts';
 const MAX_WORD = 100;
 const MAX_PERSON = 320;
 
-/** The part of a reading that is stored with the message; null for reports and other mail that nobody wrote. */
+/** Returns the part of a classification that is stored with the message; null for reports and automatic mail. */
 export function toStoredAnswer(reading: InboundClassification): StoredAnswer | null {
   if (reading.kind !== 'reply' && reading.kind !== 'out_of_office') return null;
   const { answer, intent } = reading;
@@ -34,7 +34,7 @@ export function toStoredAnswer(reading: InboundClassification): StoredAnswer | n
   };
 }
 
-/** The finer kind of an intent: that of the model, unless keywords of the workspace have decided otherwise. */
+/** Returns the finer kind of an intent: the model's, unless keywords of the workspace decided the intent. */
 function kindOf(kind: ReplyKind, intent: ReplyIntent): ReplyKind {
   return INTENT_OF_KIND[kind] === intent ? kind : intent;
 }
@@ -53,7 +53,7 @@ function toAnswerKind(kind: ReplyKind): AnswerKind {
   return kind === 'automated' ? 'automatic' : kind;
 }
 
-/** A reading as its event says it. */
+/** Classification in the form of its event. */
 interface Classified {
   kind: ReplyKind;
   intent: string | null;

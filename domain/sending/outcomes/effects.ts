@@ -36,7 +36,7 @@ interface Complaint {
 /** Way of an opt-out (`campaign.unsubscribed`): mail header, page, reply or campaign step. */
 type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
 
-/** The person who opts out, as far as the caller knows. With `sendId`, the other ids are read from the email. */
+/** The person who opts out, with all ids known to the caller. With `sendId`, the other ids are read from the email. */
 interface OptOut {
   sendId?: string | null;
   campaignId?: string | null;
@@ -80,7 +80,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
       { id: send.id, now: tx.now },
     );
     if (subject.isDirect) {
-      // An email that the server refused at once is settled already.
+      // If the server refused the email at once, the email is already settled.
       const settlement = { state: 'bounced', code: 'bounced', reason: externalText(detail.reason ?? '') } as const;
       await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
     } else tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
@@ -176,7 +176,7 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
 /**
  * Variant of {@link recordSendUnsubscribe} for a locked subject. An opt-out by reply always suppresses, whatever the
  * settings. `reported` is an opt-out reported by a client of the API.
- * @param messageId id of the stored message that asks for it, by which a correction finds its effects
+ * @param messageId id of the stored opt-out message, so that a correction can find its effects
  */
 export async function recordUnsubscribe(
   tx: Tx,

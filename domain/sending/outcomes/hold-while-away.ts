@@ -69,7 +69,7 @@ export async function holdWhileAway(tx: Tx, contactId: string, away: AwayMessage
   return held;
 }
 
-/** Ends the holds of a contact that an away message made: a person says that it was none. */
+/** Ends the holds of a contact caused by an away message, after a person has corrected its kind. */
 export async function releaseFromAway(tx: Tx, contactId: string): Promise<void> {
   const leads = await tx.org.sql<OpenLead>(
     `with held as (

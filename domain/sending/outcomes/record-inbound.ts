@@ -55,7 +55,7 @@ export async function recordInbound(
   const messageId = message.messageId ?? idFor(raw);
   const html = message.html === null ? '' : safeHtml(message.html);
   // The matching email does not depend on the settings, but the applicable settings depend on the email's campaign. So
-  // the first reading uses the workspace's settings.
+  // the first classification uses the workspace's settings.
   const workspace = await effectiveSettings(reader(ctx), null);
   const guess = classifyInbound(message, workspace.reply_intent, location.receivedAt);
   return transact(ctx, async (tx) => {

@@ -29,7 +29,7 @@ interface Reply {
   answer?: StoredAnswer | null;
 }
 
-/** Intents of answers that no person wrote while they were there; they are no replies. */
+/** Intents of automatic and away messages, which do not count as replies. */
 const MACHINE_INTENTS: ReadonlySet<string> = new Set<ReplyIntent>(['out_of_office', 'automated']);
 
 /** Tells whether an answer of this intent counts as a reply of a person. */
@@ -71,7 +71,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     });
 }
 
-/** Counts a reply: once for its email, and in the engagement record; `at` is its time if not now. */
+/** Counts a reply once for its email, and in the engagement record. `at` is the reply's time; defaults to now. */
 export async function countReply(
   tx: Tx,
   subject: Subject,
@@ -88,8 +88,8 @@ export async function countReply(
 }
 
 /**
- * Ends what a reply ends, and asks a person about a doubtful opt-out.
- * @returns whether a person is asked
+ * Ends what a reply must end, and creates the question about a doubtful opt-out.
+ * @returns true if a person must decide
  */
 export async function followReply(
   tx: Tx,
