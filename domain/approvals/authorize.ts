@@ -9,7 +9,7 @@ import { message, type Message } from '../../messages/index.ts';
 /** The credential that requests an action, from the request or from a stored row. */
 export type Requester = Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
 
-/** An action to be authorized. */
+/** An action that needs authorization. */
 export interface Action {
   capability: Capability;
   /** Mailboxes that the action would use; all must be in the policy. Empty for an order of mailboxes. */
@@ -20,7 +20,7 @@ export interface Action {
   spendCents?: number;
 }
 
-/** Result: the action is allowed now, or it waits for a person for the given reasons. */
+/** Result: the action is allowed at once, or waits for a person for the given reasons. */
 type Authorization =
   | { decision: 'execute' }
   | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
@@ -29,11 +29,9 @@ type Authorization =
  * Decides if an action may happen at once. Signed-in people and the installation itself need no policy, because their
  * role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers. An
  * allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
- * together. A refused action is not counted, and every reason is listed.
- * Suppressions, holds, caps, health and limits of the organization are not checked here. They apply regardless of the
- * policy.
- * Locks the policy and then the day's count until the commit. So a policy allows nothing more once the request that
- * changed or deleted it was answered.
+ * together. A refused action is not counted, and every reason is listed. Suppressions, holds, caps, health and limits
+ * of the organization are not checked here. They apply regardless of the policy. Locks the policy and then the day's
+ * count until the commit. So a changed or deleted policy allows nothing more once its request is answered.
  * @throws AppError unauthorized for a caller without a credential
  */
 export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {

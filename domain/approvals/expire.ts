@@ -36,8 +36,8 @@ export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<A
 }
 
 /**
- * Ends the approval of a subject that no longer needs it: cancelled, deleted, or executed by a person meanwhile. The
- * caller has signalled the subject's workflow.
+ * Ends the approval of a subject that no longer needs it, because the subject was cancelled, deleted, or executed by a
+ * person. The caller has signalled the subject's workflow.
  * @returns false if none was pending or approved
  */
 export async function withdrawApproval(

@@ -27,7 +27,7 @@ interface ConsentAnswer {
 
 /** A consent given at the provider that its person must still confirm here. */
 export interface OfferedConsent {
-  /** Secret that identifies the consent in the form. Only this browser has it. */
+  /** Secret that identifies the consent in the form. Only this browser has the secret. */
   secret: string;
   email: string;
   provider: string;
@@ -47,8 +47,8 @@ const REQUEST_MS = 15_000;
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
- * Handles the provider's redirect: exchanges the code, once. Does not connect the mailbox yet, because the person who
- * consented may not be the one who started the consent. A page first shows the workspace to the person who consented.
+ * Handles the provider's redirect: exchanges the code, once. Does not connect the mailbox yet, because another person
+ * than the one who started may have consented. A page first shows the workspace to the person who consented.
  * @throws AppError mailbox_consent_expired, mailbox_auth_failed, service_unavailable
  */
 export async function receiveConsent(anonymous: Ctx, { state, code, error }: ConsentAnswer): Promise<OfferedConsent> {

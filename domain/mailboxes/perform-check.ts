@@ -33,7 +33,7 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
   return { smtp: sending, imap: reading };
 }
 
-/** Limits the time of one server, so that a slow one does not delay the other's result. */
+/** Limits the time for one server, so that a slow one does not delay the other's result. */
 async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
   return withTimeout(dial, SIDE_MS, () => ({
     ok: false,

@@ -9,7 +9,7 @@ import { openTokens } from '../sending/senders/mailbox-credentials.ts';
 
 type Revocation = Row<'mailbox_revocations'>;
 
-/** Maximum number of attempts per call. Each may last as long as a request. */
+/** Maximum number of attempts per call. Each attempt may last as long as a request. */
 const PAGE = 20;
 const REQUEST_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -82,7 +82,8 @@ async function revoke(
     if (status === 200 || status === 400) return true;
     log.warn({ mailboxId, status }, 'a provider did not end a consent');
   } catch (error) {
-    // Also for tokens that cannot be decrypted: the key may return, and the other consents must still be revoked.
+    // Also for tokens that cannot be decrypted: the encryption key may be restored, and other consents must still be
+    // revoked.
     log.warn({ mailboxId, err: error }, 'a provider could not be asked to end a consent');
   }
   return false;

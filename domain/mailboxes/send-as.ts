@@ -50,8 +50,8 @@ export async function fetchSendAs(
 }
 
 /**
- * Reads a mailbox's send-as addresses again if the chosen one is not in the stored list, because it may have been
- * verified just now. Runs before the transaction. Keeps the stored list when the provider does not respond.
+ * Reloads a mailbox's send-as addresses if the chosen one is not in the stored list, because it may have just been
+ * verified. Runs before the transaction. Keeps the stored list when the provider does not respond.
  */
 export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: string): Promise<void> {
   const provider = mailbox.provider === 'smtp_imap' ? undefined : configuredProvider(ctx.config, mailbox.provider);

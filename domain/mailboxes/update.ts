@@ -45,7 +45,7 @@ export interface MailboxEdit {
   imap?: MailServiceInput | undefined;
 }
 
-/** Facts that a caller knows beside the edit. */
+/** Facts about an update that are not among its fields. */
 export interface UpdateOptions {
   expectedUpdatedAt?: Date | undefined;
   lacks?: string[];
@@ -172,7 +172,7 @@ async function signalCampaigns(
   const then = wasActive ? senderOf : [];
   const left = then.filter(({ id }) => !now.some((one) => one.id === id));
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
-  // A mailbox that joins by its tag needs the same permission as one named among the senders.
+  // A mailbox that joins a pool by its tag needs the same permission as a mailbox named as sender.
   if (retagged && joined.length > 0) await assertMayChangeEmails(tx, [before.id]);
   await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: message('log.mailbox_left_pool') });
   await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: message('log.mailbox_joined_pool') });

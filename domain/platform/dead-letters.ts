@@ -12,7 +12,7 @@ export const FAILED_EMAIL = 'campaign_email';
 export const FAILED_DIRECT_EMAIL = 'direct_email';
 /** A failed refund. Replaying it asks the payment provider again. */
 export const REFUND = 'order_refund';
-/** The renewal of a managed domain that needs a person. Replaying it tries again. */
+/** The renewal of a managed domain that needs a person. Replaying the dead letter tries again. */
 export const RENEWAL = 'domain_renewal';
 /** An email that may have been sent. Replaying it is a person's decision to send it again. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
@@ -79,14 +79,14 @@ export async function addDeadLetter(tx: Tx, given: NewDeadLetter): Promise<void>
   );
 }
 
-/** Deletes the pending dead letter of a task, when nothing is left to replay. */
+/** Deletes the pending dead letter of a task that needs no replay any more. */
 export async function dropDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<void> {
   await tx.org.table('dead_letters').where({ task_type: taskType, task_id: taskId, status: 'pending' }).delete();
 }
 
 /**
  * Marks the pending dead letter of a task as replayed, because the task was started again.
- * @returns false when there is none, because another replay was first
+ * @returns false if no dead letter is pending because another replay has settled it
  */
 export async function replayDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<boolean> {
   const changed = await tx.org

@@ -9,7 +9,8 @@ import { ownAllowances, type LeadAllowance } from '../lead-allowances/list.ts';
 /** Actions that the caller may perform now without another person's approval. */
 interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
   /**
-   * Origin of the rules: the credential's policy, `none` for a credential without a policy, or the role of a person.
+   * Source of the rules: the credential's policy, `none` for a credential without a policy, or `session` for a person's
+   * role.
    */
   source: 'policy' | 'none' | 'session';
   id: string | null;
@@ -18,7 +19,7 @@ interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api
   capabilities: Capability[];
   /** null: any mailbox. */
   mailbox_ids: string[] | null;
-  /** null: no limit besides those of the organization. */
+  /** null: only the organization's limits apply. */
   max_recipients_per_run: number | null;
   max_recipients_per_day: number | null;
   max_actions_per_day: number | null;

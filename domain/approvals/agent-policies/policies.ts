@@ -73,8 +73,8 @@ export async function listPolicies(ctx: Ctx, request: PageRequest): Promise<Page
 
 /**
  * Creates the policy of a key or grant (POST /agent-policies). It applies from the next action.
- * @throws AppError bad_request with every problem, conflict when the credential has one already, forbidden when it allows
- * actions that the caller may not do
+ * @throws AppError bad_request with every problem; conflict when the credential already has a policy; forbidden when
+ * the policy allows actions that the caller may not perform
  */
 export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentPolicyRow> {
   return transact(ctx, async (tx) => {
@@ -129,8 +129,8 @@ export async function replacePolicy(
 }
 
 /**
- * Refuses a policy that allows what its author may not do. One that is switched off allows nothing, so everybody who may
- * write policies can switch one off.
+ * Refuses a policy that allows what its author may not do. A disabled policy allows nothing, so everybody who may write
+ * policies can disable one.
  * @throws AppError forbidden naming the capabilities
  */
 async function assertMayAllow(tx: Tx, { enabled, capabilities }: PolicyInput): Promise<void> {

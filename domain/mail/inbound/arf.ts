@@ -21,8 +21,9 @@ interface FeedbackReport {
 const COMPLAINTS: ReadonlySet<string> = new Set(['abuse', 'fraud', 'opt-out', 'opt-out-list', 'complaint', 'other']);
 
 /**
- * Reads the feedback report in a message. Returns null if there is none. Besides RFC 5965 it supports Microsoft's junk
- * mail reporting program: the bare message, from its staff address, under "complaint about message from …".
+ * Reads the feedback report in a message. Returns null if the message contains none. Besides RFC 5965 it supports
+ * Microsoft's junk mail reporting program: the bare message, from its staff address, under "complaint about message
+ * from …".
  */
 export function parseFeedbackReport(message: InboundMessage): FeedbackReport | null {
   if (isJunkReport(message)) {

@@ -15,8 +15,8 @@ import { parseProviderNotice } from './provider-notice.ts';
 
 interface Threaded {
   /**
-   * Message-IDs that may name the message of ours that this message is about, best first. Order: the returned
-   * message's, then In-Reply-To, then References from the newest.
+   * Message-IDs that may name the message of ours that this message is about, best first. Order: the id of the returned
+   * message, then In-Reply-To, then References from the newest.
    */
   readonly threadIds: readonly string[];
 }
@@ -80,7 +80,7 @@ interface ReplyClassification extends Threaded {
   readonly unsubscribeDoubtful: boolean;
   /** Text written by the person, without quotes and signature. */
   readonly ownWords: string;
-  /** The text as read by the trained model: a finer kind than the intent, and its details. */
+  /** Result of the trained model: a finer kind than the intent, and its details. */
   readonly answer: Answer;
 }
 
@@ -103,8 +103,8 @@ export type InboundClassification =
 
 /**
  * Classifies an incoming message as bounce, complaint, away message, other automatic mail, or a person's reply. Pure;
- * never throws. Anyone may forge a report. Act on it only if one of `threadIds` names a send of ours and the reported
- * recipient is the recipient of that send.
+ * never throws. Anyone may forge a report. Use the result only if one of `threadIds` names an email of ours and the
+ * reported recipient is that email's recipient.
  * @param settings the reply_intent block of the workspace or campaign
  * @param receivedAt time of arrival, UTC
  * @param timezone IANA time zone of the recipient, for return dates; defaults to UTC
@@ -175,8 +175,8 @@ function classifyDelivery(
 }
 
 /**
- * Classifies automatic mail. Unsubscribe requests count here too: service desks forward what people write, and
- * automatic replies announce that somebody has left a company.
+ * Classifies automatic mail. Unsubscribe requests count too: service desks forward customers' words, and automatic
+ * replies announce that somebody has left a company.
  */
 function classifyAutomatic(
   message: InboundMessage,

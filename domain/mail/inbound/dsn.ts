@@ -12,7 +12,8 @@ const MAX_RECIPIENTS = 100;
 const ACTIONS: ReadonlySet<string> = new Set(['failed', 'delayed', 'delivered', 'relayed', 'expanded']);
 
 /**
- * Reads the delivery report in a message: RFC 3464 first, then the known prose formats. Returns null if there is none.
+ * Parses the delivery report in a message: RFC 3464 first, then the known prose formats. Returns null if the message is
+ * no report.
  */
 export function parseDsn(message: InboundMessage): DeliveryReport | null {
   const report = readDsn(message);

@@ -12,7 +12,7 @@ export type Fields = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Parses a header block (or one group of report fields) up to its first empty line. Lines that are neither a field nor
- * a continuation are skipped, because mail systems do add stray lines.
+ * a continuation are skipped, because some mail systems add stray lines.
  */
 export function parseFields(block: string): Fields {
   const fields = new Map<string, string[]>();

@@ -24,7 +24,7 @@ interface HtmlTextOptions {
   /** `keep` keeps quotes. `mark` replaces each quote by one line `>`. */
   readonly quotes: 'keep' | 'mark';
   /**
-   * Returns true if a text ends in a line that introduces a quote. An indented block is a quote only then; otherwise it
+   * Returns true if a text ends in a line that introduces a quote. Only then is an indented block a quote; otherwise it
    * is the writer's own.
    */
   readonly introduces?: (text: string) => boolean;
@@ -61,7 +61,8 @@ const QUOTE_CLASS =
 const QUOTE_ID =
   /^(?:divRplyFwdMsg|Signature|ms-outlook-mobile-signature|yahoo_quoted_\d+|ymail_android_signature|isForwardContent|isReplyContent|mailContentContainer_quote)$/i;
 /**
- * Elements after which everything is quoted. Outlook puts the answered message behind such an element, not into it.
+ * Ids of elements after which all content is quoted. Outlook puts the answered message behind such an element, not into
+ * it.
  */
 const QUOTE_FROM_ID =
   /^(?:divRplyFwdMsg|appendonsend|stopSpelling|mail-editor-reference-message-container|OLK_SRC_BODY_SECTION|replySplit)$/i;

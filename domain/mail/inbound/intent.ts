@@ -45,7 +45,7 @@ interface Span {
 }
 
 /**
- * Probability of an opt-out above which it is executed at once (`SURE`), and above which a person is asked (`DOUBT`).
+ * Probability of an opt-out above which it is applied at once (`SURE`), and above which a person must decide (`DOUBT`).
  */
 export const SURE = 0.82;
 export const DOUBT = 0.15;

@@ -53,7 +53,7 @@ function isNameOf(name: readonly string[], email: string): boolean {
   return [first + last, last + first, first.charAt(0) + last, last + first.charAt(0)].includes(local);
 }
 
-/** Returns true if one of the last lines is only the name. */
+/** Returns true if one of the last lines consists only of the name. */
 function signsAs(words: string, given: readonly string[], whole: readonly string[]): boolean {
   const lines = words.split('\n').flatMap((line) => line.trim() || []);
   return lines.slice(-SIGN_OFF_LINES).some((line) => {

@@ -12,7 +12,10 @@ interface ReplyHeaders {
   references: string[];
 }
 
-/** Returns the headers of an answer. Its References are those of the answered message, followed by that message. */
+/**
+ * Returns the headers of an answer. Its References are those of the answered message, followed by the id of that
+ * message.
+ */
 export function replyHeaders(answered: {
   message_id: string;
   in_reply_to: string | null;
@@ -25,8 +28,8 @@ export function replyHeaders(answered: {
 }
 
 /**
- * Returns the subject of an answer: the written subject. If it is empty or the conversation's own, returns the answered
- * subject with one `Re: `.
+ * Returns the subject of an answer: the written subject. If the subject is empty or the conversation's own, returns the
+ * answered subject with one `Re: `.
  */
 export function replySubject(written: string | undefined, answered: string): string {
   const own = withoutReplyPrefix(written ?? '');

@@ -11,7 +11,7 @@ export interface ScoredCopy {
   readonly subject?: string;
   readonly bodyPlain?: string;
   readonly bodyHtml?: string;
-  /** True for a reply within a conversation: it needs no own subject, and "Re:" is truthful. */
+  /** True for a reply within a conversation: it needs no subject of its own, and "Re:" is truthful. */
   readonly isReply?: boolean;
 }
 

@@ -17,12 +17,15 @@ interface Spintax {
   readonly syntax: readonly number[];
 }
 
-/** A group without its closing brace so far. Only a group with a bar is spintax, which is known at the end. */
+/**
+ * A group without its closing brace so far. Only a group with a bar is spintax, which the parser learns at the end of
+ * the group.
+ */
 interface OpenGroup {
   readonly opening: number;
   readonly options: Part[][];
   readonly bars: number[];
-  /** Offsets of the syntax inside the group, which stays syntax even if the group turns out to be text. */
+  /** Offsets of nested spintax inside the group. They stay syntax even if the outer group is plain text. */
   readonly inner: number[];
 }
 

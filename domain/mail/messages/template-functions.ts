@@ -1,4 +1,4 @@
-/** A value met while rendering, with the paths of the missing fields that it was made from. */
+/** A value during rendering, with the paths of missing fields that contributed to it. */
 export interface Traced {
   readonly value: unknown;
   readonly missing: readonly (readonly string[])[];
@@ -32,8 +32,8 @@ function isBlank(value: unknown): boolean {
 }
 
 /**
- * Returns the truth of a value as in Go templates: false, zero, empty text, empty lists, empty objects and nothing are
- * false.
+ * Returns the truth of a value as in Go templates: false, zero, empty text, empty lists, empty objects and missing
+ * values are false.
  */
 export function isTruthy(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) {
@@ -92,7 +92,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Number of characters segmented in one call, because the segmenter takes quadratic time. */
 const SEGMENT_WINDOW = 256;
 
-/** Returns the first `length` characters (graphemes). If something was cut, the last character is an ellipsis. */
+/** Returns the first `length` characters (graphemes). If the text was shortened, its last character is an ellipsis. */
 function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
   const kept: string[] = [];

@@ -11,7 +11,7 @@ interface RenderedTemplate {
   readonly text: string;
   /**
    * Placeholders without a value or default (written `{{.Company}}`), or that could not be parsed and are in the text
-   * literally. Each is listed once.
+   * literally. Each reference is listed once.
    */
   readonly unresolved: readonly string[];
   /** Set if rendering ended early at its length or work limit. Such a text must not be sent. */
@@ -36,7 +36,7 @@ export function parseTemplate(source: string, { html = false }: { html?: boolean
 
 /**
  * Renders a parsed template. Missing, null and blank values, and objects, leave a gap and are reported as unresolved,
- * unless they have a default or are only tested. Only own properties are read, so no prototype is reachable. With
+ * unless they have a default or are only tested. Only own properties are read, so prototypes are unreachable. With
  * `escapeHtml` all output of actions is HTML-escaped. With `encodeInUrls` values inside a URL of the text are
  * percent-encoded. Never throws.
  * @param options.budget budget shared by templates that are rendered together; defaults to a separate one
@@ -112,7 +112,7 @@ export class WorkBudget {
 
 const NOTHING = known('');
 
-/** Evaluates an expression. Gives nothing once the budget is exceeded. */
+/** Evaluates an expression. Returns an empty text once the budget is exceeded. */
 function evaluate(expression: Expression, values: object, budget: WorkBudget): Traced {
   if (expression.kind === 'literal') return known(expression.value);
   if (expression.kind === 'field') {

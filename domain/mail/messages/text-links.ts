@@ -38,7 +38,8 @@ export function findTextLinks(text: string): FoundLink[] {
 }
 
 /**
- * Returns the unfinished URL at the end of a text, which any appended text would continue. Undefined if there is none.
+ * Returns the unfinished URL at the end of a text, which any appended text would continue. Undefined if no URL begins
+ * there.
  */
 export function unfinishedUrl(text: string): string | undefined {
   let start = text.length;
@@ -62,7 +63,7 @@ export function isWebUrl(url: string): boolean {
 }
 
 /**
- * Returns the length of the URL at the start of a candidate. Brackets belong to it in pairs: the URL ends at an
+ * Returns the length of the URL at the start of a candidate. Brackets belong to the URL in pairs: it ends at an
  * unopened closing bracket, and before an unclosed opening bracket.
  * @param isOpen true if more text may follow, which may close the open brackets
  */

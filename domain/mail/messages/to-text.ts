@@ -8,7 +8,7 @@ const MORE_LINES = ['hgroup', 'legend', 'menu', 'option', 'search', 'summary', '
 const HIDDEN = ['head', 'noscript', 'template', 'title'];
 const line = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 
-/** Maximum length (characters) of a table cell that is shown beside others. */
+/** Maximum length (characters) of a table cell that is joined with other cells on one line. */
 const MAX_CELL_LENGTH = 60;
 /** Maximum number of a table's nodes that are read to distinguish data from layout. */
 const MAX_TABLE_NODES = 2_000;

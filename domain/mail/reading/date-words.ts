@@ -84,7 +84,7 @@ const SEASONS: Readonly<Record<string, number>> = { spring: 3, summer: 6, autumn
 const LONGEST_PHRASE = 40;
 /** Maximum number of phrases read in a text. */
 const MAX_PHRASES = 60;
-/** Length up to which an abbreviated name counts only beside a number or another date word. */
+/** Maximum length of an abbreviated name that counts only beside a number or another date word. */
 const SHORT = 4;
 /** Scripts without spaces between words, and Korean, whose particles directly follow a word. */
 const NO_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;

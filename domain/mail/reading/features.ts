@@ -10,7 +10,8 @@ const MAX_WORD = 40;
 const SPACED = { from: 2, to: 5 };
 const DENSE = { from: 1, to: 4 };
 /**
- * Length of the word beginning that stands for all its forms, and distance (words) within which word order is ignored.
+ * Length of the word beginning that represents all forms of a word, and distance (words) within which word order is
+ * ignored.
  */
 const STEM = 4;
 const NEAR = 3;

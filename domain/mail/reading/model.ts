@@ -57,7 +57,7 @@ export function shippedModel(): Model {
 
 /**
  * Decodes a model file.
- * @throws Error if the file was made for other features
+ * @throws Error if the file was created for other features
  */
 export function decodeModel(file: Buffer): Model {
   const length = file.readUInt32LE(0);

@@ -114,7 +114,7 @@ function bucketOf(feature: string): number {
   return (hash ^ (hash >>> 12)) & MASK;
 }
 
-/** Returns the person named by a referral or an away note. Null if none is named. */
+/** Returns the person named by a referral or an away note. Null if the text names none. */
 export function namedPerson(text: string, model: NameModel = shippedModel()): NamedPerson | null {
   const tokens = nameTokens(text);
   const scores = tokens.map((_, at) =>

@@ -52,8 +52,8 @@ export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: strin
 }
 
 /**
- * Settles an email that was being sent when the warmup was paused or stopped. Its worker may be dead, and no later
- * iteration would check it. Fails the email if it was not sent.
+ * Settles an email that was being sent when the warmup was paused or stopped. The email's worker may be dead, and no
+ * later iteration would check it. Fails the email if it was not sent.
  * @returns the delay (ms) until the next check if a worker may still be sending it
  */
 async function settleAbandoned(

@@ -28,7 +28,7 @@ export function targetWithin(cap: number, ramp: Ramp, health: HealthState, now: 
 
 /**
  * Returns the warmup emails of a mailbox on the UTC days from `from` on, with its present ramp and health. One number
- * per day; the last one applies to all later days.
+ * per day; the last number applies to all later days.
  */
 export function upcomingTargets(ramp: Ramp, health: HealthState, cap: number, from: Date): number[] {
   const targetOf = (day: number) => targetWithin(cap, ramp, health, new Date(from.getTime() + day * DAY_MS));

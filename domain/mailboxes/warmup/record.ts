@@ -51,7 +51,7 @@ export async function recordWarmup(
       { ...bindings, where: isSpam ? 'spam' : 'inbox', now: tx.now },
     );
     await advanceFolder(tx, mailbox.id, location);
-    // The email was recorded before: it was moved from the spam folder, or read again under other UIDs.
+    // The email was recorded before: it was moved from the spam folder, or read again under another UID.
     if (!mail || mail.landed) return;
     if (isSpam) tx.emit('warmup.placement_in_spam', { email_account_id: mail.mailbox_id, warmup_email_id: mail.id });
     if (mail.answers === null) await planReply(tx, mail, pair, mailbox.id);

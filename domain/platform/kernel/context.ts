@@ -46,8 +46,8 @@ export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
   /**
-   * Language that the request names, for its response and for mails to people without an account. Undefined if none is
-   * named.
+   * Language that the request names, for its response and for mails to people without an account. Undefined if the
+   * request names none.
    */
   language?: Language;
   /** Set by the HTTP server: adds a limit that the request counts against to the RateLimit headers of its answer. */

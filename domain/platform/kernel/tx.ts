@@ -82,7 +82,7 @@ export interface ApprovalSubject<Subject = any> {
    * @throws AppError to refuse; then nothing happens and no decision is stored
    */
   execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
-  /** Requests an approval for a locked subject as it is now. For verbs of rooms before the subject's. */
+  /** Requests an approval for the current version of a locked subject. For verbs of rooms before the subject's. */
   ask?(tx: Tx, subject: Subject, asked: AskedApproval, config: Config): Promise<ApprovalRow>;
   /**
    * Stops an approved subject because an email differs from the approved content, and requests another approval. Does
@@ -93,7 +93,10 @@ export interface ApprovalSubject<Subject = any> {
   refused(tx: Tx, subject: Subject, approval: ApprovalRow, why: NotExecuted, config: Config): Promise<void>;
 }
 
-/** Reason why a held action does not happen: denied, not decided in time, changed since, or its credential was revoked. */
+/**
+ * Reason why a held action is not executed: denied, expired without a decision, changed since, or its credential was
+ * revoked.
+ */
 export type NotExecuted = 'denied' | 'expired' | 'changed' | 'revoked';
 
 /** Requester of an approval, and the reasons why one is needed. */
@@ -108,7 +111,7 @@ export interface StoppedEmail {
   subjectId: string;
   /** The lead of a campaign email; null for a single email. */
   enrollmentId: string | null;
-  /** The approval it was compared with; null if its lead never had one. */
+  /** Id of the compared approval; null if the lead has none. */
   approvalId: string | null;
   /** Names of the fields that differ. */
   fields: string[];

@@ -158,8 +158,8 @@ interface Alone {
 }
 
 /**
- * Returns the emails of a mailbox up to and including `until`. Each is sent as early as gap, cap of the UTC day and
- * `level` allow; `level` is the campaign's maximum per mailbox and day.
+ * Returns the emails of a mailbox up to and including `until`. Each email is sent as early as gap, cap of the UTC day
+ * and `level` allow; `level` is the campaign's maximum per mailbox and day.
  * @param rows collects the emails, if given
  */
 function sendAlone(kind: Kind, pieces: readonly Piece[], level: number, until = Infinity, rows?: Row[]): Alone {
@@ -268,8 +268,8 @@ interface Lot {
 }
 
 /**
- * Distributes the last emails of a day, all due at the same time. Each goes to the mailbox with the fewest emails, and
- * among equals to the one whose last email is oldest.
+ * Distributes the last emails of a day, all due at the same time. Each email goes to the mailbox with the fewest
+ * emails, and among equals to the one whose last email is oldest.
  */
 function distributeLast(lots: readonly Lot[], emails: number, at: number): Kind[] {
   const day = Math.floor(at / DAY);

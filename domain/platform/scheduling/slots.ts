@@ -44,7 +44,8 @@ export interface SlotRequest {
 export type Slot = { at: Date } | { later: Date } | { never: 'ended' | 'no_window' };
 
 const SPREAD = 0.2;
-// Search period (ms). Two weekly patterns that ever overlap do so within a week; one more day covers clock changes.
+// Search period (ms). If two weekly patterns ever overlap, they overlap within a week. One more day covers clock
+// changes.
 const SEARCH = 8 * DAY;
 const MAX_PREFERENCES = 2000;
 /** Maximum number of rounds of a search. In each round the schedule or the mailbox requires a later time. */
@@ -105,7 +106,7 @@ function openFrom(
 
   const at = Math.max(earliest, opens);
   const shifted = Math.min(opens + spread, Math.min(span.to, until) - 1);
-  // An interval may begin where an open one was only split. Only a real opening is shifted.
+  // An interval may begin at a boundary within an open period. Only a real opening is shifted.
   const openBefore = (): boolean => opens > from && openAt(pattern, opens - 1) && openAt(preference, opens - 1);
   return at < shifted && !openBefore() ? shifted : at;
 }
