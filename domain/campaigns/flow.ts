@@ -28,8 +28,8 @@ interface StepStanding {
 }
 
 /**
- * Returns the positions of a campaign's leads in its graph (GET /campaigns/:id/flow). Reads counts kept by triggers, so
- * the cost does not depend on the number of leads.
+ * Returns the positions of a campaign's leads in its graph (GET /campaigns/:id/flow). Reads counts that triggers
+ * maintain, so the cost does not depend on the number of leads.
  * @throws AppError not_found
  */
 export async function readCampaignFlow(ctx: Ctx, id: string): Promise<CampaignFlow> {

@@ -9,8 +9,8 @@ import type { PaymentRow } from '../payments/states.ts';
 type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
 
 /**
- * Handlers for news about the subject of a payment. Each is conditional: it applies only if the subject still waits for
- * it.
+ * Handlers for news about the subject of a payment. Each change is conditional: it applies only if the subject still
+ * waits for the payment.
  */
 interface PaymentSubject {
   /** `too_late`: the subject no longer waits for the money. */

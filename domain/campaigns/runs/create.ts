@@ -27,7 +27,7 @@ const LEADS_AT_ONCE = 1_000;
 
 /**
  * Creates a run (POST /runs): builds the described campaign or configures an existing one, fixes the currently selected
- * mailboxes, and stores the leads. All of it and the start of the workflow commit together. Nothing is sent until the
+ * mailboxes, and stores the leads. All of it and the start of the workflow commit together. No email is sent until the
  * run has been checked and, if the caller's policy does not allow the launch, a person has approved it.
  * @throws AppError forbidden for a launch without the right to execute runs, or for mailboxes that the caller's key may
  * not use
