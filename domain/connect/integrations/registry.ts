@@ -26,10 +26,7 @@ export function partsOfAction(action: string): { provider: string; verb: string 
   return dot < 0 ? { provider: '', verb: action } : { provider: action.slice(0, dot), verb: action.slice(dot + 1) };
 }
 
-/**
- * Finds an action of a provider by its full name, such as `slack.notify`; undefined if the provider has none of that
- * name.
- */
+/** Finds an action of a provider by its full name, such as `slack.notify`; undefined for an unknown name. */
 export function findAction(provider: Provider, action: string): ProviderAction | undefined {
   const { provider: id, verb } = partsOfAction(action);
   return id === provider.id && Object.hasOwn(provider.actions, verb) ? provider.actions[verb] : undefined;

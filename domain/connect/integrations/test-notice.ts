@@ -27,7 +27,7 @@ const CONTACT: ActionContact = {
 /**
  * Sends a synthetic event through a connection's notices: those of its enabled subscriptions, or the provider's first
  * notice without required settings. Failures are written to the connection's log.
- * @returns true if anything was sent
+ * @returns true if an event was sent
  * @throws AppError not_found
  */
 export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean> {
