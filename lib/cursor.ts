@@ -11,7 +11,7 @@ type CursorPosition = readonly (string | number | null)[];
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;
-  /** Exact number of matching rows. Set only by lists that show it. */
+  /** Exact number of matching rows. Set only by lists that return it. */
   total?: number;
 }
 
@@ -25,7 +25,7 @@ function fingerprint(list: string, filters: unknown): string {
 }
 
 /**
- * Returns an opaque cursor, bound to its list and filters. Used elsewhere, it is refused instead of returning wrong
+ * Returns an opaque cursor, bound to its list and filters. In another list it is refused instead of returning wrong
  * rows.
  */
 export function encodeCursor(list: string, filters: unknown, position: CursorPosition): string {
@@ -61,7 +61,7 @@ function refusal(code: 'bad_request' | 'invalid_cursor', path: string): AppError
   });
 }
 
-/** Type guard for one part of a list's position. Only values that pass reach the database. */
+/** Type guard for one part of a list's position. Only valid values reach the database. */
 type IsPart<Part> = (value: unknown) => value is Part;
 
 const TIMESTAMP =

@@ -17,7 +17,7 @@ export interface LoadProgress {
   refused: number;
 }
 
-/** Load of one file, as `heron catalogue status` shows it. */
+/** Load of one file, in the form shown by `heron catalogue status`. */
 interface CatalogueLoad extends LoadProgress {
   fileName: string;
   fileBytes: number;
@@ -54,7 +54,7 @@ const LOADS = 20;
 
 /**
  * Writes the catalogue as its owner, over one connection that locks out every other writer. A chunk and the progress of
- * its file are committed together, so that a killed load continues where it stopped.
+ * its file commit together, so that an interrupted load continues after its last chunk.
  */
 export class CatalogueWriter {
   readonly #client: pg.Client;
@@ -120,7 +120,8 @@ export class CatalogueWriter {
   }
 
   /**
-   * Stores one chunk and the file's progress in one transaction. Of several rows with the same id the last one counts.
+   * Stores one chunk and the file's progress in one transaction. Of several rows with the same id the last one is
+   * stored.
    */
   async store(
     fingerprint: string,
