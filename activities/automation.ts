@@ -21,7 +21,7 @@ export const automation = family<AutomationActivities>({
   }),
   mustBeOpen: { table: 'automation_runs', open: `status = 'running'` },
   blocked: { taskType: AUTOMATION_RUN, restricted: 'readOnly' },
-  // A run that was not started, because automations start each other or too many runs. Retry does nothing: a person
+  // A run that was not started, because automations start each other or too many runs. Retry has no effect: a person
   // resolves it after reviewing the automations.
   deadLetters: [{ taskType: AUTOMATION_LOOP, restricted: 'readOnly', retry: async () => {} }],
 });

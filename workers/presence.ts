@@ -41,7 +41,7 @@ export async function startPresenceRecorder(deps: Deps, metrics: Metrics): Promi
   };
 }
 
-/** Returns the id of the file store, or null if it has none or does not answer before the next beat. */
+/** Returns the id of the file store, or null if there is none or it does not answer before the next beat. */
 async function findPlace(store: Deps['blobs']['current']): Promise<string | null> {
   if (!store) return null;
   return withTimeout<string | null>(store.place(true), PRESENCE_MS, () => null).catch(() => null);

@@ -2,7 +2,7 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a run. They are hints: the state is in PostgreSQL. */
 export type AutomationSignals = {
-  /** The run was ended, or a provider has answered: ask again. */
+  /** The run was ended, or a provider has answered: the workflow decides again. */
   changed: { cause: 'ended' | 'settled' };
   /** Retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
@@ -27,7 +27,7 @@ export type AutomationDecision =
   | { kind: 'call'; nodeId: string; where: string }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface AutomationActivities {
   /** Executes every node that can run now and returns the next step. Local: it only queries PostgreSQL. */
   advanceAutomation(args: AutomationArgs): Promise<AutomationDecision>;

@@ -38,11 +38,11 @@ export interface RunReport {
   state: RunProgress;
   campaignId: string;
   decideBy: number | null;
-  /** Reason for this state as a code; null if the state says enough. */
+  /** Reason for this state as a code; null if the state needs no reason. */
   why: string | null;
 }
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface RunActivities {
   /**
    * Starts a queued run. For a waiting run, applies the person's decision or its expiry. Local: it only queries

@@ -58,7 +58,7 @@ function quoted({ recipient }: PageTexts, reference: string): Html {
   return html`<p><small>${recipient.reference(reference)}</small></p>`;
 }
 
-/** Masks an address so that only its owner recognizes it, as mails are forwarded. */
+/** Masks an address so that only its owner recognizes it, because emails are forwarded. */
 function maskAddress(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, 1)}•••${address.slice(at)}`;
