@@ -11,9 +11,7 @@ const DAY = 24 * HOUR;
 /** Start of the month. Clocks change in America on its fourth day, in Europe on its twenty-fifth. */
 const FROM = Date.parse('2026-03-05T00:00:00Z');
 const DAYS = 30;
-/**
- * Time (ms) after which no further day is started, and after which the oracle tries no further order of campaigns.
- */
+/** Time (ms) after which no further day is started, and after which the oracle tries no further order of campaigns. */
 const PLAY_MS = 9 * MINUTE;
 const ALL_MS = 12 * MINUTE;
 /** Fraction of the oracle's capacity that should be sent. */

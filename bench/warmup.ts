@@ -97,9 +97,7 @@ async function planDays(deps: TestDeps, mailboxes: number, days: number): Promis
   return found;
 }
 
-/**
- * Makes mailboxes exchange their emails by their runs at the accelerated pace, and counts the runs' workflow tasks.
- */
+/** Lets the workflows of mailboxes exchange their emails at the accelerated pace, and counts their workflow tasks. */
 async function playExchange(
   { assembly: { deps, temporal } }: BenchContext,
   { mailboxes, each }: { mailboxes: number; each: number },
@@ -143,7 +141,7 @@ async function playExchange(
   }
 }
 
-/** Inserts the plan of a day as of a few hours into it. */
+/** Inserts the plan of a day in its state after a few hours. */
 async function insertPlan(
   { db }: TestDeps,
   organizationId: string,
@@ -170,7 +168,7 @@ async function insertPlan(
   );
 }
 
-/** Moves planned replies forward by the same factor as everything else, with the signal that planning them sends. */
+/** Moves planned replies forward by the same factor, with the signal that planning them sends. */
 async function hurryReplies(ctx: Ctx, { db }: TestDeps): Promise<void> {
   const replies: { id: string; mailbox_id: string; slot_at: Date; created_at: Date }[] = await db('warmup_mails')
     .where({ organization_id: ctx.actor.organizationId, state: 'reserved' })

@@ -48,7 +48,7 @@ export interface ProvisioningSandbox {
   readonly violations: readonly string[];
   /** Returns mailboxes and domains that exist and cost money. */
   alive(): { mailboxes: string[]; domains: string[] };
-  /** Domains that somebody else owns. */
+  /** Domains registered by other owners. */
   readonly foreign: Set<string>;
   /** Mail servers of newly ordered mailboxes. Default: a server that does not exist. */
   mailServers: Record<'smtp' | 'imap', { host: string; port: number; security: 'tls' | 'starttls' | 'none' }>;
@@ -180,7 +180,7 @@ class Provider {
   readonly foreign = new Set<string>();
   readonly mailboxes = new Map<string, { name: string; madeBy: string; alive: boolean }>();
   readonly domains = new Map<string, { name: string; madeBy: string; alive: boolean; expiresAt: Date }>();
-  /** Stored answer and request of each key. Refusals are not stored, because nothing was done. */
+  /** Stored answer and request of each key. Refusals are not stored, because they changed nothing. */
   readonly #done = new Map<string, { raw: string; answer: Answer }>();
   readonly #undone = new Set<string>();
   readonly #now: () => Date;

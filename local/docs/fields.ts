@@ -14,7 +14,7 @@ interface JsonField {
 /** A field of the data of an event or a trigger. */
 interface Field {
   key: string;
-  /** Such as `string`, `uuid`, `number or null`. */
+  /** Type such as `string`, `uuid`, `number or null`. */
   type: string;
   description: string;
 }

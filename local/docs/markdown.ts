@@ -20,5 +20,5 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Last lines of the head of every page that is made from the sources. */
+/** Last lines of the head of every generated page. */
 export const MADE = '`npm run docs` makes this page from the sources. Do not edit it.';

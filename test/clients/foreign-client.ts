@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 /** API client made by another project's generator, and a program that uses it. */
 export interface ForeignClient {
   name: string;
-  /** Returns the reason why it cannot be made on this machine; undefined if it can. Fetches what it needs. */
+  /** Returns the reason why it cannot be generated on this machine; undefined if it can. Fetches its requirements. */
   missing(): Promise<string | undefined>;
   /**
    * Generates the client into a new folder.

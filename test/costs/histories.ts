@@ -17,7 +17,7 @@ export type RunKey = `${string} ${string}`;
 const WORKFLOW_TASK_COMPLETED = 7;
 const { HistoryEvent } = proto.temporal.api.history.v1;
 
-/** Reads the histories of runs and sums them by workflow type. */
+/** Reads the histories of workflows and sums them by type. */
 export async function readHistories(client: Client, runs: Iterable<RunKey>): Promise<Record<string, HistoryCost>> {
   const costs: Record<string, HistoryCost> = {};
   for (const run of runs) {

@@ -30,7 +30,10 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
     stepIds,
     enrollments,
     contacts,
-    /** Runs launcher iterations until it waits for more than some seconds. Returns its wake-up time (epoch ms). */
+    /**
+     * Runs launcher iterations until the launcher waits for more than some seconds. Returns its wake-up time (epoch
+     * ms).
+     */
     async launch(): Promise<number | null> {
       for (let turns = 0; turns < 200; turns += 1) {
         const turn = await launchDueLeads(ctx, campaignId);
