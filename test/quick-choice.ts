@@ -48,7 +48,7 @@ export function chooseTests(changed: readonly string[], imports: ReadonlyMap<str
   return [...distance].sort(([a, x], [b, y]) => x - y || a.localeCompare(b)).map(([file]) => file);
 }
 
-/** The area of a file of api/ or domain/, such as `audience/contacts`; null for other files. */
+/** Returns the area of a file of api/ or domain/, such as `audience/contacts`; null for other files. */
 function areaOf(file: string): string | null {
   return /^(?:api|domain)\/(.+)\/[^/]+$/.exec(file)?.[1] ?? null;
 }

@@ -10,7 +10,7 @@ const SOURCES = new Set(['.ts', '.tsx', '.mjs', '.js']);
 /** Exists only after it was generated, and no source imports its types by name. */
 const GENERATED = 'client/src/schema.ts';
 
-/** Beginnings of `file: name` for exports without an import, with who uses them. */
+/** Beginnings of `file: name` for exports without an import, with their users. */
 const USED_OTHERWISE: Record<string, string> = {
   'bench/workflows/bare.ts: bareRun': 'Temporal finds a workflow by its name.',
   'client/src/index.ts:': 'The client is published.',
@@ -61,7 +61,7 @@ test('an export is used by its name in a list, and by its name anywhere beside a
   t.deepEqual(unusedExports(sources), ['a.ts: three', 'c.ts: six']);
 });
 
-/** Names that a file exports and no other file uses, as `file: name`. */
+/** Returns names that a file exports and no other file uses, as `file: name`. */
 function unusedExports(sources: ReadonlyMap<string, string>): string[] {
   const used = new Set<string>();
   for (const [file, text] of sources) {

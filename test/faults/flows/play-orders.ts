@@ -138,8 +138,8 @@ async function letTimePass({ assembly: { deps } }: Game, domainId: string): Prom
 }
 
 /**
- * Pays on the page what the bank declined, and replays what the provider refused. Returns false while there is nothing
- * to do.
+ * Pays on the page after a declined charge, and replays steps that the provider refused. Returns false while no action
+ * is needed.
  */
 async function settleByHand(
   { assembly, client, shop: { stripe } }: Game,
