@@ -6,7 +6,7 @@ import { isFromHeron } from '../app/verify.ts';
 
 /** One call of an app_action step, as received by the app. */
 export interface AppCall {
-  /** X-Service-Event-Id: the same for every attempt of one step run. */
+  /** X-Service-Event-Id, equal for every attempt of one step run. */
   eventId: string;
   email: string;
   plan: string;

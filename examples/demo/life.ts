@@ -9,7 +9,7 @@ interface Life {
   stop(): void;
 }
 
-/** Makes every recipient act on each email as their role defines, at the due time. */
+/** Makes every recipient act on each email at the due time, as defined by their role. */
 export function bringToLife(
   people: ReadonlyMap<string, Person>,
   { world, api, diary, campaignId, pace }: Omit<Scene, 'draw'> & { pace: number },

@@ -1,4 +1,4 @@
-/** Messages of the sending engine: what a lead waits for, why it ended, why a mailbox is held. */
+/** Messages of the sending engine: a lead's wait, the cause of its end, a mailbox's hold. */
 export const sending = {
   // Messages about outreach settings.
   'settings.invalid': 'A setting has a value it cannot have',

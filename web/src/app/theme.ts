@@ -16,7 +16,7 @@ const HERON: MantineColorsTuple = [
   '#0f3f80',
 ];
 
-/** Theme of the dashboard: one colour, system fonts; the dense mode makes everything a size smaller. */
+/** Theme of the dashboard: one colour, system fonts; the dense mode makes all elements a size smaller. */
 export function themeOf({ density }: Preferences) {
   const isDense = density === 'dense';
   const size = isDense ? 'xs' : 'sm';
@@ -66,7 +66,7 @@ export function themeOf({ density }: Preferences) {
   });
 }
 
-/** Colours of states. In dark mode they tint the background and colour the text instead of filling it. */
+/** Colours of states. In dark mode the colours tint the background and the text instead of filling it. */
 const TINTS = ['heron', 'blue', 'teal', 'yellow', 'orange', 'red', 'gray'] as const;
 
 /** Colour of secondary text with a contrast of at least 4.5:1 on every background. */

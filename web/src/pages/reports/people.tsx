@@ -131,7 +131,7 @@ function CountedTable({
   );
 }
 
-/** Shows a person's address. A person whose data was erased is counted and has none. */
+/** Shows a person's address. A person whose data was erased is counted without a name. */
 function Person({ one: { contact_id: id, contact_email: email } }: { one: Counted }) {
   const t = useText();
   if (id)
