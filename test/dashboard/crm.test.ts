@@ -143,7 +143,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await picture.getByRole('button', { name: 'Condition' }).click();
   await page.getByRole('button', { name: 'Add an action' }).last().click();
   await page.getByRole('combobox', { name: 'Action' }).click();
-  await page.getByRole('option', { name: 'Notify' }).click();
+  await page.getByRole('option', { name: 'Notify the team' }).click();
   await page.getByRole('textbox', { name: 'Message' }).fill('{{ .contact.first_name }} said no');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved').waitFor();
@@ -153,7 +153,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   const node = (name: string) => picture.getByRole('button', { name });
   t.is(await node('Condition').getAttribute('data-status'), 'branch_true');
   t.is(await node('Add a tag').getAttribute('data-status'), 'success');
-  t.is(await node('Notify').getAttribute('data-status'), 'skipped');
+  t.is(await node('Notify the team').getAttribute('data-status'), 'skipped');
   await node('Add a tag').click();
   await page.getByText(tag.id).waitFor();
   const [{ id, graph, enabled }] = (await api(tenant, 'GET', '/automations')).automations;

@@ -91,7 +91,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('img', { name: 'done' }).waitFor();
   await page.getByRole('link', { name: 'Write campaign', exact: true }).click();
   await page.getByLabel('Name').fill('First campaign');
-  await page.getByText('It sends from you@heron.test, the only available mailbox.').waitFor();
+  await page.getByText('The campaign sends from you@heron.test, the only available mailbox.').waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Start this campaign?' });

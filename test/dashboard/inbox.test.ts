@@ -254,7 +254,7 @@ browserTest(
     await rowOf(page, 'Mia').filter({ hasText: 'Asks to stop?' }).waitFor();
     await rowOf(page, 'Mia').click();
     const thread = page.getByRole('region', { name: 'Conversation' });
-    await thread.getByRole('note').getByText('Nothing is sent to its address until you decide.').waitFor();
+    await thread.getByRole('note').getByText('No email is sent to its address until you decide.').waitFor();
     await page.keyboard.press('6');
     await thread.getByRole('note').waitFor({ state: 'detached' });
     await thread.getByRole('button', { name: 'Opt-out', exact: true }).waitFor();
