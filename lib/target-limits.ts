@@ -118,7 +118,7 @@ export class TargetLimits {
 
   /**
    * Variant of {@link acquire} that waits up to `patienceMs` if a permit is likely by that time: the target is not
-   * hanging, and the calls queued before will be done. Saves retries of bursts.
+   * hanging, and the queued calls will be done. Saves retries of bursts.
    */
   async acquireSoon(name: string, tenant: string, patienceMs: number): Promise<Permit | { retryInMs: number }> {
     const target = this.#target(name);

@@ -56,8 +56,8 @@ function sentencesOf(language: string, person: number, file: string): Sentence[]
 
 /**
  * Returns true if a writer is held out: their sentences are never trained on, and only used for measurements. Two of
- * each ten people of a language are.
- * @param shift another pair, for the calibration
+ * each ten writers of a language are held out.
+ * @param shift selects other writers, for the calibration
  */
 export function isHeldOut({ language, person }: Pick<Sentence, 'language' | 'person'>, shift = 0): boolean {
   const place = LANGUAGES.indexOf(language);

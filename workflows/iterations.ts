@@ -7,8 +7,8 @@ import { waitUntil, waitUntilWorkerTime } from './interruptible.ts';
 import { showOpen, showState } from './show.ts';
 
 /**
- * Result of one iteration: `more` if work is due at once (`why` shows the progress), a wait until a time (epoch ms;
- * null for a signal only), or no work left.
+ * Result of one iteration: `more` if work is due at once (`why` shows the progress), a wait until a time, or no work
+ * left. Times are epoch ms; null waits for a signal only.
  */
 export type Iteration = (
   | { kind: 'more'; why?: string }

@@ -14,7 +14,7 @@ export interface Action {
   capability: Capability;
   /** Mailboxes that the action would use; all must be in the policy. Empty for an order of mailboxes. */
   mailboxIds: readonly string[];
-  /** Number of people it would write to, including cc and bcc; 0 for an order of mailboxes. */
+  /** Number of recipients, including cc and bcc; 0 for an order of mailboxes. */
   recipients: number;
   /** Monthly total of an order of mailboxes, in cents. */
   spendCents?: number;
@@ -26,9 +26,9 @@ type Authorization =
   | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
 
 /**
- * Decides if an action may happen at once. Signed-in people and the installation itself need no policy, because their
- * role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers. An
- * allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
+ * Decides whether an action may happen at once. Signed-in people and the installation itself need no policy, because
+ * their role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers.
+ * An allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
  * together. A refused action is not counted, and every reason is listed. Suppressions, holds, caps, health and limits
  * of the organization are not checked here. They apply regardless of the policy. Locks the policy and then the day's
  * count until the commit. So a changed or deleted policy allows nothing more once its request is answered.
@@ -59,7 +59,7 @@ async function lockPolicy(tx: Tx, requester: Requester): Promise<AgentPolicyRow 
 
 /**
  * Returns the mailboxes to which a key or grant is currently restricted; an empty list means all. Undefined if the
- * credential is no longer usable: work requested earlier may be authorized after its credential has ended.
+ * credential is no longer valid, because work may be authorized after the end of its credential.
  */
 async function usableMailboxes(tx: Tx, requester: Requester): Promise<readonly string[] | undefined> {
   const [credential] = await tx.org.sql<{ mailboxes: string[] }>(
@@ -91,7 +91,7 @@ function policyReasons(
         message('approval_reason.capability_not_granted', { capability: action.capability }),
       ),
     );
-  // A policy cannot give a restricted key mailboxes that the key itself may not use.
+  // A policy cannot permit a restricted key to use mailboxes that the key itself may not use.
   const mayUse = (id: string) => policy.mailbox_ids.includes(id) && (allowed.length === 0 || allowed.includes(id));
   const outside = new Set(action.mailboxIds.filter((id) => !mayUse(id)));
   if (outside.size > 0)

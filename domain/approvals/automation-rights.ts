@@ -57,7 +57,7 @@ export function lackingRights({ nodes }: AutomationGraph, rights: readonly strin
 /**
  * Returns the rights of a run.
  * @param author rights of the person who saved its automation
- * @param caller rights of the run that requested it; null if an event or a campaign step did
+ * @param caller rights of the requesting run; null if an event or a campaign step made the request
  */
 export function runRights(author: readonly string[], caller: readonly string[] | null): string[] {
   return caller ? author.filter((right) => caller.includes(right)) : [...author];

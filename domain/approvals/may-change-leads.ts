@@ -43,12 +43,12 @@ interface WaitingLeads {
 /**
  * Decides whether leads that were just added to a locked campaign need an approval. If the campaign sends to new leads,
  * leads of a credential beyond its policy and its allowance for this campaign are held for an approval. Other leads
- * need no approval, and are released if they are held. People need a role for campaigns, also if they add a contact
- * that names the campaigns.
+ * need no approval, and are released if they are held. People need a role for campaigns, also when they add a contact
+ * together with its campaigns.
  * @param leadIds the leads, in no state but pending
  * @param requester the credential that added the leads, if it is not the actor
  * @returns the leads that wait for an approval; undefined if there are none
- * @throws AppError forbidden for a person whose role is for contacts alone
+ * @throws AppError forbidden for a person whose role covers only contacts
  */
 export async function holdUnlessMayAdd(
   tx: Tx,
@@ -109,7 +109,7 @@ export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'
 
 /**
  * Variant of {@link assertMayChangeActive} for parts of emails defined outside the campaign: a mailbox's name and
- * signature, and the workspace's opt-out text. The approver of a start has seen these too.
+ * signature, and the workspace's opt-out text. The approver of a start has seen these settings too.
  * @param senders mailboxes whose emails in active campaigns change; empty if there are none
  * @throws AppError forbidden, with every reason
  */

@@ -20,7 +20,7 @@ export async function isRequesterValid(
   return rows.length > 0;
 }
 
-/** The credential that asked for an approval, or for other stored work. */
+/** Returns the credential that requested an approval or other stored work. */
 export function requesterOf({
   api_key_id: key,
   oauth_grant_id: grant,

@@ -38,7 +38,7 @@ export async function assertRoom(org: OrgScope, count = 1): Promise<void> {
 
 /**
  * Checks the allowance before a consent starts, when the address is still unknown. Passes if the workspace has a
- * mailbox of the provider, because the consent may reconnect that one.
+ * mailbox of the provider, because the consent may reconnect that mailbox.
  * @throws AppError mailbox_allowance_reached
  */
 export async function assertReconnectable(org: OrgScope, provider: string): Promise<void> {

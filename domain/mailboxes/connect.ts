@@ -63,8 +63,8 @@ interface Connection {
 
 /**
  * Checks before a mailbox is connected. A new mailbox must fit in the allowance, and the servers must accept the
- * credentials. Runs before the transaction, because it waits for the network. Returns what the IMAP server lacks and
- * reading can do without.
+ * credentials. Runs before the transaction, because it waits for the network. Returns optional capabilities that the
+ * IMAP server lacks.
  * @throws AppError mailbox_allowance_reached, mailbox_auth_failed, service_unavailable, forbidden
  */
 export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<string[]> {

@@ -32,7 +32,7 @@ export interface OfferedConsent {
   email: string;
   provider: string;
   organization: string;
-  /** Name of the person who started the consent, or whose key did. Empty when unknown. */
+  /** Name of the person who started the consent, or who owns the key that did. Empty when unknown. */
   askedBy: string;
 }
 
@@ -166,7 +166,7 @@ export async function declineConsent(anonymous: Ctx, secret: string): Promise<vo
   await fail(await contextOf(anonymous, row), row.id, 'mailbox_auth_failed', message('consents.declined'));
 }
 
-/** Moves a consent from one status to the next by its secret, so that each step happens once. */
+/** Changes the status of a consent found by its secret, so that each step happens once. */
 async function findConsent(
   ctx: Ctx,
   secret: string,
@@ -189,7 +189,7 @@ function expired(): AppError {
 
 /**
  * Returns a context that acts as the credential which started the consent, if it is still valid.
- * @throws AppError forbidden when it has been revoked since
+ * @throws AppError forbidden when it was revoked in the meantime
  */
 async function contextOf(anonymous: Ctx, row: ConsentRow): Promise<Ctx> {
   const ctx = { ...anonymous, actor: actorOf(row.actor, row.organization_id, anonymous.actor) };

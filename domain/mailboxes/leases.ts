@@ -9,7 +9,9 @@ export interface SyncLease {
   mailboxId: string;
   organizationId: string;
   email: string;
-  /** Version of servers and passwords that the watcher uses. On a later version the watcher must restart. */
+  /**
+   * Version of servers and passwords that the watcher uses. If the stored version is higher, the watcher must restart.
+   */
   credentialsVersion: number;
 }
 
@@ -24,7 +26,7 @@ const FREE = `y.folder = 'INBOX' and (y.lease_until is null or y.lease_until < n
 
 /**
  * Claims up to `limit` mailboxes that no process watches, longest unwatched first. Two processes never get the same
- * mailbox. Times are the database's, so clocks of machines need not agree.
+ * mailbox. Times come from the database, so the machines' clocks need not agree.
  * @param standing limits the claim to mailboxes with a permanent connection
  */
 export async function claimLeases(
@@ -93,7 +95,7 @@ export interface KeptLease {
   standing: boolean;
 }
 
-/** Extends the leases of mailboxes that are being read. Returns those that this process keeps, by mailbox id. */
+/** Extends the leases of mailboxes that are being read. Returns the renewed leases by mailbox id. */
 export async function renewLeases(
   db: Db,
   workerId: string,

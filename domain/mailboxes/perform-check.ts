@@ -68,7 +68,7 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
       const stage = error.needs === 'select' ? 'session' : 'reading';
       return { ok: false, stage, message: error.said };
     }
-    // The words of a server that does not speak IMAP are not shown.
+    // The text of a server that does not speak IMAP is not shown.
     const said = error.kind === 'protocol' ? message('mailboxes.not_understood') : error.said;
     return { ok: false, stage: error.stage, message: said };
   }

@@ -61,7 +61,7 @@ export async function revokeConsents(
   return done;
 }
 
-/** Asks the provider to revoke a consent. Returns true if it is revoked now or was before. */
+/** Asks the provider to revoke a consent. Returns true if the consent is revoked. */
 async function revoke(
   { config, keyring, egress, log }: Pick<Deps, 'config' | 'keyring' | 'egress' | 'log'>,
   { mailbox_id: mailboxId, provider: name, sealed }: Revocation,

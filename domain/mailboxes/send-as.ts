@@ -72,7 +72,7 @@ export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: strin
 }
 
 /**
- * Refuses an address that a mailbox may not send as. Its own address and no address are always allowed.
+ * Refuses an address that a mailbox may not send as. The mailbox's own address and an empty one are always allowed.
  * @throws AppError mailbox_send_as_unsupported, mailbox_send_as_unknown
  */
 export async function assertSendAs(org: OrgScope, mailbox: MailboxRow, sendAs: string | undefined): Promise<void> {

@@ -18,7 +18,7 @@ interface FolderProgress {
   /** Null before the first reading. */
   uidValidity: number | null;
   lastUid: number;
-  /** Mail after this time has not been read under another UIDVALIDITY. */
+  /** Messages received after this time have not been read under another UIDVALIDITY. */
   since: Date;
 }
 
@@ -78,7 +78,7 @@ export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number>
   return row?.failures ?? 0;
 }
 
-/** Ends a hold for a refused sign-in, after the server has accepted one. */
+/** Ends a hold for a refused sign-in after a successful one. */
 export async function recordSignIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
 }

@@ -44,7 +44,7 @@ async function storeChunks(tx: Tx, chunks: AsyncIterable<Buffer> | Iterable<Buff
 
 /**
  * Yields the bytes of a blob in chunks, from PostgreSQL or another store. Yields nothing if the blob is deleted. If a
- * worker moves the blob meanwhile, the rest is read from the new store.
+ * worker moves the blob in the meantime, the rest is read from the new store.
  * @throws Error when bytes are missing, or their store does not respond
  */
 export async function* readBlob(org: OrgScope, blobs: BlobStores, id: string): AsyncGenerator<Buffer> {

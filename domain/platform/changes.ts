@@ -1,6 +1,6 @@
 import type { AuditChanges } from '../../db/json-columns.ts';
 
-/** Fields of something new, for the audit trail. */
+/** Returns the fields of a new object for the audit trail. */
 export function created(fields: object): AuditChanges {
   return changed({}, fields);
 }

@@ -11,7 +11,7 @@ import type { Actor } from './kernel/actor.ts';
 
 /*
  * Nobody can grant more rights than they have, by any route: keys, applications, grants, roles, invitations, policies,
- * approvals, automations and steps. `beyondHeld` decides it; test/suites/handed-out.test.ts walks the routes.
+ * approvals, automations and steps. `beyondHeld` compares the rights; test/suites/handed-out.test.ts checks all routes.
  */
 
 /** Right of an actor to do an action: a permission of a person, or the scope of a key or application. */
@@ -73,8 +73,8 @@ interface HeldRights {
 }
 
 /**
- * Returns the names of the rights that an actor would hand out without holding them. This function decides for every
- * route that hands out rights. A person has a scope if their role may use every route of the scope.
+ * Returns the names of the rights that an actor would hand out without holding them. Every route that grants rights
+ * uses this function. A person has a scope if their role may use every route of the scope.
  */
 export function beyondHeld(held: HeldRights, given: GivenRights): string[] {
   const { permissions = [], isOwner = false, scopes = 0, limits, capabilities = [], actions = [] } = given;
@@ -95,7 +95,7 @@ function holdsRight({ isCredential, permissions, scopes }: HeldRights, right: Ri
 
 /**
  * Refuses to hand out rights that the actor does not hold.
- * @param refusal makes the error from the names of the missing rights
+ * @param refusal creates the error from the names of the missing rights
  * @throws AppError as `refusal` makes it; unauthorized as {@link readHeld}
  */
 export async function assertHeld(
@@ -108,7 +108,7 @@ export async function assertHeld(
   if (beyond.length > 0) throw refusal(beyond);
 }
 
-/** Returns the capabilities that an actor holds, of those given. */
+/** Returns those of the given capabilities that an actor holds. */
 export function heldCapabilities(held: HeldRights, of: readonly Capability[]): Capability[] {
   return of.filter((capability) => beyondHeld(held, { capabilities: [capability] }).length === 0);
 }
@@ -132,8 +132,8 @@ export function approverPermissions(capability: Capability): OrgPermission[] {
 }
 
 /**
- * Reads the rights that an actor holds now. The rights loaded with the request may be outdated: a key is cached for a
- * moment, and a role may change while the request waits for a lock.
+ * Reads the actor's current rights. The rights loaded with the request may be outdated: a key is cached for a moment,
+ * and a role may change while the request waits for a lock.
  * @throws AppError unauthorized when the acting key or grant was just revoked; otherwise a thief could still create a
  * credential that outlives it
  */

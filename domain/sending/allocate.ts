@@ -29,7 +29,7 @@ export interface Candidate {
   stepRunId: string | null;
   /** Id of the existing email that is to be sent again. Absent for a new email. */
   sendId?: string;
-  /** Earlier delivery attempts of this email whose slots were given back. */
+  /** Number of earlier attempts of this email whose slots were released. */
   attempts: number;
   recipient: string;
   /** Mail provider family of the recipient, used by `esp_match_mode`. Empty when unknown. */
@@ -80,7 +80,7 @@ export interface AllocationLimits {
   keepBack?: ReservedQuota;
 }
 
-/** Emails of today's quota reserved for other contacts, such as due follow-ups. */
+/** Quota of today that is reserved for other contacts, such as due follow-ups. */
 export interface ReservedQuota {
   emails: number;
   /** Reserved emails that must be sent from one mailbox, by mailbox id. */
@@ -173,7 +173,7 @@ interface Round extends CampaignInEffect {
   schedule: Schedule;
   horizonMs: number;
   tomorrow: Date | null;
-  /** Emails the campaign may still send on the day. `newRoom` counts the first emails among them. */
+  /** Emails the campaign may still send on the day. `newRoom` is the number of first emails among them. */
   room: number;
   newRoom: number;
   kept: ReservedQuota;
@@ -343,7 +343,7 @@ function best(
 }
 
 /**
- * Returns the seat's slot for a contact within the horizon, or the time of a later one (epoch ms; Infinity for not
+ * Returns the seat's slot for a contact within the horizon, or the time of a later one (epoch ms; Infinity if not
  * today).
  */
 function slotAt(round: Round, candidate: Candidate, seat: Seat): { kind: 'slot' | 'later'; at: number } {
@@ -380,8 +380,8 @@ function mostOf({ campaign, level }: Round): number {
 }
 
 /**
- * Returns by how much (ms) each gap may grow without losing an email: the open time of the day not needed for gaps, per
- * email.
+ * Returns the time (ms) by which each gap may grow without losing an email: the open time of the day not needed for
+ * gaps, per email.
  */
 function slack(round: Round, seat: Seat): number {
   const { on, tx, room } = round;

@@ -135,8 +135,8 @@ interface ApprovalChanges {
 }
 
 /**
- * Compares the email that is about to leave with its approval: sender, mail server, text, settings, and the values of
- * its lead.
+ * Compares an email before its sending with its approval: sender, mail server, text, settings, and the values of its
+ * lead.
  * @returns undefined if nothing differs or no approval was needed
  */
 export function approvalChanges(
@@ -173,7 +173,7 @@ function senderChanges(approved: BoundSender | null, mailbox: SenderColumns): st
 
 /**
  * Returns true if a row still names the approved tracking domain, which has failed its check. Links then use the
- * installation's own host, and the email leaves.
+ * installation's own host, and the email is sent.
  */
 function fellBack(
   row: Pick<SenderColumns, 'tracking_domain' | 'tracking_domain_verified'>,

@@ -260,7 +260,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
 }
 
 /**
- * Handles an email claimed by another attempt. If that worker died before the message could end, the email returns to
+ * Handles an email claimed by another attempt. If that worker died before the end of the message, the email returns to
  * its slot and the attempt does not count. The result is then undefined and the claim continues. If the message may
  * have ended, the caller must find out the result.
  */
@@ -306,7 +306,7 @@ export async function markSubmission(ctx: Ctx, claim: { sendId: string; token: s
   return rows.length > 0;
 }
 
-/** Returns why this email must not be sent now, or undefined if it may be sent. */
+/** Returns the reason why this email must not be sent now, or undefined if it may be sent. */
 function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
   const { send, enrollment, campaign, step, contact, suppressed, asked } = row;
   const window = reliability.enabled

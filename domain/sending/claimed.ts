@@ -41,7 +41,7 @@ export interface Json {
 /** Row that the claim reads in one query. Dates inside the jsonb parts are text. */
 export interface ClaimRow {
   send: Json;
-  /** Null when the campaign or the contact was deleted while a worker had the email. */
+  /** Null when the campaign or the contact was deleted during the sending. */
   enrollment: Json | null;
   campaign: Json | null;
   step: Json | null;
@@ -195,8 +195,8 @@ async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
 }
 
 /**
- * Returns why the mailbox of an email must not send it now, or undefined if it may. After an outage many slots are due
- * at once: all but the first fail the minimum gap and get new slots.
+ * Returns the reason why the mailbox of an email must not send it now, or undefined if it may. After an outage many
+ * slots are due at once: all but the first fail the minimum gap and get new slots.
  */
 export function mailboxRefusal(tx: Tx, { mailbox, mailbox_sent_at: last }: ClaimRow): string | undefined {
   if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';

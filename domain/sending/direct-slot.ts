@@ -62,7 +62,7 @@ async function readSender(tx: Tx, id: string, lock: '' | 'for no key update' = '
   return row;
 }
 
-/** Returns why a mailbox cannot send now and when to ask again, or undefined if it can send. */
+/** Returns the reason why a mailbox cannot send now, with the time of the next try; undefined if it can send. */
 function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> | undefined {
   const soon = tx.now.getTime() + RETRY_MS;
   if (sender.status !== 'active') return { kind: 'later', at: new Date(soon), why: message('wait.mailbox_off') };

@@ -20,11 +20,11 @@ interface SeatSearch {
   except: readonly string[];
 }
 
-/** Number of extra mailboxes to lock, so that there is a choice by load. */
+/** Number of extra mailboxes to lock, for a choice by load. */
 const CHOICE = 15;
 /** Number of the organization's mailboxes to check, by free time, before a long pool is searched completely. */
 const NEAR = 2_000;
-/** Maximum number of spent days stored per mailbox. Older ones are computed again. */
+/** Maximum number of spent days stored per mailbox. Older values are computed again. */
 const MAX_SPENT = 20;
 
 /** Result of a search: locked mailboxes. */
@@ -35,9 +35,8 @@ interface FreeSeats {
 }
 
 /**
- * Locks the mailboxes of the pool that are free soonest; the longest-rested ones come first. Locks as many as needed
- * and some more for choice. Skips mailboxes locked by other transactions. Waits for a lock only if there is no other
- * mailbox.
+ * Locks the mailboxes of the pool that are free soonest, longest-rested first. Locks the needed number and some more
+ * for a choice. Skips mailboxes locked by other transactions. Waits for a lock only if there is no other mailbox.
  */
 export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearch, on: SeatDay): Promise<FreeSeats> {
   const { pool, family, needed } = search;

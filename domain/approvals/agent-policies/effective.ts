@@ -23,7 +23,7 @@ interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api
   max_recipients_per_run: number | null;
   max_recipients_per_day: number | null;
   max_actions_per_day: number | null;
-  /** null: for a credential, a person approves every order; for a person, no limit. */
+  /** null: a person approves every order of a credential; a person has no limit. */
   max_monthly_mailbox_spend_cents: number | null;
   expires_at: Date | null;
   /** Actions and recipients counted on this UTC day. */
@@ -36,7 +36,7 @@ const NOTHING_USED = { actions: 0, recipients: 0 };
 
 /**
  * Returns the rules of the calling credential (GET /agent-policies/effective): its policy, limited to the credential's
- * scopes and mailboxes. Without a policy, a person decides on every action. A signed-in person is limited only by their
+ * scopes and mailboxes. Without a policy, every action waits for a person. A signed-in person is limited only by their
  * role.
  */
 export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {

@@ -13,7 +13,7 @@ interface PolicyHolder {
   granted_by: string | null;
   last_used_at: Date | null;
   created_at: Date;
-  /** Id of its policy, if it has one. */
+  /** Id of the credential's policy; null without one. */
   policy_id: string | null;
 }
 

@@ -26,8 +26,8 @@ export interface LeadAllowance extends Pick<
 }
 
 /**
- * SQL condition on `a`: its credential can be used. So an allowance ends with its key or grant, regardless of the
- * cause. Binds `:now`.
+ * SQL condition on `a`: its credential is valid. So an allowance ends with its key or grant, regardless of the cause.
+ * Binds `:now`.
  */
 export const USABLE = `(
   exists (select from api_keys k where k.id = a.api_key_id and k.status = 'active' and (k.expires_at is null or k.expires_at > :now))

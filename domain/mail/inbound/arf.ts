@@ -5,7 +5,7 @@ import type { InboundMessage } from './parse.ts';
 
 /** A feedback report of a mailbox provider (RFC 5965). */
 interface FeedbackReport {
-  /** Feedback-Type in lower case. `abuse` if the report names none. */
+  /** Feedback-Type in lower case. Defaults to `abuse`. */
   readonly feedbackType: string;
   readonly userAgent: string | null;
   /** Lower-cased address that complained. Null if the provider redacts it. */

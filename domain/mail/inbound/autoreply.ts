@@ -69,7 +69,7 @@ const GONE = anyOf(
  * Detects mail sent by a machine: automatic replies (RFC 3834 and the headers used before it), away messages, notices
  * and read receipts. Returns null for mail written by a person. "I'm on vacation, ask Ann" typed by a person is a
  * reply. So words about absence (recognized by the trained model) count only together with another sign of a machine.
- * `Precedence` and `X-Auto-Response-Suppress` are no such signs, because help desks, gateways and lists add them to
+ * `Precedence` and `X-Auto-Response-Suppress` are not such signs, because help desks, gateways and lists add them to
  * people's mail. Custom out_of_office_keywords are not used here, only for the reply intent.
  * @param subjects subjects that we sent; a reply repeats them, so their words are ignored
  */
@@ -112,7 +112,7 @@ function isSet(value: string | undefined): boolean {
 }
 
 /**
- * Returns true if an automatic message announces a temporary absence. A person who has left for good sends no away
+ * Returns true if an automatic message announces a temporary absence. A person who has left permanently sends no away
  * message.
  */
 function isAway(message: InboundMessage, words: string, subject: string, receivedAt: Date): boolean {

@@ -2,8 +2,8 @@ import { Tokenizer, type Token } from 'parse5';
 import { setTokenizerMode } from '../raw-text.ts';
 
 /**
- * This file converts an HTML body to text, token by token. The work depends only on the length of the source, however
- * deep its elements are nested, and no tree is built.
+ * This file converts an HTML body to text, token by token. The work depends only on the length of the source,
+ * regardless of nesting, and no tree is built.
  */
 
 /** Maximum length (characters) of the HTML source that is read. */
@@ -21,7 +21,7 @@ const LAST_CHARACTERS = 1200;
 const MAX_LOOKS = 10;
 
 interface HtmlTextOptions {
-  /** `keep` keeps quotes. `mark` replaces each quote by one line `>`. */
+  /** `keep` returns quotes too. `mark` replaces each quote by one line `>`. */
   readonly quotes: 'keep' | 'mark';
   /**
    * Returns true if a text ends in a line that introduces a quote. Only then is an indented block a quote; otherwise it
@@ -159,7 +159,7 @@ export function htmlToPlain(
 
 /**
  * Returns the role of an element in a quote: `element` is the quote itself, `from` starts a quote up to the end. Mail
- * programs also indent with `blockquote`, so that alone is no proof.
+ * programs also indent with `blockquote`, so the element alone is no proof.
  */
 function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boolean): 'element' | 'from' | null {
   const isBlockQuote = tagName === 'blockquote';

@@ -62,7 +62,7 @@ interface ReportPart {
 }
 
 /**
- * A decoded file of a message. Its name has no path. Its type is a valid media type or `application/octet-stream`.
+ * A decoded file of a message. Its name contains no path. Its type is a valid media type or `application/octet-stream`.
  */
 export interface InboundFile {
   readonly filename: string;
@@ -79,7 +79,7 @@ export interface InboundMessage {
   readonly references: readonly string[];
   /** Address of the first author, in lower case and with an ASCII domain, like every address here. */
   readonly from: string | null;
-  /** Addresses of all authors. Without any in From, the addresses to reply to. */
+  /** Addresses of all authors. Without any in From, the Reply-To addresses. */
   readonly authors: readonly string[];
   /** Addresses in Reply-To and Sender, and the author that a mailing list replaced. */
   readonly relatedAddresses: readonly string[];

@@ -162,7 +162,7 @@ function introductionAt(lines: readonly string[], at: number): Introduction | nu
     // A time without a date does not make an introduction of several lines.
     if (ends && count > 1 && ![FULL_DATE, DAY_AND_TIME, ADDRESS].some((each) => each.test(joined))) return null;
     if (ends) return isPrecededByOwn(taken) ? null : { length: count, generated: isGenerated(joined) };
-    // Any other sentence ending was written by a person.
+    // Any other line ending was written by a person.
     if (/[:：!?。！？]$/.test(line)) return null;
   }
   return null;

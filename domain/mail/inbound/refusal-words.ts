@@ -128,7 +128,7 @@ const SPAM = anyOf(
   ],
   'i',
 );
-/** Refusals of this message only, even if the words mention blocking. */
+/** Refusals of this message only, even if the text mentions blocking. */
 const CONTENT =
   /blocked because (?:of )?its (?:content|attachment)|(?:message|mail) (?:was )?(?:rejected|refused|blocked) (?:due to|because of|for) (?:local|content|our|its|spam|unacceptable)/i;
 /** Block lists of senders and networks. Checked before the phrases of a greeting about the service. */

@@ -179,7 +179,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
     return said === null || isGone || (!statusByReporter && CONFIRMED_BY_STATUS.has(said)) ? named : said;
   }
   if (isNeverCode(code)) return isGone || said === null ? 'refuses_all_mail' : said;
-  // RFC 5321: the person is at another address.
+  // RFC 5321: the person has another address.
   if (code === 551 && status === '5.0.0' && isGone) return 'moved';
   // A bare "address rejected" in answer to RCPT: such gateways query the recipient's directory.
   if (
@@ -189,7 +189,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
     /(?:address|recipient) (?:was )?(?:rejected|refused|denied)/.test(text)
   )
     return said === null || said === 'policy' || said === 'configuration' ? 'unknown_user' : said;
-  // The domain has no server in the DNS, as found by the reporting system. No server was asked.
+  // The domain has no server in the DNS, as found by the reporting system. No server was contacted.
   if (status === '5.4.4' && (/domain look-?up failed/.test(text) || (code === null && said === null)))
     return 'unknown_domain';
   // Exchange Online answers RCPT this way if its directory does not contain the address.

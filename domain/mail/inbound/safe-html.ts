@@ -6,7 +6,7 @@ import { MAX_HTML } from './html-text.ts';
  * bounded.
  */
 const MAX_NESTING = 100;
-/** Maximum length (characters) of an image URL that is kept. */
+/** Maximum length (characters) of a kept image URL. */
 const MAX_ADDRESS = 2_000;
 
 /**

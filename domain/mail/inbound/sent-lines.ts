@@ -1,6 +1,6 @@
 import { fold } from './fold.ts';
 
-/** Minimum length (characters, folded) of a text that counts as ours by its words alone. */
+/** Minimum length (characters, folded) of a text that counts as ours by its words. */
 const MIN_MATCH = 16;
 /** Minimum length for scripts without spaces, whose characters carry more information. */
 const MIN_DENSE_MATCH = 6;

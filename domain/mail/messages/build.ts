@@ -109,7 +109,7 @@ export interface BuiltMessage {
  * There is an HTML part if the step has HTML, or if opens or clicks are tracked. With `textOnly` the message has no
  * HTML part, and tracking is off. Without a plain text in the step, the plain part is derived from the HTML. Authoring
  * faults are returned in `errors`.
- * @throws {TypeError} when the sender's address gives no domain or `oneClickUrl` is not a URL
+ * @throws {TypeError} when the sender's address has no domain or `oneClickUrl` is not a URL
  */
 export function buildMessage(input: MessageInput): BuiltMessage {
   const { campaign, sender } = input;

@@ -8,7 +8,7 @@ export const MAX_RENDERED_LENGTH = 1024 * 1024;
 
 /**
  * Maximum work units of one rendering: about one unit per character that is read, changed or printed, more for
- * expensive functions. A usual email takes some thousands. The whole budget takes about a tenth of a second.
+ * expensive functions. A usual email needs some thousands. The whole budget takes about a tenth of a second.
  */
 export const MAX_RENDER_WORK = 2_000_000;
 

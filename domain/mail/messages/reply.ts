@@ -1,7 +1,7 @@
 import { headerText } from './text.ts';
 import { limitReferences, withoutReplyPrefix } from './threading.ts';
 
-/** Domain of made-up ids for messages without their own Message-ID. No mail program knows these ids. */
+/** Domain of generated ids for messages without their own Message-ID. No mail program knows these ids. */
 const MADE_UP = '@no-message-id.invalid>';
 
 /** Headers that link an answer to the answered message (RFC 5322, 3.6.4). */

@@ -104,7 +104,7 @@ function parseSource(source: string, { html }: { html: boolean }): Spintax {
         index = actionEnd;
         continue;
       }
-      // Nested deeper than anyone writes: treated as text, which also avoids deep recursion.
+      // Nested deeper than usual: treated as text, which also avoids deep recursion.
       if (stack.length > MAX_NESTING) return { parts: [source], syntax: [] };
       flushText(index);
       stack.push({ opening: index, options: [[]], bars: [], inner: [] });

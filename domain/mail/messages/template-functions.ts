@@ -21,7 +21,7 @@ type Scalar = string | number | bigint | boolean;
 
 const NONE: readonly (readonly string[])[] = [];
 
-/** Wraps a value that was made without missing fields. */
+/** Wraps a value without missing fields. */
 export function known(value: unknown): Traced {
   return { value, missing: NONE };
 }
@@ -103,7 +103,7 @@ function truncate(text: string, length: number): string {
   return text;
 }
 
-/** Yields the characters of a text as a reader counts them (graphemes). */
+/** Yields the characters of a text as perceived by readers (graphemes). */
 export function* characters(text: string): Generator<string> {
   let at = 0;
   let window = SEGMENT_WINDOW;

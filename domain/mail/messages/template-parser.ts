@@ -121,7 +121,7 @@ export function parseSource(source: string, { html }: { html: boolean }): Templa
   return { nodes: root, errors, references };
 }
 
-/** Opens the `{{else}}` or `{{else if}}` arm of a block and returns its body. */
+/** Opens the `{{else}}` or `{{else if}}` branch of a block and returns its body. */
 function openElse(block: OpenIf | undefined, tokens: Token[], references: TemplateReference[]): TemplateNode[] {
   if (!block) throw new TemplateSyntaxError(message('template.else_without_if'));
   if (block.clauses.at(-1)!.test === undefined) throw new TemplateSyntaxError(message('template.second_else'));

@@ -91,7 +91,7 @@ export function renderTemplate(
 export class WorkBudget {
   #left = MAX_RENDER_WORK;
   readonly #whole: WorkBudget | undefined;
-  /** Limit that was exceeded, so that rendering must end. Null otherwise. */
+  /** Exceeded limit that ends the rendering; null within the limits. Null otherwise. */
   exceeded: RenderedTemplate['exceeded'] = null;
 
   /** @param whole budget shared with other renderings, which is also charged */
@@ -101,7 +101,7 @@ export class WorkBudget {
 
   /**
    * Charges work units before the work is done.
-   * @returns false if the units exceed the rest: then the work must not be done
+   * @returns false if the units exceed the rest; the caller must then skip the work
    */
   spend(units: number): boolean {
     this.#left -= units;

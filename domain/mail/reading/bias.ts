@@ -1,6 +1,6 @@
 import type { AnswerKind, ReadingBias } from './read-reply.ts';
 
-/** Readings of one kind that people corrected to another one. */
+/** Classifications of one kind that people corrected to another kind. */
 interface CountedCorrection {
   read: AnswerKind;
   said: AnswerKind;

@@ -171,7 +171,7 @@ export function phrasesIn(text: string): { language: string; phrases: Phrase[] }
   for (const [language, phrases] of found) {
     const dates = phrases.reduce((sum, { start, end }) => sum + (end - start > 2 ? end - start : 0.5), 0);
     const letters = dates + TELLING * (told.get(language) ?? 0);
-    // Prefers English on a tie: many people write English besides their own language.
+    // Prefers English on a tie, because many people also write English.
     if (letters > best.letters || (letters === best.letters && language === 'en'))
       best = { language, phrases, letters };
   }

@@ -50,7 +50,7 @@ export interface Token {
 }
 
 /**
- * Folds a text for reading: one form of each letter, lower case, without optional marks. An address, a link and a
+ * Folds a text for the model: one form of each letter, lower case, without optional marks. An address, a link and a
  * number each become one word. The length may change.
  */
 export function foldText(text: string): string {
@@ -97,7 +97,7 @@ export function wordFeatures({ text }: Token): number[] {
 export function featuresOf(tokens: readonly Token[]): Int32Array {
   const found = new Set<number>();
   const words = tokens.map(({ text }) => hashOf(text, text.length));
-  // The beginning of a word stands for all its forms.
+  // The beginning of a word represents all its forms.
   const stems = tokens.map(({ text }) => hashOf(text, DENSE_SCRIPT.test(text) ? text.length : STEM));
   for (const [index, token] of tokens.entries()) {
     for (const one of wordFeatures(token)) found.add(one);

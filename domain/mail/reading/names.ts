@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 
 /** A person or office named by an answer: a better contact, or a stand-in. */
 export interface NamedPerson {
-  /** Name as in the text, without address. Null if only an address is given. */
+  /** Name as in the text, without address. Null if the text contains only an address. */
   name: string | null;
   address: string | null;
 }

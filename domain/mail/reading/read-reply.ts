@@ -19,7 +19,7 @@ export interface ReadReply {
   confidence: number;
   /** Probability (0 to 1) that the writer wants no further emails, regardless of the kind. */
   optOut: number;
-  /** The most likely force of an opt-out, whatever the kind. */
+  /** The most likely subtype of an opt-out, regardless of the kind. */
   force: OptOutForce;
   /** The most likely kind except away notes and automatic answers. */
   spoken: AnswerKind;
@@ -29,7 +29,7 @@ export interface ReadReply {
 export interface Answer extends ReadReply {
   /** Words that contributed most to the kind, as in the text, strongest first. */
   words: string[];
-  /** Time from which the writer may be asked again (`not_now`), or is back (`out_of_office`). */
+  /** Time from which the writer may be contacted again (`not_now`), or is back (`out_of_office`). */
   time: NamedTime | null;
   /** Person to contact instead (`referral`), or stand-in (`out_of_office`). */
   person: NamedPerson | null;
@@ -45,8 +45,8 @@ const MOST_WORDS = 5;
 /** Factor for an opt-out in one sentence of a longer text, which weighs slightly less than one in the whole text. */
 const SENTENCE_PART = 0.9;
 /**
- * Minimum length (characters) of a long text, the part of it that is read by sentences, and the maximum number of
- * sentences.
+ * Minimum length (characters) of a long text, the length of its part that is split into sentences, and the maximum
+ * number of sentences.
  */
 const LONG = 160;
 const MOST_READ = 1_500;

@@ -52,8 +52,8 @@ export function returnTime(text: string, receivedAt: Date, timezone = 'utc'): Na
 }
 
 /**
- * Returns the time from which the writer of "not now" may be asked again, at the start of their day. Null if the text
- * names none. "After" a day or period means the following day.
+ * Returns the time from which the writer of "not now" may be contacted again, at the start of their day. Null if the
+ * text names none. "After" a day or period means the following day.
  */
 export function laterTime(text: string, receivedAt: Date, timezone = 'utc'): NamedTime | null {
   const note = noteOf(text, receivedAt, timezone);

@@ -59,7 +59,7 @@ const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
 const MAX_BESIDE = 12;
 const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
 
-/** A text with its phrases, while its dates are searched. */
+/** A text with its phrases during the search for dates. */
 interface Sought {
   text: string;
   today: DateTime;

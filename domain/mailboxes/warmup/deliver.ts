@@ -47,7 +47,7 @@ type Claim = Claimed | { kind: 'moved' } | { kind: 'gone' };
 /**
  * Sends one due warmup email, or determines the result of an email left by a dead worker. As for campaigns, the claim
  * is committed before the first byte is sent, and a mark before the end of the message. An email whose end may have
- * been submitted is never sent again.
+ * been submitted is never resent.
  * @returns the delay (ms) until the next attempt if the mail host or the provider is busy
  */
 export async function deliverWarmup(
@@ -102,8 +102,8 @@ export function submitWarmup(
 }
 
 /**
- * Claims a due email for sending. Requires both mailboxes in the pool, no rule against the pair, and that gap and cap
- * are kept.
+ * Claims a due email for sending. Requires that both mailboxes are in the pool, no rule excludes the pair, and gap and
+ * cap are kept.
  */
 export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
   return transact(ctx, async (tx) => {
@@ -222,7 +222,7 @@ async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
   return freeFrom(seat!, now);
 }
 
-/** Fails an email before any attempt to send it. Its place in the cap becomes free. */
+/** Fails an email before any attempt to send it. The email no longer counts in the cap. */
 async function drop(tx: Tx, mail: MailRow, why: string): Promise<Claim> {
   await tx.org.table('warmup_mails').where({ id: mail.id }).update({ state: 'failed', error: why });
   await resetFreeTime(tx, [mail.mailbox_id]);

@@ -60,7 +60,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
      from standing s`,
     { mailbox: mailboxId, since: new Date(tx.now.getTime() - HEALTH_WINDOW_MS), most: SAMPLES.most },
   );
-  // A mailbox out of the pool keeps its state until its time is over.
+  // A mailbox outside the pool keeps its state until its time has passed.
   if (!now || isOut(now.health_state)) return;
   const { state, score } = healthOf(now.spam + now.bounced, now.samples);
   const counts = { spam: now.spam, count: now.samples };

@@ -8,8 +8,8 @@ export type Ramp = Pick<MailboxRow, 'warmup' | 'warmup_paused_at' | 'warmup_base
 
 /**
  * Returns the number of warmup emails for a mailbox on the UTC day of `now`. Starts with `warmup_base` on the day of
- * its anchor and grows by `warmup_increase` per day, up to `warmup_max`. While paused, the day of the pause counts.
- * Half of it when throttled; 0 when quarantined, blocked or off.
+ * its anchor and grows by `warmup_increase` per day, up to `warmup_max`. While paused, the ramp stays at the day of the
+ * pause. When throttled the number is halved; when quarantined, blocked or off it is 0.
  */
 export function dailyTarget(ramp: Ramp, health: HealthState, now: Date): number {
   if (!ramp.warmup || isOut(health)) return 0;

@@ -65,7 +65,7 @@ export async function startWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
 }
 
 /**
- * Pauses the warmup of a mailbox and keeps its ramp. Leaves a paused one unchanged.
+ * Pauses the warmup of a mailbox and keeps its ramp. A paused warmup stays paused.
  * @throws AppError not_found, conflict if warmup is off
  */
 export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {

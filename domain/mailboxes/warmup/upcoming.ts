@@ -12,7 +12,7 @@ interface ComingWarmup {
 
 /**
  * Returns the planned warmup emails of the coming days, assuming that ramps and health stay unchanged. Planned days are
- * not included, because their emails have slots and counts already.
+ * excluded, because their emails already have slots and counts.
  * @param caps emails per UTC day, by mailbox
  */
 export async function upcomingWarmup(

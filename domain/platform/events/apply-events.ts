@@ -53,8 +53,8 @@ class ReactionLoop extends Error {}
 /**
  * Applies the next events of an organization to a subscriber. Effects and position commit in one transaction. An
  * advisory lock allows one process at a time, and the position is updated only if it is unchanged since it was read.
- * Before a failing event, the events in front of it are committed. The failing event is retried later and parked after
- * its last attempt.
+ * The events before a failing one are committed first. The failing event is retried later and parked after its last
+ * attempt.
  */
 export async function applyNextEvents(
   deps: Deps,

@@ -37,7 +37,7 @@ export interface Deps {
   workflows: WorkflowGateway;
   /** All durable families, from `activities/index.ts`. */
   families: readonly DurableFamily[];
-  /** Checks every event against its schema and rolls the transaction back if one does not match. On in tests. */
+  /** Checks every event against its schema and rolls the transaction back if one does not match. Enabled in tests. */
   strictEvents?: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Ctx extends Deps {
 
 /**
  * Returns the organization that a verb works in.
- * @throws AppError no_organization (400) when a session has none selected
+ * @throws AppError no_organization (400) for a session without a selected organization
  */
 export function organizationOf(ctx: Ctx): string {
   if (!ctx.actor.organizationId) {

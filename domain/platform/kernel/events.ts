@@ -21,8 +21,8 @@ interface EventFacts {
 }
 
 /**
- * All domain events that clients can subscribe to, including some not emitted yet. Firehose events reach only
- * subscribers that list them. Published names are never renamed; an incompatible payload gets a new name.
+ * All domain events that clients can subscribe to, including some not emitted yet. High-volume events (`firehose`)
+ * reach only subscribers that list them. Published names are never renamed; an incompatible payload gets a new name.
  */
 export const EVENT_TYPES = {
   'campaign.created': { category: 'campaign', firehose: false },

@@ -24,8 +24,8 @@ interface Collected {
 const COLLECTED = new WeakMap<Tx, Collected>();
 
 /**
- * Runs a verb's work in one transaction, or joins the one that the guard has opened. If the function throws, all its
- * writes are rolled back.
+ * Calls `work` in one transaction, or in the request's open one. If the function throws, all its writes are rolled
+ * back.
  * @throws AppError for constraint violations that have a code (`db/errors.ts`)
  */
 export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -63,7 +63,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
 
 /**
  * Runs a verb's work as part of an open transaction. If it throws, its collected events, audit rows and intents are
- * dropped. Its rows are rolled back by {@link withSavepoint}.
+ * discarded. Its rows are rolled back by {@link withSavepoint}.
  */
 async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { events, audits, intents, endings } = COLLECTED.get(tx)!;
@@ -78,7 +78,7 @@ async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   }
 }
 
-/** Passes deadlocks on unchanged, because the owner of the transaction recognizes them and retries. */
+/** Rethrows deadlocks unchanged, because the owner of the transaction recognizes and retries them. */
 function translateWithin(error: unknown): unknown {
   return isDeadlock(error) ? error : translateDbError(error);
 }

@@ -15,7 +15,7 @@ export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
-  /** Values before and after, of a secret only that there was a change (domain/platform/changes.ts). */
+  /** Values before and after a change; for a secret only the fact that it changed (domain/platform/changes.ts). */
   changes?: AuditChanges;
   metadata?: Record<string, unknown>;
 }
@@ -26,7 +26,7 @@ export interface Tx {
   org: OrgScope;
   /** All durable families of the process. */
   families: readonly DurableFamily[];
-  /** The caller. Verbs whose permissions depend on rows check them against this actor. */
+  /** The caller. Functions whose permissions depend on rows check them against this actor. */
   actor: Actor;
   now: Date;
   /** Number of reactions that led to this transaction; 0 outside reactions. Stored with its events. */
@@ -44,7 +44,7 @@ export interface Tx {
 }
 
 /**
- * All facts about one kind of run outside `workflows/`. Declared once in `activities/<family>.ts`; verbs get it as
+ * All facts about one kind of run outside `workflows/`. Declared once in `activities/<family>.ts`; functions get it as
  * {@link Tx.families} and `Deps.families`.
  */
 export interface DurableFamily {
@@ -82,11 +82,11 @@ export interface ApprovalSubject<Subject = any> {
    * @throws AppError to refuse; then nothing happens and no decision is stored
    */
   execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
-  /** Requests an approval for the current version of a locked subject. For verbs of rooms before the subject's. */
+  /** Requests an approval for the current version of a locked subject. For functions of lower rooms. */
   ask?(tx: Tx, subject: Subject, asked: AskedApproval, config: Config): Promise<ApprovalRow>;
   /**
    * Stops an approved subject because an email differs from the approved content, and requests another approval. Does
-   * nothing for a subject that has changed state. Runs in its own transaction, which locks the subject first.
+   * nothing if the subject is in another state. Runs in its own transaction, which locks the subject first.
    */
   stop?(tx: Tx, stopped: StoppedEmail, config: Config): Promise<void>;
   /** Records that the action will not happen, and signals a workflow that waits for it. */

@@ -10,7 +10,8 @@ import { DAY, localDay, nextLocalDay } from './zone.ts';
 /** Maximum number of local days in two years, including the first and the last. */
 const MAX_DAYS = 2 * 366 + 2;
 /**
- * Maximum number of cached openings. At most seven recur each week, and each is as large as the pool of mailboxes.
+ * Maximum number of cached openings. At most seven entries recur each week, and each is as large as the pool of
+ * mailboxes.
  */
 const MAX_OPENINGS = 32;
 
@@ -43,7 +44,7 @@ export interface Estimate {
 }
 
 /**
- * Projects when the last of `recipients` first emails is sent, by the rules of the allocator. Assumes that the
+ * Estimates when the last of `recipients` first emails is sent, by the rules of the allocator. Assumes that the
  * mailboxes send only `coming` besides the campaign, and that each of those emails counts in the cap. On each day, each
  * mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily limit is
  * reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a fifth if no

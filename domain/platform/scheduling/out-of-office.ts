@@ -24,8 +24,8 @@ export function nextWorkingDay(day: string): string {
 }
 
 /**
- * Returns when an away message's hold ends: at the start of the working day after the return date. Without a future
- * date, the hold lasts `holdDays` times 24 hours from the message. A past date comes from a misread date or an outdated
+ * Returns the end of an away message's hold: the start of the working day after the return date. Without a future date,
+ * the hold lasts `holdDays` times 24 hours from the message. A past date comes from a misread date or an outdated
  * auto-reply.
  */
 export function awayHoldEnd({ receivedAt, returnDate, holdDays, timezone }: AwayMessage): Date {

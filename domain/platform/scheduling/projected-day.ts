@@ -16,7 +16,7 @@ export interface ProjectedMailbox {
   readonly used: ReadonlyMap<string, number>;
   /** Times of its latest email and of its reserved slots. */
   readonly taken: readonly number[];
-  /** The mailbox sends nothing before this time. */
+  /** Time before which the mailbox may not send. */
   readonly restsUntil: number;
   /** Coming emails of the mailbox that belong to no campaign, such as warmup, and have no slots yet. */
   readonly coming?: UpcomingEmails | undefined;
@@ -148,7 +148,7 @@ interface Row {
   readonly emails: number;
 }
 
-/** Emails of one mailbox of a group up to a time of the day, and its state then. */
+/** Emails of one mailbox of a group up to a time of the day, and its state at that time. */
 interface Alone {
   readonly emails: number;
   readonly free: number;

@@ -34,8 +34,8 @@ export interface SlotRequest {
   readonly notBefore: Date | null;
   readonly optimize?: SendTimePreference;
   /**
-   * Returns a uniform number from 0 to 1. Called once for the spread, and once more for a preference. Seed it by the
-   * send, so that a repeated request draws the same numbers.
+   * Returns a uniform number from 0 to 1. Called once for the spread, and once more for a preference. Use the send as
+   * the seed, so that a repeated request draws the same numbers.
    */
   readonly jitter: () => number;
 }
@@ -61,8 +61,7 @@ const FOREVER = 8.64e15;
  *
  * Optimization only delays. The send waits for the first time at which the campaign is open and the recipient's clock
  * shows a preferred hour, even if the campaign ends before (`ended`). If the two never overlap in a week, the
- * preference is ignored, because the contact would otherwise never get the email. Throws RangeError for an unknown
- * zone.
+ * preference is ignored, because the contact would otherwise get no email. Throws RangeError for an unknown zone.
  */
 export function nextSlot(request: SlotRequest): Slot {
   const { now, lastSentAt, schedule, notBefore, optimize } = request;

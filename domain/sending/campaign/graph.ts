@@ -40,7 +40,7 @@ export const conditionsSchema = z.looseObject({
       z.looseObject({
         /** The next step; null ends the flow. */
         to: z.uuid().nullable(),
-        /** Conditions that must all hold. Absent or empty makes an unconditional link. */
+        /** Conditions that must all hold. An absent or empty list makes an unconditional link. */
         when: z.array(conditionSchema).max(20).optional(),
       }),
     )
@@ -59,7 +59,7 @@ export interface Branch {
   when?: Condition[] | undefined;
 }
 
-/** A type and not an interface, so that TypeScript accepts it as a JSON object. */
+/** A type instead of an interface, so that TypeScript accepts it as a JSON object. */
 export type StepConditions = { branches: Branch[] };
 
 /** Fields of a step that routing needs. */
@@ -134,7 +134,7 @@ export function branchesInSuspense(step: GraphStep, facts: Facts): Branch[] {
 
 /**
  * Returns the default links of a step. An `app_action` continues after success only, and a `wait_for_event` with
- * `on_timeout: stop` after the event only. `end` leads nowhere; all other steps always continue.
+ * `on_timeout: stop` after the event only. `end` has no next step; all other steps always continue.
  */
 export function defaultConditions(action: StepAction | null, to: string | null): StepConditions {
   if (to === null || action?.type === 'end') return { branches: [] };

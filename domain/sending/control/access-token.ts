@@ -19,7 +19,7 @@ const AHEAD_MS = 10 * MINUTE_MS;
 /** Length (ms) of the lease under which one process requests a new token. Exceeds the request's timeout. */
 const LEASE_MS = 30_000;
 const REQUEST_MS = 15_000;
-/** Time (ms) that other processes wait for the one that requests a token. */
+/** Time (ms) for which other processes wait for the one that requests a token. */
 const PATIENCE_MS = 20_000;
 const POLL_MS = 200;
 const RETRY_MS = 15_000;
@@ -59,7 +59,7 @@ export async function ensureAccess(ctx: Ctx, mailboxId: string, marginMs = ACCES
 
 /**
  * Finds mailboxes of all organizations whose access token expires soon, at most `limit`. Skips mailboxes that are
- * switched off or whose consent has ended.
+ * disabled or whose consent has ended.
  * @returns due mailboxes with their organization
  */
 export async function findExpiringAccess(

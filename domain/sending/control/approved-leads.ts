@@ -8,8 +8,8 @@ import { signalControl } from './signals.ts';
 type Lead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>;
 
 /**
- * Binds a locked campaign to the approval by which it starts, with which its emails are compared from now on. The current
- * values of its open leads are the approved ones. Leads that waited for an approval have it.
+ * Binds a locked campaign to the approval of its start. From then on its emails are compared with that approval. The
+ * current values of its open leads are the approved ones. Leads that waited for an approval have it.
  * @param fields merge fields that the texts read
  */
 export async function bindCampaign(
@@ -47,8 +47,8 @@ export async function approveWaiting(tx: Tx, campaignId: string, fields: readonl
 }
 
 /**
- * Records that leads of a locked campaign need no approval of their own, because a person or a policy has added or resumed them. Where an approval binds
- * the campaign, their values are those of now.
+ * Records that leads of a locked campaign need no approval of their own, because a person or a policy has added or
+ * resumed them. In a campaign with an approval, their current values become the approved ones.
  */
 export async function approveAdded(
   tx: Tx,

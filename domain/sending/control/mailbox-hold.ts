@@ -18,8 +18,8 @@ interface MailboxHold {
 }
 
 /**
- * Time (ms) a mailbox with a refused sign-in is held before an automatic retry, for sending and for reading. Providers
- * lock accounts that retry too often. New credentials end the hold at once.
+ * Time (ms) for which a mailbox with a refused sign-in is held before an automatic retry, for sending and for reading.
+ * Providers lock accounts that retry too often. New credentials end the hold at once.
  */
 export const AUTH_HOLD_MS = 6 * HOUR_MS;
 
@@ -78,8 +78,8 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
 }
 
 /**
- * Codes of receivers' objections to a mailbox's mail, and of what its IMAP server lacks. Such reasons are shown with
- * the mailbox and do not hold it.
+ * Codes of receivers' objections to a mailbox's mail, and of missing capabilities of its IMAP server. Such reasons are
+ * shown with the mailbox and do not hold it.
  */
 const WARNINGS = { content_refused: true, refused_by_receiver: true, report_without_email: true, imap_lacks: true };
 type WarningCode = keyof typeof WARNINGS;
@@ -137,7 +137,7 @@ function announceError(
 
 /**
  * Lifts the holds of a mailbox and resolves their errors. Holds caused by a purchase are kept unless `code` names them.
- * With `code`, only that hold is lifted. Returns true if there was one.
+ * With `code`, only that hold is lifted. Returns true if a hold was lifted.
  */
 export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
   const names = { id: mailboxId, code, lasting: [...ORDER_HOLDS], now: tx.now };

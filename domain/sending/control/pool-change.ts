@@ -13,7 +13,7 @@ interface PoolChange {
   message: Message;
 }
 
-/** Maximum number of contacts signalled at once. The others ask again at their planned time. */
+/** Maximum number of contacts signalled at once. The others retry at their planned time. */
 const WAKE_LIMIT = 5_000;
 
 interface Concerned {

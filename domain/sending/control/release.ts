@@ -135,7 +135,7 @@ export async function moveSlot(tx: Tx, sendId: string, to: Date): Promise<void> 
   await countDaily(tx.org, [...countsOf(slot, -1), ...countsOf(moved, 1)]);
 }
 
-/** Returns the daily counts that an email with a slot belongs to, in any state of the email. */
+/** Returns the daily counts of an email with a slot, in any state of the email. */
 function countsOf(slot: Slot, by: 1 | -1): CounterChange[] {
   const changes: CounterChange[] = [];
   if (slot.campaign_id) changes.push({ scope: 'campaign', scopeId: slot.campaign_id, day: slot.slot_day, by });

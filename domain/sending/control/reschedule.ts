@@ -20,7 +20,7 @@ export async function reschedule(tx: Tx, campaignId: string, why: Message): Prom
 }
 
 /**
- * Applies a changed sender pool to an active campaign: its contacts ask for new slots. Pauses a campaign whose explicit
+ * Applies a changed sender pool to an active campaign: its contacts request new slots. Pauses a campaign whose explicit
  * pool is empty.
  */
 export async function applyPoolChange(tx: Tx, campaignId: string): Promise<void> {

@@ -32,7 +32,7 @@ interface Address {
 
 /** Deflate looks back no further than this (bytes). */
 const WINDOW = 32 * 1024;
-/** Most bytes that the content of an email has. */
+/** Maximum bytes of an email's content. */
 const MAX_CONTENT = 4 * 1024 * 1024;
 /** Hexadecimal digits of the name of a copy. */
 const NAME_LENGTH = 32;
@@ -44,7 +44,7 @@ const known = new Set<string>();
 
 /** A source text shared by several emails and stored once. */
 interface SentCopy {
-  /** Its hash. */
+  /** Hash of the text. */
   name: string;
   text: string;
   /** Hash of the step version alone, see `dimensionsOf`. */
@@ -68,7 +68,7 @@ export function commonCopy({ step, sender, unsubscribe }: MessageInput, copyHash
   return { name: sha256(text).slice(0, NAME_LENGTH), text, copyHash };
 }
 
-/** The headers of a built message that a person sees. */
+/** Returns the headers of a built message that people see. */
 export function headersOf({
   from,
   to,
@@ -98,7 +98,7 @@ function unpackContent(packed: Buffer, copy: string | null): SentContent {
   return JSON.parse(inflateRawSync(packed, options).toString('utf8')) as SentContent;
 }
 
-/** JSON escapes line ends and quotes, so the dictionary has them as the content will. */
+/** JSON escapes line ends and quotes, so the dictionary contains them in the same form. */
 function dictionaryOf(text: string): Buffer {
   return Buffer.from(JSON.stringify(text)).subarray(-WINDOW);
 }
@@ -126,8 +126,7 @@ export async function readContents(
 }
 
 /**
- * SQL: a CTE with the copy that a content is packed against. A returned row means that the copy stays stored until the
- * commit.
+ * SQL: a CTE with the copy that compresses a content. A returned row means that the copy stays stored until the commit.
  */
 const SHARED = {
   none: 'shared as (select null::text as name)',
@@ -142,8 +141,8 @@ const SHARED = {
 /**
  * Stores the content of the email `:send` in the statement that claims it. The shared text is sent to PostgreSQL once
  * per process, and again if it was deleted meanwhile.
- * @param statement makes the statement from its first CTEs. It must return a row, and change the email only if the CTE
- * `kept` has a row
+ * @param statement creates the statement from its first CTEs. It must return a row, and change the email only if the
+ * CTE `kept` has a row
  */
 export async function storeContent(
   { org }: Pick<Tx, 'org'>,
@@ -204,6 +203,6 @@ export async function deleteUnusedCopies({ db }: Pick<Deps, 'db'>): Promise<numb
 }
 
 const COPIES_PAGE = 1000;
-/** SQL condition: no content is packed against the copy `c`. */
+/** SQL condition: no content is compressed with the copy `c`. */
 const UNUSED =
   'not exists (select from sent_contents e where e.organization_id = c.organization_id and e.copy_name = c.name)';

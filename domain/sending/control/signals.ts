@@ -15,8 +15,8 @@ export interface EnrollmentRun {
 
 /*
  * Each function signals one cause. The signal follows the commit and means that a fact on which the workflow decides
- * has changed. The cause appears in the run's history, for operators. Call the matching function whenever a verb
- * changes something that a run waits for.
+ * has changed. The cause appears in the run's history, for operators. Call the matching function whenever a fact
+ * changes that a workflow waits for.
  */
 
 /** Signals that a product event settled a wait of the contact. */

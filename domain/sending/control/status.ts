@@ -72,7 +72,7 @@ export async function activateCampaign(
  * already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
  * too many bounces or complaints.
  * @param reason stored in the activity log
- * @param from statuses to pause from; a start that finds no deliverable lead pauses the campaign from any status
+ * @param from statuses from which to pause; a start that finds no deliverable lead pauses the campaign from any status
  * @returns true if this call paused it
  */
 export async function pauseCampaign(

@@ -145,7 +145,7 @@ function emailIssue(detail: Message | null): StoredIssue {
 }
 
 /**
- * Opens the wait of a step, by the same rule as for leads. An event that has occurred since the step before began its
+ * Opens the wait of a step, by the same rule as for leads. An event that has occurred since the previous step began its
  * work resumes the wait at once.
  * @returns that event; the caller then completes the step
  */
@@ -222,7 +222,7 @@ export async function resumeTestRuns(
   }));
 }
 
-/** Signals a test run after the commit that it was cancelled. */
+/** Signals a cancelled test run after the commit. */
 export function signalCancelled(tx: Tx, id: string): void {
   tx.intend(signalOpen(testRunWorkflow, argsOf(tx, id), 'cancelled', { cause: 'person' }));
 }

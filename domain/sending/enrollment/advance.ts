@@ -26,7 +26,7 @@ import { repeatUncertainEmail, executeStep, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Maximum number of steps in one decision. More mean a cycle, which saving a campaign refuses. */
+/** Maximum number of steps in one decision. A longer path means a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
 /** Interval (ms) at which a contact who may have asked to stop is checked again, in case the signal of the decision was lost. */
 const LOOK_AGAIN_MS = DAY_MS;
@@ -188,17 +188,17 @@ function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): NextSt
 type NextStep = { step: EngineStep | null; since: Date } | { at: EngineStep; until: Date };
 
 /**
- * Returns the step after a finished step. For a removed step, returns the step that normally followed it.
- * A branch that depends on a reaction to an email is decided when its target step is due, `wait_after` days after the
- * finished step. Until then the recipient may open, click or reply. A branch that ends the flow, or the absence of a
- * matching branch, is final once the last possible next step is due.
+ * Returns the step after a finished step. For a removed step, returns the step that normally followed it. A branch that
+ * depends on a reaction to an email is decided when its target step is due, `wait_after` days after the finished step.
+ * Until that time the recipient may open, click or reply. A branch that ends the flow, or the absence of a matching
+ * branch, is final once the last possible next step is due.
  */
 function nextAfter(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): NextStep {
   const finished = graph.steps.find(({ id }) => id === run.step_id);
   if (!finished) return { step: stepAt(graph, graph.removed.get(run.step_id)), since: tx.now };
   const facts = factsOf(snapshot, run);
   const chosen = stepAt(graph, matchingBranch(finished, facts)?.to);
-  // An email that was not sent gets no reactions.
+  // An unsent email gets no reactions.
   const suspense = latestEmail(snapshot) ? branchesInSuspense(finished, facts) : [];
   const left = run.completed_at ?? run.started_at;
   if (suspense.length === 0) return { step: chosen, since: finished.action?.type === 'wait' ? left : tx.now };
@@ -359,7 +359,7 @@ async function storeHold(tx: Tx, snapshot: Snapshot, why: Message, until: Date |
   return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: render(why), step: null };
 }
 
-/** Stores what the contact waits for, for the API and operators. They never read Temporal's own text. */
+/** Stores the cause of the contact's wait for the API and operators. They never read Temporal's own text. */
 function storeWaitReason(
   { enrollment, changes }: Snapshot,
   waitingFor: Message,

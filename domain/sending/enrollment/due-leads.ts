@@ -10,7 +10,7 @@ export interface Lead {
   id: string;
   contact_id: string;
   mailbox_id: string | null;
-  /** The lead was removed and added again after emails of this campaign. Its run determines the next step. */
+  /** The lead was removed and added again after emails of this campaign. Its workflow determines the next step. */
   came_back: boolean;
   contact: Pick<
     EngineContact,
@@ -26,7 +26,7 @@ const BACK_PAGE = 1_000;
  * by the contact's last change. Leads without a value come last. Each query reads the start of one index, except that
  * sorting by last change sorts all due leads. When ordered by entry, leads whose own time (`launch_after`) has come are
  * first. When ordered by a field, {@link requeueCalled} has put them back before.
- * @param called true when there are leads whose own time has come
+ * @param called true when there are leads whose own launch time has passed
  */
 export async function dueLeads(
   tx: Tx,

@@ -39,15 +39,15 @@ const BUSY_MS = 500;
  * emails.
  */
 const FULL_MS = 5 * MINUTE_MS;
-/** Delay (ms) before a lead without a matching mailbox is asked again. A change of the pool resets it at once. */
+/** Delay (ms) before a lead without a matching mailbox is tried again. A change of the pool resets it at once. */
 const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
 /** A workflow overdue by this long (ms) is presumed stuck and is signalled. */
 const OVERDUE_MS = 10 * MINUTE_MS;
 
 /**
  * Runs one iteration of a campaign's launcher in one transaction. Signals runs after edits, launches the next leads as
- * far as slots within the horizon allow, and completes a campaign without leads. Leads stay rows until their slot is
- * near. So even a campaign with a million leads has only as many open workflows as contacts in progress.
+ * far as slots within the horizon allow, and completes a campaign without leads. Leads have no workflow until their
+ * slot is near. So even a campaign with a million leads has only as many open workflows as contacts in progress.
  */
 export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<LaunchIteration> {
   return transact(ctx, async (tx) => {
@@ -139,7 +139,7 @@ async function signalOverdueRuns(tx: Tx, campaign: CampaignView): Promise<void> 
 
 /**
  * Makes refused leads due at once after an edit, a pause or a change of the pool. Works in pages; returns true if some
- * may be left.
+ * may remain.
  */
 async function resetRefusedLeads(tx: Tx, campaign: CampaignView): Promise<boolean> {
   if (campaign.launch_epoch >= campaign.control_epoch) return false;
@@ -239,10 +239,7 @@ async function endUnmailable(
   return holdWhereElsewhere(tx, campaign, situation.settings(), open);
 }
 
-/**
- * Opens runs of a campaign that does not begin with an email, up to the number it can usefully have ahead of its
- * emails.
- */
+/** Opens workflows of a campaign that does not begin with an email, up to the number that its emails can use. */
 async function openRuns(
   tx: Tx,
   campaign: CampaignView,
@@ -323,7 +320,7 @@ async function waitReport(
   return { report: { kind: 'wait', wakeAt: retryTime(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
-/** Waits until the next email under way is sent. */
+/** Waits until the next reserved email is sent. */
 function waitForFreeRun(tx: Tx, nextSlot: Date | null): LaunchIteration {
   const now = tx.now.getTime();
   const ms = Math.min(Math.max((nextSlot?.getTime() ?? 0) - now, BUSY_MS), MINUTE_MS);
@@ -445,8 +442,8 @@ async function waitOrComplete(
     report: { kind: 'wait', wakeAt: at, launched, why },
   });
   if (active) await signalQueues(tx, campaign);
-  // Runs normally end by themselves and signal. The extra check finds stuck workflows, and covers days on which no
-  // queued workflow requests a slot. If all runs under way are blocked, a person must resume them.
+  // Workflows normally end by themselves and send a signal. The extra check finds stuck workflows, and covers days on
+  // which no queued workflow requests a slot. If all open workflows are blocked, a person must resume them.
   const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
   const look = active ? Math.min(late, nextOpeningMs(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {

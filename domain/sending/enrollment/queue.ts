@@ -13,7 +13,7 @@ import type { Snapshot } from './snapshot.ts';
 const SPREAD_MS = MINUTE_MS;
 /** Maximum number of days for which a run is postponed. */
 const MAX_DAYS = 60;
-/** Maximum number of runs signalled at once. The launcher repeats the call. */
+/** Maximum number of workflows signalled at once. The launcher repeats the call. */
 const MAX_SIGNALLED = 1_000;
 
 /**
@@ -187,12 +187,12 @@ async function signalQueuesOfMailboxes(tx: Tx, campaign: CampaignView, day: Camp
   );
 }
 
-/** SQL condition: runs of the campaign that wait for another day. */
+/** SQL condition: enrollments of the campaign that wait for another day. */
 const SENT_AWAY = `e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and e.waiting_until >= :ends
          and not e.blocked and e.hold_since is null`;
 /** SQL: code of the reason for which a run waits at its step. */
 const WAITED_FOR = `e.waiting_for #>> '{values,what,code}'`;
-/** SQL condition: the run waits because a limit refused it. */
+/** SQL condition: the enrollment waits because of a limit. */
 const BY_LIMIT = `${WAITED_FOR} = :refused`;
 
 /** Signals the runs that the CTE `next` selects. Returns their number. */

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../campaign/outreach-settings.ts';
 
-/** Facts about a campaign that one iteration of its launcher decides by, besides its leads. */
+/** Facts about a campaign for the decisions of one launcher iteration, except its leads. */
 export interface Situation {
   /** True if some runs were not signalled since the latest pause, resume or edit. */
   unsignalled: boolean;

@@ -13,7 +13,7 @@ import {
 import { askedNow, suppressedNow } from '../../directory/suppression-check.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** A step as the engine reads it. */
+/** A step in the form of the engine. */
 export interface EngineStep extends GraphStep {
   name: string;
   wait_after: number;
@@ -124,7 +124,7 @@ export interface Snapshot {
   /** The email of the current step. Null if the step has no email. */
   send: EngineSend | null;
   wait: EngineWait | null;
-  /** The step at which the decision began. Null for a contact that has had none. */
+  /** The step at which the decision began. Null for a contact without an email. */
   before: Before | null;
   hasSent: boolean;
   suppressed: boolean;

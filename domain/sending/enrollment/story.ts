@@ -72,7 +72,7 @@ export interface Story {
 const MAX_LOG = 100;
 
 /**
- * Returns the story of one contact in one campaign of any organization, for the operator's command line.
+ * Returns the history of one contact in one campaign of any organization, for the operator's command line.
  * @param reference id of an enrollment, or of its workflow: `enrollment/<campaign>/<contact>`
  * @throws AppError not_found
  */

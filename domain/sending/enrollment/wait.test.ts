@@ -23,7 +23,7 @@ const WAIT: StepSpec = {
 };
 const EMAIL: StepSpec = { subject: 'S', body_plain: 'b' };
 
-/** Creates a lead whose campaign calls the app first, then waits for an event. */
+/** Creates a lead whose campaign first calls the app, then waits for an event. */
 async function createCaller(more: readonly StepSpec[] = []): Promise<Lead> {
   const tenant = await world.tenant();
   const ctx = world.system(tenant.organizationId);

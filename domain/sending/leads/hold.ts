@@ -111,7 +111,7 @@ export async function pauseLead(
   });
 }
 
-/** Returns when a hold ends (epoch ms; Infinity for never). */
+/** Returns the end of a hold (epoch ms; Infinity for never). */
 function endOf(until: Date | null): number {
   return until?.getTime() ?? Infinity;
 }

@@ -10,7 +10,7 @@ import { countReply, followReply, isHumanIntent } from './reply.ts';
 import type { ReceivedFacts, Subject } from './subject.ts';
 import { optedOutBy, withdrawOptOut } from './withdraw-opt-out.ts';
 
-/** A received message whose reading a person corrects; locked. */
+/** A received message whose kind a person corrects; locked. */
 export interface CorrectedMessage extends Columns<
   'inbound_messages',
   'id' | 'from_name' | 'body_plain' | 'intent' | 'answer' | 'corrected_kind'
@@ -48,7 +48,7 @@ export async function applyCorrection(
   return undefined;
 }
 
-/** Counts the message as the reply that it is now, or no longer as a reply. */
+/** Counts the message according to its new kind, or no longer as a reply. */
 async function recount(
   tx: Tx,
   subject: Subject,

@@ -39,7 +39,7 @@ function kindOf(kind: ReplyKind, intent: ReplyIntent): ReplyKind {
   return INTENT_OF_KIND[kind] === intent ? kind : intent;
 }
 
-/** Counts of corrections as rows have them. */
+/** Counts of corrections in the form of rows. */
 export type StoredCorrections = [read: ReplyKind, said: ReplyKind, count: number][];
 
 /** The bias that stored corrections teach. */
@@ -59,7 +59,7 @@ interface Classified {
   intent: string | null;
   confidence: number;
   force: StoredAnswer['force'];
-  /** A person has to decide whether it is an opt-out. */
+  /** True if a person must decide whether it is an opt-out. */
   asksToStop: boolean;
   /** The intent before a correction; absent for the first reading. */
   previousIntent?: string | null;
@@ -92,7 +92,7 @@ export async function announceReading(
   if (kind === 'opt_out' && force === 'legal') await noteLegalThreat(tx, received.id);
 }
 
-/** Stores an email to each owner of the workspace, which the sweep sends; one for each message. */
+/** Stores one email per message for each owner of the workspace, which the sweep sends. */
 async function noteLegalThreat(tx: Tx, messageId: string): Promise<void> {
   await tx.org.sql(
     `insert into legal_threat_mails (message_id, user_id, organization_id, created_at)

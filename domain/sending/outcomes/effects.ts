@@ -72,8 +72,8 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
 
   if (send) {
     await tx.org.sql(
-      // A report can arrive before the server's answer to DATA. The attempt that holds the claim then settles the
-      // state.
+      // A report can arrive before the server's answer to DATA. The attempt that holds the claim settles the state
+      // afterwards.
       `update sends set state = case when state in ('sent', 'uncertain') then 'bounced' else state end,
          bounced_at = coalesce(bounced_at, :now), updated_at = :now
        where organization_id = :org and id = :id`,
@@ -174,8 +174,8 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
 }
 
 /**
- * Variant of {@link recordSendUnsubscribe} for a locked subject. An opt-out by reply always suppresses, whatever the
- * settings. `reported` is an opt-out reported by a client of the API.
+ * Variant of {@link recordSendUnsubscribe} for a locked subject. An opt-out by reply always suppresses, regardless of
+ * the settings. `reported` is an opt-out reported by a client of the API.
  * @param messageId id of the stored opt-out message, so that a correction can find its effects
  */
 export async function recordUnsubscribe(
@@ -207,7 +207,7 @@ export async function recordUnsubscribe(
     await tx.org
       .table('contacts')
       .where({ id: contact.id })
-      // An opt-out also takes the place of an entry of the suppression list as the cause.
+      // An opt-out also replaces a suppression entry as the cause.
       .where((query) => void query.whereNotNull('unsubscribed_by').orWhere('subscribed', true))
       .update({ subscribed: false, unsubscribed_by: null, updated_at: tx.now });
   await end(tx, known, 'unsubscribed', {

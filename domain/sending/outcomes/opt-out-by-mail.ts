@@ -11,7 +11,7 @@ import { message } from '../../../messages/index.ts';
 
 /** Author of a reply. */
 export interface Writer {
-  /** Addresses of the authors. Empty when the message names none. */
+  /** Addresses of the authors. Empty if the message names none. */
   addresses: readonly string[];
   /** True when the author is the recipient of our email. */
   isRecipient: boolean;

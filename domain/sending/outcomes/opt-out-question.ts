@@ -2,7 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalControl, signalLauncher } from '../control/signals.ts';
 
-/** A stored message whose writer may ask to stop. */
+/** A stored message that may be an opt-out. */
 export interface AskingMessage {
   id: string;
   threadId: string;

@@ -25,14 +25,14 @@ interface Reply {
   source: 'inbox' | 'reported';
   /** The stored message. Null when a client of the API reports the reply. */
   message: ReceivedFacts | null;
-  /** Its reading in detail. Absent when a client reports the reply, or reply_intent is off. */
+  /** Detailed classification of the reply. Absent when a client reports the reply, or reply_intent is off. */
   answer?: StoredAnswer | null;
 }
 
 /** Intents of automatic and away messages, which do not count as replies. */
 const MACHINE_INTENTS: ReadonlySet<string> = new Set<ReplyIntent>(['out_of_office', 'automated']);
 
-/** Tells whether an answer of this intent counts as a reply of a person. */
+/** Returns true if an answer of this intent counts as a person's reply. */
 export function isHumanIntent(intent: string | null): boolean {
   return intent === null || !MACHINE_INTENTS.has(intent);
 }

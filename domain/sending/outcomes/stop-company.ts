@@ -38,7 +38,7 @@ export const stopCompany = declareSubscriber({
   },
 });
 
-/** Open leads of the campaign at the company of a person who replied, if its setting counts that reply. */
+/** Returns open leads of the campaign at the company of a person who replied, if its setting counts that reply. */
 async function findColleagues(tx: Tx, { campaignId, email, isPositiveOrOptOut }: CompanyReply): Promise<string[]> {
   const leads = await tx.org.sql<Columns<'enrollments', 'id'>>(
     `select e.id from campaigns k

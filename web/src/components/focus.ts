@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'react';
 /**
  * Returns the focus to the button whose action started. A busy button is disabled and so loses the focus, and keyboard
  * users would start again at the top of the page.
- * @param hasEndedSql called when the action is done and the button may have been removed with it
+ * @param isGone called when the action is done and the button may have been removed with it
  */
 export function useFocusReturn(isBusy: boolean, isGone?: () => void): void {
   const held = useRef<Element | null>(null);
