@@ -39,8 +39,8 @@ export async function failAsBlocked(deps: Deps, organizationId: string, error: u
 /**
  * Runs an activity's work and lets the server retry its failures. After RUN_BLOCK_AFTER_MS of failures without
  * progress, calls `giveUp` with the last error and returns its result. Time without a database and ApplicationFailures
- * of the work itself do not count. Histories get only the kind of a failure. The error's text may contain values, so it
- * is only logged.
+ * of the work itself do not count. Histories contain only the kind of a failure. The error's text may contain values,
+ * so it is only logged.
  * @param work receives a function to call with its progress, if it can measure any
  */
 export async function runOrGiveUp<T>(

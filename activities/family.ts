@@ -14,7 +14,7 @@ export interface ActivityParts {
   deps: Deps;
   metrics: Metrics;
   smtp: SmtpSender;
-  /** Delivers webhooks. */
+  /** Delivery engine for webhooks. */
   engine: DeliveryEngine;
   /** Limits the open calls to customers' apps per app connection. */
   appCalls: TargetLimits;

@@ -84,7 +84,7 @@ export async function clickThrough(visits: Visits, rooms: readonly string[]): Pr
     const times: Record<string, number> = {};
     for (const path of rooms) {
       const link = page.locator(`nav a[href="${path}"]`).first();
-      // Hovers briefly before the click, as people do.
+      // Hovers briefly before the click, like a person.
       await link.hover();
       await page.waitForTimeout(100);
       times[path] = (await page.evaluate(clickAndWait(path))) as number;

@@ -53,7 +53,7 @@ export interface PaymentLine {
 /** Result of the trained model for a received message. */
 export interface StoredAnswer {
   kind: string;
-  /** 0 to 1. */
+  /** Confidence, from 0 to 1. */
   confidence: number;
   /** Words of the text with the strongest evidence for the kind. */
   words: string[];
@@ -129,7 +129,7 @@ export interface PolicyReason {
 }
 
 /**
- * Exact content of an action that an approver decides on. Its hash is stored beside it and compared when the action is
+ * Exact content of an action for the approver's decision. Its hash is stored beside it and compared when the action is
  * executed.
  */
 export interface ApprovalContent {
@@ -145,11 +145,11 @@ export interface ApprovalContent {
     addresses?: string[];
   };
   senders: ApprovalSender[];
-  /** Schedule of the campaign, or a moment. Null means at once. */
+  /** Schedule of the campaign, or a time. Null means at once. */
   schedule: JsonObject | null;
   /** The whole template: every email with its variants, in sending order, and the other steps. */
   steps: ApprovalStep[];
-  /** Up to three emails as their recipients would see them. */
+  /** Up to three emails in the form that recipients would see. */
   samples: ApprovalSample[];
   /** Further content of the decision, such as an order of mailboxes with its prices. */
   details?: JsonObject;

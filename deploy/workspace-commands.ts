@@ -188,7 +188,7 @@ interface Listing {
   json?: boolean;
 }
 
-/** Wrong usage is thrown, as everywhere in the command line. */
+/** Wrong usage throws, as in all other commands. */
 function area(name: string, description: string): Command {
   return new Command(name).exitOverride().description(description);
 }

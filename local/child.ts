@@ -10,7 +10,7 @@ import type { Incarnation } from './managed.ts';
 import type { ProcessMessage, ProcessName, ReadyMessage } from '../deploy/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Silence (ms) after which a starting process is given up. */
+/** Silence (ms) after which a starting process counts as failed. */
 const SILENCE_MS = 120_000;
 /** Time (ms) in addition to the process's own grace before it is killed. */
 const EXTRA_GRACE_MS = 5_000;

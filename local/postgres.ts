@@ -46,7 +46,7 @@ const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', full_page_writ
 interface EmbeddedPostgresOptions {
   /** Folder of the data; created if missing. */
   dataDir: string;
-  /** Port. Defaults to a free port. */
+  /** Port of the server. Defaults to a free port. */
   port?: number;
   /** False disables durability for speed and removes `dataDir` on stop. */
   persistent: boolean;

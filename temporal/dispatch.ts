@@ -29,7 +29,7 @@ export interface Attributes {
   EndpointId?: string;
 }
 
-/** Names shown to operators beside the ids. Never an address. */
+/** Names shown to operators beside the ids. Contains no address. */
 export type Memo = Readonly<Record<string, string>>;
 
 /** Details of a start shown to operators, in addition to those derived from the arguments. */

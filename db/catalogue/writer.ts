@@ -145,7 +145,7 @@ export class CatalogueWriter {
 
   /**
    * Creates the missing indexes one by one, so that an interrupted call can continue, then drops the indexes that they
-   * replace. Searches continue meanwhile. Returns the names of the created indexes.
+   * replace. Searches continue in the meantime. Returns the names of the created indexes.
    */
   async index(onStep: (what: string) => void): Promise<string[]> {
     const missing = await this.#missingIndexes();
@@ -155,7 +155,7 @@ export class CatalogueWriter {
     }
     await this.#client.query(`drop index if exists ${REPLACED_INDEXES.join(', ')}`);
     onStep('statistics');
-    // New indexes mean that many rows are new. Vacuum marks them as visible to all, which saves later visibility
+    // New indexes mean that many rows are new. Vacuum marks the rows as visible to all, which saves later visibility
     // checks.
     const how = missing.length > 0 ? 'vacuum (analyze)' : 'analyze';
     await this.#client.query(`${how} catalogue_companies`);

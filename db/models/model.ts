@@ -14,7 +14,7 @@ export interface OrgEntity<T extends OrgTable, J extends keyof Row<T>> {
   readonly table: T;
   /** Exists only for its type. */
   readonly json: readonly J[];
-  /** objection's class. Use it only in this file. */
+  /** The model class of objection. Use it only in this file. */
   readonly model: typeof Model;
 }
 

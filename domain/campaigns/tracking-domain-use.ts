@@ -8,7 +8,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 
 /**
- * Cause for which links do not use a tracking domain.
+ * Reason why links do not use a tracking domain.
  * - `dns`: the domain does not lead to the tracking host, or leads to a private address
  * - `no_answer`: no https server answers on the domain
  * - `certificate`: the certificate is missing, has expired, or names another domain

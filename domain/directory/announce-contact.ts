@@ -12,7 +12,7 @@ const changed = new WeakMap<Tx, Set<string>>();
 
 /**
  * Emits contact.updated for a contact once at the end of the transaction, with its state at that time. Use it for
- * changes that come many at a time.
+ * changes of many contacts.
  */
 export function announceAtEnd(tx: Tx, contactId: string): void {
   const ids = changed.get(tx) ?? new Set();

@@ -225,7 +225,7 @@ function boundCopy(copy: { subject: string; body_plain: string; body_html: strin
   };
 }
 
-/** Merge fields that a text reads of its contact. */
+/** Returns the contact's merge fields that a text uses. */
 function fieldsOf(copy: { subject: string; body_plain: string; body_html: string }): string[] {
   return (['subject', 'body_plain', 'body_html'] as const).flatMap((field) =>
     inspectSource(field, copy[field]).references.flatMap(({ path: [name] }) => (name && name !== 'App' ? [name] : [])),

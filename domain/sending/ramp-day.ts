@@ -32,7 +32,7 @@ export function isRampBefore(
   return ramped && (latest === null || latest < day);
 }
 
-/** Raises the ramp level when the first slot of a day is reserved. Happens once a day. */
+/** Raises the ramp level when the first slot of a day is reserved. Runs once per day. */
 export async function advanceRamp(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<void> {
   await tx.org.sql(
     `update campaigns set ramp_day = :day, ramp_level = ${RAISED}

@@ -48,7 +48,7 @@ type HeldRow = SentRow & { lead_state: string | null; direct_state: string | nul
 const RETRY_BASE_MS = 60_000;
 const RETRY_CAP_MS = 3_600_000;
 
-/** Payload of the `email_sent` event, as far as known before sending. */
+/** Payload of the `email_sent` event, without the values known only after sending. */
 export interface SentFacts {
   campaign_id: string | null;
   step_id: string | null;

@@ -2,7 +2,7 @@ import type { Scene } from './acts.ts';
 import { draw, type Person } from './people.ts';
 import type { Letter } from './world.ts';
 
-/** Recipients at work. */
+/** Simulated recipients. */
 interface Life {
   /** Number of pending actions on received emails. */
   readonly pending: number;

@@ -91,8 +91,8 @@ export const settingsSchema = z.object({
   /** Maximum number of database connections of each process. */
   DB_POOL_MAX: count.min(2).default(20),
   /**
-   * Keeps the plans of frequent statements on each connection. Switch it off behind a pooler that assigns connections
-   * per transaction.
+   * Keeps the plans of frequent statements on each connection. Disable it behind a pooler that assigns connections per
+   * transaction.
    */
   DB_PREPARED_STATEMENTS: flag.default(true),
   /**

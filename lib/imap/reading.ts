@@ -14,7 +14,7 @@ const CHECKED = 3;
 /** A folder that was opened for reading. */
 interface OpenFolder {
   uidValidity: number;
-  /** UID that the server assigns next, if the server tells. */
+  /** UID that the server assigns next, if the server reports it. */
   uidNext: number | undefined;
 }
 

@@ -54,7 +54,7 @@ export interface SmtpTarget {
   accessToken?: string;
 }
 
-/** nodemailer's error of a failed conversation. */
+/** nodemailer's error of a failed session. */
 export interface ConversationError extends Error {
   code?: string;
   command?: string;
@@ -64,7 +64,7 @@ export interface ConversationError extends Error {
   said?: Message;
 }
 
-/** Wraps the outcome of a broken conversation. Thrown only inside this folder. */
+/** Wraps the outcome of a broken session. Thrown only inside this folder. */
 export class SmtpFailure extends Error {
   readonly outcome: SmtpFault;
 

@@ -22,7 +22,7 @@ export interface SessionOptions {
   name?: string;
   /** Timeout (ms) for each of: connecting, the greeting, the sign-in. */
   connectTimeoutMs?: number;
-  /** Milliseconds of silence after which the connection is given up. */
+  /** Milliseconds of silence after which the connection is closed. */
   socketTimeoutMs?: number;
 }
 

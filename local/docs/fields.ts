@@ -19,7 +19,7 @@ interface Field {
   description: string;
 }
 
-/** Fields of an object in their order. Of several alternatives these are the fields of the first. */
+/** Fields of an object in their order. For several alternatives these are the fields of the first. */
 export function fieldsOf(schema: z.ZodType): Field[] {
   const json = z.toJSONSchema(schema, { io: 'input' }) as {
     anyOf?: { properties: Record<string, JsonField> }[];

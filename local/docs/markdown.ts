@@ -1,6 +1,9 @@
 const WIDTH = 120;
 
-/** Wraps a paragraph, or an item of a list, at 120 columns, but not inside code. Later lines have the indent of `prefix`. */
+/**
+ * Wraps a paragraph, or an item of a list, at 120 columns, but not inside code. Later lines have the indent of
+ * `prefix`.
+ */
 export function wrap(text: string, prefix = ''): string {
   const lines: string[] = [];
   let line = prefix;

@@ -1,7 +1,7 @@
 import { messagesFor, sentencesIn, type Finding } from './rules.ts';
 
 const MAX_COLUMNS = 120;
-/** Sentences of the longest paragraph that is let pass. */
+/** Maximum number of sentences of a paragraph. */
 const MAX_SENTENCES = 5;
 const MADE = /makes this page from the sources/;
 const FENCE = /^\s*(?:```|~~~)/;

@@ -15,7 +15,7 @@ export const mailboxes = {
   'mailboxes.unread_failing': 'The INBOX has not been read since {at, date, moment}: {reason}',
   'mailboxes.unread_waiting':
     'The INBOX has not been read since {at, date, moment}: the installation reads too few mailboxes at once',
-  // Faults of SMTP and IMAP conversations.
+  // Faults of SMTP and IMAP sessions.
   'smtp.mailbox_busy': 'Every session of the mailbox was in use for too long',
   'smtp.host_busy': 'Every session of the mail host was in use for too long',
   'smtp.broke_at_sign_in': 'The connection was lost during the sign-in',

@@ -10,7 +10,7 @@ type Sample = Content['samples'][number];
 type Step = Content['steps'][number];
 type Words = PageTexts['approval'];
 
-/** Maximum number of addresses that the page lists. GET /approvals returns all of them. */
+/** Maximum number of addresses that the page lists. GET /approvals returns all fields. */
 const SHOWN_ADDRESSES = 20;
 
 /**

@@ -163,7 +163,7 @@ function presentCredit(send: CreditedSend): NonNullable<Body<typeof schemas.expl
 }
 
 /**
- * Returns a person's correction of a credit, in force or revoked. Used for the answer to making one and in
+ * Returns a person's correction of a credit, in force or revoked. Used for the response to a correction and in
  * explanations.
  */
 export function presentCorrection(row: CorrectionRow): Body<typeof schemas.correction> {

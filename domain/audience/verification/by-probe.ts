@@ -68,7 +68,7 @@ export async function checkByProbe(
   return 'later';
 }
 
-/** Judges the replies for the address and for the random address. */
+/** Evaluates the replies for the address and for the random address. */
 function verdictOf([address, nobody]: readonly ProbeReply[]): Verdict {
   if (!address || (address.code >= 400 && address.code < 500)) return verdict('unknown', 'greylisted');
   if (address.code >= 500) return refused(address);

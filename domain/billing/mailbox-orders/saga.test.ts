@@ -35,7 +35,7 @@ async function leftOf(orderId: string): Promise<string[]> {
     ...alive.mailboxes.filter((one) => emails.includes(one)),
   ];
 }
-/** Places an order and pays it. */
+/** Places an order and pays for it. */
 async function paid(desk: OrderDesk, body?: Record<string, unknown>): Promise<string> {
   const id = await desk.place(body);
   await desk.pay(id);

@@ -9,7 +9,7 @@ import type { PaymentRow } from '../payments/states.ts';
 type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
 
 /**
- * Handlers for news about the subject of a payment. Each change is conditional: it applies only if the subject still
+ * Handlers for changes of a payment, by its subject. Each change is conditional: it applies only if the subject still
  * waits for the payment.
  */
 interface PaymentSubject {

@@ -193,7 +193,7 @@ export async function settleRefund(
 }
 
 /**
- * Records that a refund needs a person, with a dead letter and an event. Replaying the dead letter asks the provider
+ * Records that a refund needs a person, with a dead letter and an event. Replaying the dead letter requests the refund
  * again.
  * @returns false when no refund is due
  */

@@ -31,7 +31,7 @@ interface Finding {
   category: (typeof CATEGORIES)[number];
 }
 
-/** Judgement of the AI provider together with Heron's own rules. */
+/** Judgement of the AI provider, combined with Heron's own rules. */
 export interface Analysis {
   score: number;
   verdict: string;
@@ -83,8 +83,8 @@ JSON object: score (0 to 100, higher is safer), verdict (one sentence), findings
 the copy it is about, issue, suggestion, category: ${CATEGORIES.join('|')}}), suggested_subject (null if the subject is fine), improvements (array of short sentences).`;
 
 /**
- * Judges copy by the AI provider, in addition to Heron's own rules. AI_TOKENS_PER_DAY limits a workspace's daily use.
- * The highest possible cost of a request is counted before it is sent, and corrected afterwards.
+ * Evaluates copy with the AI provider, in addition to Heron's own rules. AI_TOKENS_PER_DAY limits a workspace's daily
+ * use. The highest possible cost of a request is counted before it is sent, and corrected afterwards.
  * @throws AppError ai_not_configured; usage_cap_exceeded; service_unavailable when the provider gives no usable answer
  */
 export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysis> {

@@ -34,7 +34,7 @@ const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
 /** Number of consecutive failures after which an endpoint gets its own batch. */
 const OWN_BATCH_AFTER = 5;
 
-/** Outcome of a delivery for an endpoint that is switched off. */
+/** Outcome of a delivery for a disabled endpoint. */
 const OFF = json(message('connect.endpoint_off'));
 
 /** A batch to which a process adds deliveries while there is room. */

@@ -1,7 +1,7 @@
 import type { EgressRequest } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
 
-/** Bytes of an answer that are stored with a delivery. */
+/** Maximum bytes of an answer that are stored with a delivery. */
 export const EXCERPT_BYTES = 1024;
 
 /** One event for one receiver. */

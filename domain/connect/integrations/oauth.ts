@@ -40,8 +40,8 @@ export function consentProblems({ provider: id }: ConsentInput): Problem[] {
 }
 
 /**
- * Begins to connect an account by the consent of its person. Only the browser of the person who begins may use the
- * returned URL. The callback is refused unless the same person is signed in.
+ * Starts to connect an account by OAuth consent. Only the browser of the person who begins may use the returned URL.
+ * The callback is refused unless the same person is signed in.
  * @throws AppError bad_request, not_found for a connection, service_unavailable if the installation has no client
  */
 export async function startProviderConsent(

@@ -13,7 +13,7 @@ export function findProvider(id: string): Provider | undefined {
   return PROVIDERS.find((provider) => provider.id === id);
 }
 
-/** Returns the provider of a stored connection. Throws if this build does not know it. */
+/** Returns the provider of a stored connection. Throws if this build does not support the provider. */
 export function providerOf({ provider: id }: { provider: string }): Provider {
   const provider = findProvider(id);
   if (!provider) throw new AppError('conflict', message('connect.unknown_provider_here', { provider: id }));

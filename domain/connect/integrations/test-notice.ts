@@ -10,7 +10,7 @@ import { ReauthRequired, type ActionContact, type Provider } from './providers/p
 import { findAction } from './registry.ts';
 import type { Subscription } from './subscriptions.ts';
 
-/** Trigger of a test if no subscription names one. */
+/** Default trigger of a test, if no subscription names one. */
 const USUAL_TRIGGER = 'email.replied';
 
 /** The contact of the synthetic event. */

@@ -18,7 +18,7 @@ export type { WebhookEndpointRow } from '../../../db/models/webhook-endpoint.ts'
 export interface EndpointInput {
   url: string;
   description: string;
-  /** Known types only. Empty means all types that are not firehose. */
+  /** Subscribed event types, all known. Empty means all types except high-volume ones. */
   eventTypes: readonly string[];
   enabled: boolean;
 }

@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { revokeKey } from '../api-keys/keys.ts';
 import { deleteApplication } from '../oauth/applications.ts';
 
-/** Things that a refusal names at most. */
+/** Maximum number of objects listed in a refusal. */
 const MAX_NAMED = 100;
 
 /** An object by which a former member could still act, or that nobody may know about. */

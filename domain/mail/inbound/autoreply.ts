@@ -22,7 +22,10 @@ interface AutomaticMail {
   readonly reason: AutomaticReason;
 }
 
-/** Subject beginnings of automatic replies, as mail programs and people write them. Matched against folded text (fold.ts). */
+/**
+ * Subject beginnings of automatic replies, as written by mail programs and people. Matched against folded text
+ * (fold.ts).
+ */
 const AUTOMATIC_SUBJECT = anyOf(
   [
     String.raw`\[?auto(?:matic|mated)?[ -]?(?:reply|response|respons|responder|reaction)\]?\s?[:-]`,

@@ -23,7 +23,7 @@ interface Threaded {
 
 export interface BounceClassification extends Threaded {
   readonly kind: 'bounce';
-  /** Hard if the bounce of any recipient is hard. */
+  /** `hard` if the bounce of any recipient is hard. */
   readonly bounceType: BounceType;
   /** Recipients whose delivery failed. */
   readonly recipients: readonly DsnRecipient[];

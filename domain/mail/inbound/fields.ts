@@ -59,7 +59,7 @@ export function messageIdsIn(value: string | null | undefined): string[] {
   return [...new Set(ids.map((id) => `<${id}>`))].slice(-MAX_MESSAGE_IDS);
 }
 
-/** Matches a plausible mailbox address. Looser than a validator, because bounces quote the address as given. */
+/** Matches a plausible mailbox address. Accepts more than a validator, because bounces quote the address as given. */
 const ADDRESS = /[^\s<>()[\]:;,"'@\\]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,252}[\p{L}\p{N}])?/gu;
 
 /** Returns the distinct addresses in a text in canonical form, in order of appearance (at most `limit`). */

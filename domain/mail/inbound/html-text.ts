@@ -9,9 +9,7 @@ import { setTokenizerMode } from '../raw-text.ts';
 /** Maximum length (characters) of the HTML source that is read. */
 export const MAX_HTML = 256 * 1024;
 const MAX_TEXT = 64 * 1024;
-/**
- * Maximum number of open elements that are tracked. Deeper elements count as part of the innermost tracked element.
- */
+/** Maximum number of open elements that are tracked. Deeper elements count as part of the innermost tracked element. */
 const MAX_DEPTH = 500;
 
 /** Number of last text pieces in which an introduction is searched for. */

@@ -82,7 +82,7 @@ export const DISTINCTIVE_LABEL = anyOf(
   AFTER_LABEL,
 );
 
-/** "you wrote", "schrieb ich": words of people. Programs name the author instead. */
+/** Phrases such as "you wrote" and "schrieb ich", which people write. Programs name the author instead. */
 export const PERSONAL = anyOf(
   [
     String.raw`(?:we|i|he|she|they|who|it)(?: \w{2,10})? (?:wrote|writes)|schrieb (?:ich|er|sie|es|man)|(?:il|elle|on|qui) a écrit|escribió (?:usted|él|ella)|(?:usted|él|ella|que) escribió|(?:lei|lui|che) ha scritto|(?:você|ele|ela|que) escreveu`,

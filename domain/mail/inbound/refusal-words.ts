@@ -226,7 +226,7 @@ export const RELAY =
 /** Codes that Facebook's mail servers write after the status. A code begins with an abbreviation of its topic. */
 const FACEBOOK_POLICY = /\b(?:pol|con|msg|aut|spm|dns|blk|tls)-[pt]\d\b|\bint-p2\b/i;
 
-/** Words by reason. If a server states several reasons, the first match decides. */
+/** Patterns by reason. If a server states several reasons, the first match decides. */
 export const WORDS: readonly (readonly [RefusalReason, RegExp])[] = [
   ['policy', FACEBOOK_POLICY],
   ['not_verified', NOT_VERIFIED],

@@ -96,7 +96,7 @@ export interface BuiltMessage {
   readonly links: readonly TrackedLink[];
   /** Placeholders without a value. The message is well-formed all the same. */
   readonly unresolved: readonly string[];
-  /** Faults. A message with any fault must not be sent. */
+  /** Faults that prevent sending. A message with any fault must not be sent. */
   readonly errors: readonly MessageError[];
   /** State of the conversation after this message. */
   readonly conversation: Conversation;

@@ -19,7 +19,7 @@ export interface DateFile {
   ordinal: string;
 }
 
-/** Phrase meanings with their own key in the files. */
+/** Meanings of phrases that have their own key in the files. */
 const RELATIVE = [
   'today',
   'tomorrow',

@@ -3,7 +3,7 @@ import { decidingWords, LABELS, readText, type Label, type Reading } from './mod
 import { namedPerson, type NamedPerson } from './names.ts';
 import { laterTime, returnTime, type NamedTime } from './when.ts';
 
-/** Kinds of answers, finer than the intents of the API. Opt-outs of every force are one kind. */
+/** Kinds of answers, finer than the intents of the API. All subtypes of opt-outs are one kind. */
 export type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
 
 /**

@@ -7,7 +7,7 @@ import type { Cue } from './date-words.ts';
 export interface NamedTime {
   /** Start of the day in the writer's time zone. */
   day: Date;
-  /** Words of the date, as in the text. */
+  /** Text of the date. */
   words: string;
 }
 

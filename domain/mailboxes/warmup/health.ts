@@ -8,7 +8,7 @@ import { codedReason } from '../../platform/coded-reason.ts';
 import { render } from '../../../messages/render.ts';
 
 /**
- * Period (ms) of the emails that count. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
+ * Period (ms) of the counted emails. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
  * healthy.
  */
 const HEALTH_WINDOW_MS = 7 * DAY_MS;

@@ -18,7 +18,7 @@ export const CONFIRM_MS = 60_000;
  * take the subscriber over.
  */
 const STALE_MS = 3 * CONFIRM_MS;
-/** Number of migrations, which orders the builds that use the same database by age. Higher is newer. */
+/** Number of migrations, which orders the builds that use the same database by age. A higher number is newer. */
 const BUILD = MIGRATIONS.length;
 
 /**

@@ -34,9 +34,7 @@ export interface Estimate {
   mailboxes: number;
   /** Emails on a complete sending day, with unused mailboxes and the ramp at its end. */
   daily_capacity: number;
-  /**
-   * Emails that can still be sent today, in the schedule's zone. 0 when sending is over for today or has not begun.
-   */
+  /** Emails that can still be sent today, in the schedule's zone. 0 when sending is over for today or has not begun. */
   remaining_today: number;
   /** Number of days on which emails are sent. */
   sending_days: number | null;

@@ -20,7 +20,7 @@ import type { VisitPart } from '../aggregates/visits.ts';
 import type { FigurePart } from './figure-part.ts';
 import { storedTotal, storedVisitors } from './stored-totals.ts';
 
-/** Parameters by which counted things can be narrowed. */
+/** Parameters that restrict the counted records. */
 const PARTS = ['from', 'to', 'campaignId', 'stepId', 'mailboxId', 'provider', 'key'] as const;
 type Part = (typeof PARTS)[number];
 /** API names of the parameters that select a part of a report. */
@@ -34,7 +34,7 @@ const NAMED: Record<Part, string> = {
   key: 'key',
 };
 
-/** Kinds of things that a figure counts. */
+/** Kinds of records that a figure counts. */
 export const COUNTED_KINDS = [
   'email',
   'event',
@@ -61,7 +61,7 @@ export interface CountedRecord {
 }
 
 interface Source {
-  /** Parameters by which the figure may be narrowed. */
+  /** Parameters that the figure supports. */
   parts: readonly Part[];
   needs?: Part;
   /**

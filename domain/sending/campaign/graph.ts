@@ -6,7 +6,7 @@ import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
 
-/** Outcome of a step. Branches route by it. */
+/** Outcome of a step. Branches depend on it. */
 export type Outcome = 'sent' | 'uncertain' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
 
 /**

@@ -40,7 +40,7 @@ async function createCaller(more: readonly StepSpec[] = []): Promise<Lead> {
 
 const limits = new TargetLimits({ total: 20, perTarget: 10 });
 
-/** Does the lead's call. `inside` runs while the app has the request and has not answered. */
+/** Makes the app call of a lead. `inside` runs while the app has the request and has not answered. */
 async function call(lead: Lead, inside: () => Promise<void> = async () => {}): Promise<void> {
   const decision = await lead.advance();
   if (decision.kind !== 'call') throw new Error(`no call: ${JSON.stringify(decision)}`);

@@ -53,7 +53,7 @@ async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promi
     now: tx.now,
     deadline,
   };
-  // Sent together. The second statement begins once no event of the contact is being published.
+  // Both queries are sent together. The second statement begins once no event of the contact is being published.
   const [, [opened]] = await Promise.all([
     lockWaitsOf(tx, enrollment.contact_id, 'open'),
     tx.org.sql<Pick<EngineWait, 'id' | 'state' | 'event_id' | 'event_data'>>(OPEN_WAIT, bindings),

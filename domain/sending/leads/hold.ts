@@ -76,7 +76,7 @@ export async function pauseLead(
 ): Promise<LeadHoldResult> {
   return transact(ctx, async (tx) => {
     const { until } = input;
-    // Before the lead, as every writer who may start a campaign again.
+    // Locked before the lead, as by every writer that may start a campaign again.
     const campaign = until ? await lockCampaign(tx, campaignId) : await findCampaign(tx.org, campaignId);
     const lead = await findLead(tx.org, campaign, contactId, 'for update');
     refuseProblems(holdProblems(until, tx.now));

@@ -33,7 +33,7 @@ interface Complaint {
   source: 'arf' | 'reported';
 }
 
-/** Way of an opt-out (`campaign.unsubscribed`): mail header, page, reply or campaign step. */
+/** Source of an opt-out (`campaign.unsubscribed`): mail header, page, reply or campaign step. */
 type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
 
 /** The person who opts out, with all ids known to the caller. With `sendId`, the other ids are read from the email. */

@@ -33,7 +33,7 @@ export interface Provider {
   category: 'crm' | 'automation' | 'notifications' | 'meetings' | 'data';
   docsUrl: string;
   authMethod: 'oauth' | 'api_key' | 'webhook';
-  /** Hex, such as #ff7a59. */
+  /** Hexadecimal colour, such as #ff7a59. */
   badgeColor: string;
   beta?: boolean;
   /** Explains where to find the webhook URL or the key. */
