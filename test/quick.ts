@@ -50,7 +50,7 @@ function importsOf(file: string): string[] {
   try {
     text = readFileSync(join(ROOT, file), 'utf8');
   } catch {
-    return []; // Deleted and not yet committed.
+    return []; // The file was deleted and the deletion is not committed yet.
   }
   return [...text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g)].map(([, target]) => join(dirname(file), target!));
 }

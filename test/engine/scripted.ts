@@ -260,7 +260,7 @@ const runs: Scripted[] = [
     settled(report('launching')),
     active,
   ]),
-  // The time is over a second later by PostgreSQL's clock than by Temporal's.
+  // The deadline passes a second later by PostgreSQL's clock than by Temporal's.
   agentRun('expired', [
     begun,
     checked(report('awaiting_approval', inMs(8_000))),

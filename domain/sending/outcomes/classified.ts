@@ -42,7 +42,7 @@ function kindOf(kind: ReplyKind, intent: ReplyIntent): ReplyKind {
 /** Counts of corrections in the form of rows. */
 export type StoredCorrections = [read: ReplyKind, said: ReplyKind, count: number][];
 
-/** The bias that stored corrections teach. */
+/** Returns the bias from stored corrections. */
 export function biasOf(corrections: StoredCorrections): ReadingBias {
   return biasFrom(
     corrections.map(([read, said, count]) => ({ read: toAnswerKind(read), said: toAnswerKind(said), count })),

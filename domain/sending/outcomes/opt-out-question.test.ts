@@ -109,7 +109,7 @@ test.serial('an email written by hand waits for the decision too', async (t) => 
     });
   const refused = await compose();
   assertStatus(t, refused, 400);
-  t.regex(JSON.stringify(refused.body), /may ask to stop/);
+  t.regex(JSON.stringify(refused.body), /may be an opt-out/);
   await correctReading(lead.ctx, messageId, { asksToStop: false });
   t.not((await compose()).status, 400);
 });
