@@ -18,8 +18,8 @@ const ALL_MS = 12 * MINUTE;
 const SHARE = 0.97;
 
 /**
- * Plays thirty days of a workspace email by email through the engine's verbs with a simulated clock. Checks every rule
- * at every hour, and measures the used share of the capacity. A slow machine plays fewer days.
+ * Plays thirty days of a workspace email by email through the engine's functions with a simulated clock. Checks every
+ * rule at every hour, and measures the used share of the capacity. A slow machine plays fewer days.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const size = context.quick ? { mailboxes: 4, leads: 100 } : { mailboxes: 24, leads: 1_200 };

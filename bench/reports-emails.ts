@@ -6,7 +6,7 @@ import type { Cell } from './fill.ts';
  * few campaigns have most of the emails, volume grows towards now with two seasons a year, and contacts recur in turn.
  */
 
-/** Amount of data. */
+/** Numbers of rows of a reporting bench. */
 export interface Shape {
   contacts: number;
   sends: number;

@@ -222,8 +222,8 @@ function requestOf(mailboxId: string) {
 }
 
 /**
- * Returns sending hours far from now. With working hours, results would depend on the time of day, because emails would
- * be refused by this bench's mail server only during the day.
+ * Returns sending hours that do not include the present time. With working hours, results would depend on the time of
+ * day, because emails would be refused by this bench's mail server only during the day.
  */
 function closedNow(now: Date) {
   const hour = String((now.getUTCHours() + 6) % 24).padStart(2, '0');

@@ -17,7 +17,7 @@ const MAILBOXES = 10_000;
 const PLANNED_IN_MS = 10_000;
 const TASKS_PER_EMAIL = 2;
 const FROM = new Date('2026-05-04T00:05:00Z');
-/** Maximum number of ramp days that mailboxes have behind them, evenly distributed. */
+/** Maximum number of past ramp days of mailboxes, evenly distributed. */
 const RAMP_DAYS = 20;
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC'];
 /**

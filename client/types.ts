@@ -4,7 +4,7 @@ interface Operation {
   responses: Record<string, { content?: object }>;
 }
 
-/** Parts of the API's OpenAPI document from which types are made. */
+/** Parts of the API's OpenAPI document that become types. */
 export interface ApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: Record<string, object>;

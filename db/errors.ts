@@ -109,8 +109,8 @@ const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EN
 const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered|timeout expired)/;
 
 /**
- * Returns true if a statement failed because the database was unreachable, the connection broke, or the server cannot
- * write for now.
+ * Returns true if a statement failed because the database is unreachable, the connection broke, or the server
+ * temporarily cannot write.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code, name, message } = (databaseFault(error) ?? error ?? {}) as Partial<Error & { code: unknown }>;

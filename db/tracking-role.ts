@@ -53,13 +53,16 @@ const GRANTS: Readonly<Record<string, readonly string[]>> = {
   waits: ['select (id, organization_id, enrollment_id, state)', 'update (state, settled_at)'],
 };
 
-/** Name of the policy that shows the role the rows of every organization: a link names its email and no organization. */
+/**
+ * Name of the policy that lets the role see rows of every organization, because a link contains an email and no
+ * organization.
+ */
 const POLICY = 'tracking';
 /** Key of the advisory lock that serializes the grants of concurrent migrations. The number is arbitrary. */
 const GRANT_LOCK = 7_201_949;
 
 /**
- * Gives the role of the tracking process exactly its rights in this database. Does nothing if the role does not exist.
+ * Grants the role of the tracking process exactly its rights in this database. Does nothing if the role does not exist.
  */
 export async function grantTrackingRole(db: Db): Promise<void> {
   await knexOf(db).transaction(async (trx) => {

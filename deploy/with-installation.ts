@@ -38,8 +38,8 @@ export async function withCurrentDatabase(work: (db: Db, clock: Clock) => Promis
 }
 
 /**
- * Runs work with all dependencies of verbs, on a database with this build's schema. @throws OperatorError when its
- * schema has another version
+ * Calls `work` with all dependencies of domain functions, on a database with this build's schema. @throws OperatorError
+ * when its schema has another version
  */
 export async function withAssembly<T>(work: (assembly: Assembly) => Promise<T>): Promise<T> {
   const config = loadConfig();

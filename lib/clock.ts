@@ -4,14 +4,13 @@ export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Returns the next UTC midnight (epoch ms) after a moment (epoch ms). The daily counts of mailboxes restart at that
- * time.
+ * Returns the next UTC midnight (epoch ms) after a time (epoch ms). The daily counts of mailboxes restart at that time.
  */
 export function nextUtcMidnight(at: number): number {
   return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
 }
 
-/** Returns the UTC day of a moment (a date, or epoch ms) as YYYY-MM-DD. */
+/** Returns the UTC day of a time (a date, or epoch ms) as YYYY-MM-DD. */
 export function utcDay(at: Date | number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
@@ -44,10 +43,10 @@ export const DRIFT_LIMIT_MS = 5_000;
  * {@link MeasuredClock.measure} updates. The steady clock does not jump when the machine's clock is set. The steady
  * clock stops while the machine is suspended.
  *
- * PostgreSQL answers a measurement at some moment between its sending and its receipt. So each measurement gives a
- * range of possible offsets, whose width is its round trip. The offset is the middle of the intersection of these
- * ranges, so its error is at most half of the smallest round trip. An empty intersection means that PostgreSQL's clock
- * was set, or that a clock has drifted or stopped. Then only the latest measurement counts.
+ * PostgreSQL answers a measurement at some time between its sending and its receipt. So each measurement gives a range
+ * of possible offsets, whose width is its round trip. The offset is the middle of the intersection of these ranges, so
+ * its error is at most half of the smallest round trip. An empty intersection means that PostgreSQL's clock was set, or
+ * that a clock has drifted or stopped. Then only the latest measurement counts.
  *
  * When the offset shrinks by up to a second, `now()` is held until time has caught up, so it never runs backwards. A
  * larger correction means that earlier values were wrong: one step back is better than a long standstill. Clocks of two

@@ -78,7 +78,7 @@ export function isTimestampText(value: unknown): value is string {
   return !Number.isNaN(begin.getTime()) && begin.toISOString().startsWith(day);
 }
 
-/** Returns true for a position that is a moment in JSON form (ISO 8601, UTC). */
+/** Returns true for a position that is a time in JSON form (ISO 8601, UTC). */
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const moment = new Date(value);
@@ -137,7 +137,7 @@ export function decodeIdCursor(list: string, filters: unknown, cursor: string | 
   return decodeCursor<[string]>(list, filters, cursor, [isUuid])?.[0];
 }
 
-/** Cuts one page from `limit + 1` fetched rows. The next cursor is made from the last row of the page. */
+/** Cuts one page from `limit + 1` fetched rows. The next cursor contains the position of the page's last row. */
 export function pageOf<Row>(fetched: Row[], limit: number, cursorFor: (last: Row) => string): Page<Row> {
   const rows = fetched.slice(0, limit);
   const last = rows.at(-1);

@@ -148,10 +148,10 @@ export class AppError extends Error {
   }
 }
 
-/** Kinds of things that a request may name. Their display names are the messages `thing.…`. */
+/** Types of records that a request may name. Their display names are the messages `thing.…`. */
 export type RecordType = MessageCode extends infer Code ? (Code extends `thing.${infer Name}` ? Name : never) : never;
 
-/** Returns the name of a thing, for use as a value in another message. */
+/** Returns the name of a record type, for use as a value in another message. */
 export function recordTypeMessage(thing: RecordType): Message {
   return { code: `thing.${thing}`, values: {} };
 }

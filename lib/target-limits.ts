@@ -40,7 +40,7 @@ interface Target {
   /** Permits in use, by tenant. */
   open: Map<string, number>;
   openCount: number;
-  /** Maximum number of permits now. Grows by one with every answer, halves when the target hangs. */
+  /** Current maximum number of permits. Grows by one with every answer, halves when the target hangs. */
   window: number;
   /** Last result of the target. `unknown` before the first result. */
   state: 'unknown' | 'answered' | 'hung';
@@ -110,7 +110,7 @@ export class TargetLimits {
       : { retryInMs: this.#book(target, tenant, this.#share(target, tenant)) };
   }
 
-  /** Takes a permit for a target and a tenant if one is free now. */
+  /** Takes a permit for a target and a tenant if one is free. */
   acquireNow(name: string, tenant: string): Permit | undefined {
     const target = this.#target(name);
     return this.#mayAcquire(target, tenant) ? this.#admit(target, tenant) : undefined;

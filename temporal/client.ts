@@ -146,7 +146,7 @@ const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
 /** Maximum number of runs per visibility page that a cluster returns. */
 const LIST_PAGE = 1_000;
 
-/** Creates the gateway for verbs (domain/platform/kernel/context.ts). */
+/** Creates the gateway for domain functions (domain/platform/kernel/context.ts). */
 export function createWorkflowGateway(client: Client, config: Config, log: Logger, db: Db): WorkflowGateway {
   /** Rejects as soon as no running worker could answer; never resolves. */
   const untilUnserved = async (signal: AbortSignal): Promise<never> => {

@@ -92,7 +92,7 @@ export function createIntentSender(
     );
 }
 
-/** Intents that one loop takes: those never tried, or those whose last attempt failed. */
+/** Intents of one loop: untried ones, or those whose last attempt failed. */
 type Share = 'new' | 'tried';
 
 /**

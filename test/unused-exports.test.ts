@@ -28,7 +28,7 @@ const USED_OTHERWISE: Record<string, string> = {
 const DECLARED = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type) (\w+)/gm;
 const LISTED = /^export (?:type )?\{([^}]*)\}/gm;
 const NAMED = /^(?:import|export) (?:type )?(?:\w+, )?\{([^}]*)\} from '(\.[^']+)'/gm;
-/** A path of a source file: its uses through a namespace, a dynamic import or a type query are found by name. */
+/** Pattern of a source file's path. Uses through a namespace, a dynamic import or a type query are found by name. */
 const MENTIONED = /'(\.[^'\n]+\.(?:ts|tsx|mjs))'/g;
 
 test('no file exports what no other file uses', async (t) => {

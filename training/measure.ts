@@ -7,7 +7,7 @@ const ASKING: ReadonlySet<Label> = new Set(['stop', 'erase', 'legal']);
 /** A text with the classification by a person or a model. */
 interface Read {
   kind: string;
-  /** An opt-out that is applied at once, or about which a person must decide. */
+  /** `asked`: an opt-out that is applied at once. `doubtful`: a person must decide. Null for other texts. */
   heard: 'asked' | 'doubtful' | null;
 }
 

@@ -16,7 +16,7 @@ const MADE_WEIGHT = 0.3;
 const CONTRAST_WEIGHT = 3;
 /** Number of generated sentences per language and epoch. */
 const MADE = { opt_out: 500, other: 120 };
-/** Part of the written sentences that is read with typing mistakes, and in Latin letters. */
+/** Share of the written sentences with typing mistakes, and with Latin letters. */
 const MISTYPED = 0.2;
 const LATINIZED = 0.12;
 const INT8_MAX = 127;

@@ -25,7 +25,7 @@ function below(count: number, random: Random): number {
   return Math.floor(random.next() * count);
 }
 
-/** Ways in which people write a letter in Latin ones. */
+/** Transliterations of Cyrillic letters, as people write them. */
 const CYRILLIC: Readonly<Record<string, readonly string[]>> = {
   а: ['a'],
   б: ['b'],
@@ -163,7 +163,7 @@ const HANGUL_END = 0xd7a3;
 
 /** Returns the text transliterated to Latin letters, or unchanged if it contains no known letters of another script. */
 export function latinized(text: string, random: Random): string {
-  // A person writes a letter in one way.
+  // Each writer transliterates a letter in one way.
   const ways = new Map<string, string>();
   const letters = [...text.normalize('NFC').toLowerCase()];
   return letters

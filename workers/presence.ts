@@ -8,7 +8,7 @@ import { withTimeout } from '../lib/with-timeout.ts';
 import { codecKeyIds } from '../temporal/codec.ts';
 import { PRESENCE_MS, recordPresence, removePresence } from '../temporal/presence.ts';
 
-/** Number of pulses between two readings of gauges that are counted in PostgreSQL. */
+/** Number of heartbeats between two updates of gauges that are counted in PostgreSQL. */
 const PULSES_PER_READING = 8;
 
 /**

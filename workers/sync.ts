@@ -31,7 +31,7 @@ export interface SyncOptions {
   retryMs?: number;
   /** Timeout (ms) each for the TCP connection, the TLS handshake and the greeting. */
   connectMs?: number;
-  /** Silence (ms) within a command after which a server is given up. */
+  /** Silence (ms) within a command after which the connection is closed. */
   commandMs?: number;
   /** Interval (ms) at which the mailboxes with a permanent connection are chosen again. */
   rankMs?: number;

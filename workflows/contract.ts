@@ -117,7 +117,7 @@ interface Declaration<Part extends string, Args> {
 
 /** Arguments of a workflow of one organization: its id and the parts of the workflow id. */
 type OrganizationArgs<Part extends string> = { readonly [Name in Part | 'organizationId']: string };
-/** Arguments of a run for the whole installation: the parts of the workflow id. */
+/** Arguments of a workflow for the whole installation: the parts of the workflow id. */
 type InstallationArgs<Part extends string> = { readonly [Name in Part]: string };
 
 /**

@@ -22,8 +22,8 @@ export async function sendAt(
 }
 
 /**
- * Sends an email now. Cancelling the workflow does not cancel this activity, because nobody else would settle the
- * email. If the activity is blocked, nothing remains to be settled, and the workflow ends.
+ * Sends an email immediately. Cancelling the workflow does not cancel this activity, because nobody else would settle
+ * the email. If the activity is blocked, nothing remains to be settled, and the workflow ends.
  */
 export async function send(
   { hints, show }: Sequence,

@@ -439,8 +439,8 @@ test.serial('a removed mailbox ends its consent at Google, tried until that has 
   t.is(google.revoked.length, 1);
   t.is((await left()).length, 0);
 
-  // A consent that its person has ended meanwhile, and a provider that never answers. Tokens that cannot be decrypted
-  // do not block others.
+  // A consent that the person has ended in the meantime, and a provider that never answers. Tokens that cannot be
+  // decrypted do not block others.
   const unreadable = { mailbox_id: newId(), sealed: Buffer.from('of a key that is gone') };
   await left().insert([
     { ...waiting, ...unreadable, attempts: 0, due_at: new Date(0) },

@@ -18,7 +18,7 @@ interface SignInOptions {
   request: string;
   /** Error that the form shows, with its status and headers. */
   refused?: AppError;
-  /** Address typed before, for correction. */
+  /** Previously entered address, so that the person can correct it. */
   email?: string;
 }
 
@@ -116,7 +116,7 @@ export async function startBrowserSession(visit: Visit, tokens: TokenPair): Prom
   if (tokens.deviceToken) visit.keep('device', tokens.deviceToken, DEVICE_MS);
 }
 
-/** Routes for signing in and out of the pages, using the same verbs as the API's sign-in. */
+/** Routes for signing in and out of the pages, with the same functions as the API's sign-in. */
 export const signInRoutes = [
   shownPage({
     operationId: 'pages.showSignIn',

@@ -2,8 +2,8 @@ import type pg from 'pg';
 
 /*
  * This file defines the schema of the prospect catalogue: a separate database beside PRIMARY_DB, shared by all
- * workspaces. Heron only reads it; `heron catalogue load` writes it. Keys (`*_key`) are the form of a text that
- * searches compare, made by the loader. They sort by bytes, so that the order is the same on every server.
+ * workspaces. Heron only reads it; `heron catalogue load` writes it. Keys (`*_key`) are the normalized texts that
+ * searches compare, written by the loader. They sort by bytes, so that the order is the same on every server.
  */
 
 /** One migration of the catalogue. Every catalogue records the names: append migrations, and never edit one. */

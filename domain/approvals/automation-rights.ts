@@ -85,7 +85,7 @@ interface Start {
 
 /**
  * Lists the actions of started automations that exceed the actor's rights, including automations that these start in
- * turn, even if switched off. So starting an automation never grants the rights of the person who saved it.
+ * turn, even disabled ones. So starting an automation never grants the rights of the person who saved it.
  * @param ownId an automation to ignore, because its stored graph is being replaced
  */
 export async function startedProblems(

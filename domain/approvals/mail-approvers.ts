@@ -13,7 +13,9 @@ import { toLanguage } from '../../messages/index.ts';
 interface Claim {
   approval: ApprovalRow;
   approver: Approver;
-  /** Set on the last email that the person may receive within the hour: time from which further ones are sent. */
+  /**
+   * Time from which further emails are sent. Set only on the last email that the person may receive within the hour.
+   */
   nextAt: Date | null;
 }
 

@@ -6,9 +6,7 @@ import { message, type Message } from '../../messages/index.ts';
 
 export type { ApprovalRow };
 
-/**
- * Returns the status of an approval at a moment. A pending approval counts as expired as soon as its time has passed.
- */
+/** Returns the status of an approval at a time. A pending approval counts as expired as soon as its time has passed. */
 export function approvalStatus(approval: Pick<ApprovalRow, 'status' | 'expires_at'>, now: Date): ApprovalRow['status'] {
   return approval.status === 'pending' && approval.expires_at <= now ? 'expired' : approval.status;
 }

@@ -19,11 +19,11 @@ export interface CampaignFlow {
 /** Number of leads at one step. Removed steps are included. */
 interface StepStanding {
   stepId: string;
-  /** Active leads that are at this step now. */
+  /** Active leads currently at this step. */
   standing: number;
   /** Leads whose sequence ended at this step, for any reason. */
   ended: number;
-  /** Leads that have reached this step, including those at it now. */
+  /** Leads that have reached this step, including those currently at it. */
   reached: number;
 }
 

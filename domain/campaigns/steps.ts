@@ -90,7 +90,7 @@ export async function appendStep(
 }
 
 /**
- * Inserts an empty email behind the last step. With `isLinked`, links the last step to it if that step ends the flow
+ * Inserts an empty email after the last step. With `isLinked`, links the last step to it if that step ends the flow
  * without being an `end`.
  */
 async function insertLast(

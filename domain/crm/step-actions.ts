@@ -51,7 +51,7 @@ export async function performStepAction(
   if (!contact || !run) return;
   const store = (columns: { output: string } | { detail: string }) =>
     tx.org.table('step_runs').where({ id: runId }).update(columns);
-  // Events of the called verbs have a hop count one higher than the request.
+  // Events of the called functions have a hop count one higher than the request.
   await transact({ ...ctx, trx: tx.trx, hops: hops + 1 }, async (outer) => {
     try {
       const made = await withSavepoint(outer, (own) =>

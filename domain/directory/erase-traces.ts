@@ -8,8 +8,8 @@ import { message } from '../../messages/index.ts';
  * Call it before deleting the contacts, because afterwards nothing links the data to them. Rows that reference a
  * contact are deleted with it.
  *
- * Unsent emails of people and agents are cancelled before (`cancelUnsent`). An email that a worker is sending at this
- * moment keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
+ * Unsent emails of people and agents are cancelled before (`cancelUnsent`). An email that a worker is currently sending
+ * keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
  */
 export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };

@@ -132,7 +132,7 @@ export async function findMailbox(
   return mailbox;
 }
 
-/** Returns the mailbox of a watcher, or undefined when it is deleted or switched off. */
+/** Returns the mailbox of a watcher, or undefined when it is deleted or disabled. */
 export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<MailboxRow | undefined> {
   return reader(ctx).query(Mailboxes).findOne({ id: mailboxId, status: 'active' });
 }

@@ -45,7 +45,7 @@ const AUTHOR_RIGHTS = {
 /** Name of a right that an action of an automation may require. */
 export type ActionRight = keyof typeof AUTHOR_RIGHTS;
 
-/** Rights that an actor hands out. An absent part is not handed out. */
+/** Rights that an actor grants. An absent part is not granted. */
 export interface GivenRights {
   /** Permissions of a role. */
   permissions?: readonly string[];
@@ -61,20 +61,20 @@ export interface GivenRights {
   actions?: readonly ActionRight[];
 }
 
-/** Rights that an actor holds at the moment. */
+/** Current rights of an actor. */
 interface HeldRights {
   isCredential: boolean;
   permissions: ReadonlySet<string>;
   isOwner: boolean;
-  /** Scopes that the actor may hand out: a mask of lib/permissions.ts. */
+  /** Scopes that the actor may grant: a mask of lib/permissions.ts. */
   scopes: number;
   /** Limits of a key or grant; null for people and for the system. */
   limits: KeyLimits | null;
 }
 
 /**
- * Returns the names of the rights that an actor would hand out without holding them. Every route that grants rights
- * uses this function. A person has a scope if their role may use every route of the scope.
+ * Returns the names of granted rights that the actor does not have. Every route that grants rights uses this function.
+ * A person has a scope if their role may use every route of the scope.
  */
 export function beyondHeld(held: HeldRights, given: GivenRights): string[] {
   const { permissions = [], isOwner = false, scopes = 0, limits, capabilities = [], actions = [] } = given;
@@ -94,7 +94,7 @@ function holdsRight({ isCredential, permissions, scopes }: HeldRights, right: Ri
 }
 
 /**
- * Refuses to hand out rights that the actor does not hold.
+ * Refuses to grant rights that the actor does not have.
  * @param refusal creates the error from the names of the missing rights
  * @throws AppError as `refusal` makes it; unauthorized as {@link readHeld}
  */

@@ -27,7 +27,7 @@ export interface Candidate {
   contactId: string;
   stepId: string;
   stepRunId: string | null;
-  /** Id of the existing email that is to be sent again. Absent for a new email. */
+  /** Id of an existing email to resend. Absent for a new email. */
   sendId?: string;
   /** Number of earlier attempts of this email whose slots were released. */
   attempts: number;
@@ -45,8 +45,8 @@ export interface Candidate {
 }
 
 /**
- * The allocator's answer: a slot, a later time to ask again, a hold until something changes, or never. `concerns` says
- * which other contacts would get the same answer: all of the campaign, or only those like this one.
+ * The allocator's answer: a slot, a later time for the next request, a hold until a change, or never. `concerns` names
+ * the other contacts with the same answer: all of the campaign, or only those like this one.
  */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
@@ -87,7 +87,7 @@ export interface ReservedQuota {
   mailboxes: ReadonlyMap<string, number>;
   /** Ids of mailboxes whose whole quota is reserved. */
   full: readonly string[];
-  /** Time (epoch ms) by which all contacts with a reservation have asked for their slots. */
+  /** Time (epoch ms) by which all contacts with a reservation have requested their slots. */
   until: number;
 }
 
@@ -129,8 +129,7 @@ export async function allocate(
   }
   const dayEnds = startOfNextDay(campaign.timezone, opening);
   const on: SeatDay = { day: dayKey(schedule, opening), from: opening.getTime(), until: dayEnds.getTime() };
-  // Locks the campaign's row before its slots and mailboxes, in the same order as the verbs of campaigns and the
-  // launcher.
+  // Locks the campaign's row before its slots and mailboxes, in the same order as campaign functions and the launcher.
   const level = await rampToday(tx, campaign, on);
   const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
   // Both queries are sent together. PostgreSQL runs the second one after the lock is held.

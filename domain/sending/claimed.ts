@@ -19,8 +19,8 @@ import { message } from '../../messages/index.ts';
 export const STALE_SLOT_MS = 5 * 60_000;
 
 /**
- * Tolerance (ms) for a slot in the future and for the minimum gap, because clocks may differ and an email takes a while
- * to be handed over. Earlier attempts are only repetitions after a deferral.
+ * Tolerance (ms) for a slot in the future and for the minimum gap, because clocks may differ and the submission of an
+ * email takes a while. Earlier attempts are only repetitions after a deferral.
  */
 export const EARLY_MS = 5_000;
 
@@ -150,8 +150,8 @@ export async function composeMessage(
 }
 
 /**
- * Opens the SMTP settings of the email's mailbox and takes a permit for the host. Runs before the email counts as under
- * way; on failure nothing can have been sent.
+ * Opens the SMTP settings of the email's mailbox and takes a permit for the host. Runs before the email counts as being
+ * sent; on failure no byte can have been sent.
  * @returns the target, or the claim's answer on failure
  */
 export async function acquireMailHost(

@@ -144,7 +144,7 @@ const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
 
 /**
  * Settles an email that was sent (`sent`) or may have been sent (`uncertain`), in any state of its lead and campaign.
- * Uncertain emails are listed, and sent again only at a person's request. The step is completed either way.
+ * Uncertain emails are listed, and resent only at a person's request. The step is completed either way.
  * @param refused recipients of a direct send that the server refused while it accepted the email
  * @returns false when the token is no longer valid
  */
@@ -211,7 +211,7 @@ async function settleDirect(
   return true;
 }
 
-/** Lists an uncertain email in the campaign's log and as a dead letter, which sends the email again when replayed. */
+/** Lists an uncertain email in the campaign's log and as a dead letter. Replaying the dead letter resends the email. */
 async function listUncertain(tx: Tx, row: SentRow, reason: Message): Promise<void> {
   const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
   if (reliability.dlq_enabled)
@@ -244,7 +244,7 @@ export function sentFacts(
 }
 
 /**
- * Settles a temporary refusal: moves the slot, and the run waits for it. After the last attempt the email becomes a
+ * Settles a temporary refusal: moves the slot, for which the workflow waits. After the last attempt the email becomes a
  * dead letter and the lead fails. The attempts are also stored with the step run, so that a slot released by a pause or
  * a closed window does not reset the count. A lead finished in the meantime needs no slot. An uncertain email that was
  * attempted again becomes uncertain again, because the first attempt may have succeeded.

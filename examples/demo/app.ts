@@ -15,7 +15,7 @@ export interface AppCall {
   repeated: boolean;
 }
 
-/** The customer's own app: a small HTTP server that Heron asks for an offer. */
+/** The customer's own app: a small HTTP server from which Heron requests an offer. */
 export interface DemoApp {
   url: string;
   /** All calls that it answered. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Expectation with its differences; none if it was met. */
+/** Expectation with its differences; none if the expectation holds. */
 export type Result = readonly [name: string, differences: string[]];
 
 /** Polls until there is a result, and returns it. */

@@ -18,7 +18,7 @@ export interface Facts {
   record: ProductRecord;
   /** Time at which the product first reported a recipient as finished. */
   leftSeenAt: ReadonlyMap<string, Date>;
-  /** Suppressions made by the product: GET /v1/suppressions. */
+  /** Suppressions created by the product: GET /v1/suppressions. */
   suppressed: readonly { email: string; source: string }[];
   /** Product events: GET /v1/events. */
   events: readonly { name: string; data: { number?: string } }[];

@@ -160,7 +160,7 @@ async function fetchDated(
   } catch (error) {
     if (!isRefusal(client, error)) throw error;
     const fetched = await client.fetchOne(uid, plain, { uid: true });
-    // A refusal for a moment must not replace the server's dates for the whole connection.
+    // A temporary refusal must not replace the server's dates for the whole connection.
     const dated = await orRefused(client, client.fetchOne(uid, { uid: true, internalDate: true }, { uid: true }));
     if (dated === false) lacks.add('INTERNALDATE');
     return fetched ? { ...fetched, ...(dated ? { internalDate: dated.internalDate } : {}) } : undefined;

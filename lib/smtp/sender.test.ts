@@ -357,7 +357,7 @@ test('whatever a server does, the outcome agrees with its record, and every mess
               throw new Error(`${ids[index]} ${JSON.stringify(outcome)}, taken ${times} times`);
             if (times > 1) throw new Error(`${ids[index]} taken ${times} times`);
           }
-          // The pool still works: messages are sent again once the server behaves and the kept sessions are used up.
+          // The pool still works: messages are sent once the server behaves and the kept sessions are used up.
           calm = true;
           await eventually(async () => (await send('after')).kind === 'accepted');
         } finally {

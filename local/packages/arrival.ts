@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { showProgress } from './progress.ts';
 
 /**
- * Time (ms) without progress after which a download is given up. Some networks drop connections silently instead of
+ * Time (ms) without progress after which a download is abandoned. Some networks drop connections silently instead of
  * refusing them.
  */
 const STALL_MS = 20_000;

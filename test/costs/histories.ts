@@ -52,7 +52,9 @@ const VARYING = new Set([
   'original_schedule_time',
 ]);
 
-/** Returns the message with equal times and durations, and without the fields of {@link VARYING}. */
+/**
+ * Returns the message with all times and durations replaced by constants, and without the fields of {@link VARYING}.
+ */
 function levelled(value: unknown, key = ''): unknown {
   if (value instanceof Uint8Array) return levelledPayload(value);
   if (Array.isArray(value)) return value.map((item) => levelled(item));

@@ -27,7 +27,7 @@ interface Player {
   settle(): Promise<void>;
   /** Counts messages received by other servers. */
   wire(name: string, count: number): void;
-  /** Counts HTTP requests made by Heron. */
+  /** Counts HTTP requests of Heron. */
   received(name: string, requests: readonly ReceivedRequest[]): void;
 }
 

@@ -71,7 +71,7 @@ export async function openStage(): Promise<Stage> {
   const latest = new Map<string, RunKey>();
   const { config } = deps;
 
-  /** Returns true if no workflow has work now. */
+  /** Returns true if no workflow has work. */
   const isIdle = async (): Promise<boolean> => {
     for (const workflowId of latest.keys()) {
       const { raw } = await engine.temporal.workflow.getHandle(workflowId).describe();

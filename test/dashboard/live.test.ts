@@ -21,7 +21,7 @@ import { startRelay, type Relay } from '../harness/relay.ts';
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
 const MAIL_MS = 60_000;
-/** Interval (ms) of the page's refetches without a stream, plus a moment. */
+/** Interval (ms) of the page's refetches without a stream, plus a second. */
 const POLL_MS = 21_000;
 const ALL_DAY = Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]);
 let world: DashboardWorld;

@@ -100,7 +100,7 @@ browserTest('in a further language no page has words that are not of its folder'
       [scene.empty, 'empty'],
     ] as const
   ).flatMap(([tenant, of]) => {
-    // The steps of a scene find things by their English words.
+    // The steps of a scene find elements by their English text.
     const pages = scene.pages.filter(([, , who, act]) => who === of && !act);
     return Array.from({ length: LANES }, (_, lane) => ({
       tenant,

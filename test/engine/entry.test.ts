@@ -7,7 +7,7 @@ import { addCampaignLeads } from '../../domain/audience/leads/add.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 import { reconciledFamilies } from '../../domain/operations/system/reconcile.ts';
 
-/** Maximum wait (ms) after which the launcher asks again within this test. */
+/** Maximum wait (ms) after which the launcher runs again within this test. */
 const SHORT_MS = 5_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;

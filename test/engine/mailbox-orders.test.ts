@@ -36,7 +36,7 @@ const showing = (orderId: string, state: string) =>
   eventually(async () => (await runOf(orderId).describe()).searchAttributes.State?.[0] === state);
 const asked = (request: string) => eventually(async () => orders.sandbox.requests.includes(request));
 
-/** Counts the things of an order at the provider that cost money. */
+/** Counts the objects of an order at the provider that cost money. */
 async function leftOf(orderId: string): Promise<number> {
   await orders.sandbox.idle();
   const made = effectsOf(orderId).filter(({ operation }) => /register|create/.test(operation));

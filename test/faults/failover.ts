@@ -16,7 +16,7 @@ interface Failover {
   emails: number;
   /** Time (ms) without any database. */
   awayMs: number;
-  /** Time (ms) after the first connection to the new database at which unfinished emails are given up. */
+  /** Time (ms) after the first connection to the new database at which unfinished emails are abandoned. */
   settleMs: number;
   log: (line: string) => void;
 }

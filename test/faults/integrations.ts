@@ -41,7 +41,7 @@ const SETTINGS: Record<string, string> = {
 
 /**
  * Receives replies that five providers, a customer's app and automations of two workspaces handle, kills workers and
- * Temporal meanwhile, waits until everything settles, and compares the stubs' records with the emitted events.
+ * Temporal, waits until all work settles, and compares the stubs' records with the emitted events.
  */
 export async function runIntegrationFaults(options: IntegrationFaultOptions): Promise<IntegrationFaultReport> {
   const random = seeded(options.seed);

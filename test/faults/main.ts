@@ -6,9 +6,9 @@
  * process at states of runs, approvals, direct sends, test runs, warmups, orders, refunds and renewals; `--rounds N`
  * plays N rounds of the seed's plan, `--only order,renewal` only flows of these kinds. `--integrations` kills workers
  * and Temporal while events go to providers and start automations, and compares the provider stubs with the emitted
- * events. `--orders` plays orders of mailboxes under faults of their provider and of Stripe, and compares the books
- * with both; `--rounds N` plays N seeds. `--restore` backs an installation up and restores it in the middle of a
- * campaign, twice. `--rolling` replaces every process of every role under load, with `--from <folder>` those of an
+ * events. `--orders` plays orders of mailboxes under faults of their provider and of Stripe, and compares Heron's
+ * accounts with both; `--rounds N` plays N seeds. `--restore` backs an installation up and restores it in the middle of
+ * a campaign, twice. `--rolling` replaces every process of every role under load, with `--from <folder>` those of an
  * earlier build by this one. These two are not part of `npm test`. `--failover` cuts the database off from a worker
  * silently; `--clock` sets a worker's clock an hour ahead.
  */

@@ -180,7 +180,7 @@ function databaseToServer({ sends, byMessageId }: Facts): Check {
 }
 
 /**
- * Compares the claimed, the handed over and the received emails, each by its own record. Each received email was
+ * Compares the claimed, the submitted and the received emails, each by its own record. Each received email was
  * submitted, and only a submitted email can be uncertain.
  */
 function threeBooks({ sends, byMessageId }: Facts): Check {

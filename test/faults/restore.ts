@@ -55,10 +55,10 @@ interface Drill {
 }
 
 /**
- * Backs up an installation during a campaign while it works, lets it continue for a moment, and kills all its processes
- * at once. Its successor is restored with an empty Temporal and must not send any email by itself. A person starts the
- * campaign. During its work the successor is killed too and backed up in that state, and a second successor is
- * restored, in which nothing needs to be held. The second one finishes the campaign.
+ * Backs up an installation during a campaign, lets it continue for a short time, and kills all its processes at once.
+ * Its successor is restored with an empty Temporal and must not send any email by itself. A person starts the campaign.
+ * During its work the successor is killed too and backed up in that state, and a second successor is restored, in which
+ * nothing needs to be held. The second one finishes the campaign.
  */
 export async function runRestoreDrill(options: RestoreDrillOptions): Promise<RestoreDrillReport> {
   const mail = await startMailWorld();

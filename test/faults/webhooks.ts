@@ -79,7 +79,9 @@ export async function runWebhookFaults(options: WebhookFaultOptions): Promise<We
   }
 }
 
-/** Most requests are accepted after a moment; some fail, so that workflows with a retry schedule are killed too. */
+/**
+ * Most requests are accepted after a short delay; some fail, so that workflows with a retry schedule are killed too.
+ */
 function answers(random: Random): (request: { index: number }) => { status: number; delayMs: number } {
   return () => ({
     status: random.next() < 0.04 ? 503 : 204,

@@ -16,7 +16,7 @@ interface WrongClock {
   contacts: number;
   /** Time (ms) for which the clock of one of two workers is an hour ahead. */
   aheadMs: number;
-  /** Time (ms) after which unfinished contacts are given up. */
+  /** Time (ms) after which unfinished contacts are abandoned. */
   settleMs: number;
   log: (line: string) => void;
 }

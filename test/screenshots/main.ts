@@ -69,7 +69,7 @@ async function takeAll(world: SceneWorld, scene: Scene): Promise<void> {
   const isEnglish = options.language === 'en';
   if (asked.length === 0 && isEnglish) await rm(OUT, { recursive: true, force: true });
   await mkdir(OUT, { recursive: true });
-  // The actions before a screenshot find things by English labels.
+  // The actions before a screenshot find elements by English labels.
   const pages = scene.pages.filter(([, , , act]) => isEnglish || !act);
   for (const colorScheme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(WIDTHS))

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 /** A refused email is retried within this time (ms). */
 const REFUSED_MS = 64 * MINUTE;
 
-/** Time (ms) by which an email may come before the end of its mailbox's gap. */
+/** Tolerance (ms) by which an email may precede the end of its mailbox's gap. */
 const GAP_TOLERANCE_MS = 5_000;
 
 /** An email as the mail server received it. */

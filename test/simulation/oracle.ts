@@ -266,7 +266,7 @@ class Course {
     return sorted;
   }
 
-  /** Number of unsent follow-ups of a campaign that are due today; new leads leave them their share of the limit. */
+  /** Number of unsent follow-ups of a campaign that are due today; new leads do not use their share of the limit. */
   #followUpsToday(campaign: number, { timezone }: CampaignSpec, at: number): number {
     const midnight = at + (1440 - local(at, timezone).minute) * MINUTE;
     return [...this.#open].filter(

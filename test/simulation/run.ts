@@ -126,7 +126,7 @@ class Simulation {
   readonly #smtp: SmtpSender;
   readonly #app: ScriptedApp;
   readonly #stage: Stage;
-  /** The passwords that the servers of mailboxes accept now. */
+  /** Passwords that the servers of mailboxes currently accept. */
   readonly #passwords: string[];
   readonly #turns = { launcher: 0, run: 0 };
   /** Future arrivals and happenings, soonest first. */

@@ -8,7 +8,7 @@ import { createLead, createMondayWorld } from '../harness/lead.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
 import { assertStatus, call, type Answer } from '../harness/world.ts';
 
-/* Situations of test/cases/data: those without a test of their own are played here. */
+/* Situations of test/cases/data without a separate test, which are played here. */
 
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;

@@ -14,7 +14,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 type Body = Record<string, unknown>;
-/** Field value that the schema accepts and the verb refuses, with the path in the refusal. */
+/** Field value that the schema accepts and the domain function refuses, with the path in the refusal. */
 interface Fault {
   field: string;
   value: unknown;
@@ -64,7 +64,7 @@ async function send(spec: AnyRoute, { params, own }: Attempt, body: Body) {
   });
 }
 
-/** Returns for each field the first suspect value that the schema accepts and the verb refuses. */
+/** Returns for each field the first suspect value that the schema accepts and the domain function refuses. */
 async function faultsOf(spec: AnyRoute): Promise<Fault[]> {
   const found: Fault[] = [];
   let attempt = await prepareAttempt(world, spec);

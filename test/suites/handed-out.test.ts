@@ -71,7 +71,7 @@ const ACTS: Record<string, { operation: string; config: (site: Site) => object }
   suppress: { operation: 'suppressions.add', config: () => ({}) },
 };
 
-/** A workspace with things that a caller may try to hand out rights with. */
+/** A workspace with objects through which a caller may try to grant rights. */
 interface Site {
   tenant: Tenant;
   campaignId: string;
@@ -209,7 +209,7 @@ const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string)
   },
 };
 
-/** Ways to hand out a scope. */
+/** Routes that grant a scope. */
 const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission) => Promise<Attempt[]>> = {
   'api-keys.create': async (_site, { token }, scope) => {
     const { status } = await ask(token, 'POST', '/api-keys', { name: 'k', permissions: maskOf([scope]) });

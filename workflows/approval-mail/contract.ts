@@ -18,7 +18,7 @@ export const approvalMailWorkflow = defineWorkflow<ApprovalMailSignals>()({
   cancel: 'Ends this run; maintenance opens another one. Decide or withdraw the approval to stop its mails.',
 });
 
-/** Arguments of a run. */
+/** Arguments of the approval mail workflow. */
 export type ApprovalMailArgs = ArgsOf<typeof approvalMailWorkflow>;
 
 /** Activities of this family for the workflow. */

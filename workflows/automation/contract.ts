@@ -17,7 +17,7 @@ export const automationWorkflow = defineWorkflow<AutomationSignals>()({
   cancel: 'Ends this run; maintenance opens another one. Switch the automation off to end its runs.',
 });
 
-/** Arguments of a run. */
+/** Arguments of the automation workflow. */
 export type AutomationArgs = ArgsOf<typeof automationWorkflow>;
 
 /** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people. */

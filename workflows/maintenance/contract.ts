@@ -38,6 +38,6 @@ export type Chore = keyof typeof CHORES;
 
 /** Activities of this family for the workflow. */
 export interface MaintenanceActivities {
-  /** Does one chore. Returns how many rows, runs or accounts it handled. */
+  /** Runs one chore. Returns how many rows, runs or accounts it handled. */
   doChore(args: { chore: Chore }): Promise<{ done: number }>;
 }

@@ -17,7 +17,7 @@ export const runWorkflow = defineWorkflow<RunSignals>()({
   cancel: 'Ends this run; maintenance opens another one. Cancel the run in Heron (POST /v1/runs/:id/cancel) to end it.',
 });
 
-/** Arguments of a run. */
+/** Arguments of the agent run workflow. */
 export type RunArgs = ArgsOf<typeof runWorkflow>;
 
 /** State of a run in PostgreSQL. */

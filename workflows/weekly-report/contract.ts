@@ -17,7 +17,7 @@ export const weeklyReportWorkflow = defineWorkflow<WeeklyReportSignals>()({
   cancel: 'Ends this run; maintenance opens another one. Members switch the report off for themselves.',
 });
 
-/** Arguments of a run. */
+/** Arguments of the weekly report workflow. */
 export type WeeklyReportArgs = ArgsOf<typeof weeklyReportWorkflow>;
 
 /** Activities of this family for the workflow. */

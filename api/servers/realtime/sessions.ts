@@ -20,7 +20,7 @@ export class Sessions {
   readonly connections = new Set<Connection>();
   readonly counts: SocketCounts;
   readonly pending: PendingCounts;
-  /** Sockets that have not signed in, each with the function that ends its being counted. */
+  /** Sockets that have not signed in, each with a function that stops counting it. */
   readonly #signingIn = new Map<Connection, () => void>();
   readonly #parts: GatewayParts;
   readonly #tails: Tails;

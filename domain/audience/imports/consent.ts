@@ -161,7 +161,7 @@ function findStatement(cell: string): Statement {
   if (NO_DATE.test(text)) return 'no';
   if (/^[-+]?\d+(?:[.,]\d+)?\s*%?$/.test(text)) return numberStatement(Number(text.replace(',', '.').replace('%', '')));
   if (DATE.test(text)) return 'date';
-  // Removes a cause in brackets behind the state.
+  // Removes a cause in brackets after the state.
   const plain = normalizedWords(text.replace(/\s*[([{].*$/s, '')) || normalizedWords(text);
   return listed(plain) ?? negated(plain) ?? (forbids(plain) ? 'refused' : tellsOfBounce(plain) ? 'bounced' : 'unknown');
 }

@@ -173,7 +173,7 @@ function cell(values: readonly string[], index: number): string {
   const text = cleanText(value);
   const start = text.charCodeAt(0);
   if (start === APOSTROPHE && FORMULA_GUARD.test(text)) return text.slice(1);
-  // A space behind the closing quote prevents the parser from recognizing the quotes.
+  // A space after the closing quote prevents the parser from recognizing the quotes.
   return start === QUOTE && text.length > 1 && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text;
 }
 

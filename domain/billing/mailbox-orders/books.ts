@@ -21,9 +21,9 @@ export interface Books {
 }
 
 /**
- * Reads the books of all orders and renewals, by currency. Money taken equals the sum of ready orders, renewed domains,
- * refunds, payments that need a person, and payments in progress. Each payment belongs to exactly one category. A
- * payment without a category is an error, and its order or renewal is listed.
+ * Reads the accounts of all orders and renewals, by currency. Money taken equals the sum of ready orders, renewed
+ * domains, refunds, payments that need a person, and payments in progress. Each payment belongs to exactly one
+ * category. A payment without a category is an error, and its order or renewal is listed.
  */
 export async function readBooks(db: Db): Promise<Books[]> {
   return across(db, 'operator').sql<Books>(

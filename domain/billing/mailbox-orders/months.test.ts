@@ -69,7 +69,7 @@ async function readyOrder(desk: OrderDesk, body?: Record<string, unknown>) {
   };
 }
 
-/** Asserts that the books balance and equal Stripe's balance. */
+/** Asserts that Heron's accounts balance and equal Stripe's balance. */
 async function assertBooks(t: ExecutionContext, expected: Record<string, number>): Promise<void> {
   const [books] = await readBooks(orders.world.deps.db);
   t.true(isBalanced(books!), JSON.stringify(books));

@@ -14,7 +14,7 @@ interface RunChange {
   policyDecision?: JsonObject;
   preflightReport?: JsonObject;
   errorDetails?: StoredIssue;
-  /** The approval that the run waits for from now on. */
+  /** The approval that the run then waits for. */
   approval?: { id: string; expiresAt: Date };
   recipients?: { count: number; actions: number };
 }

@@ -96,7 +96,7 @@ export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysi
   const body = copy.body_plain.trim() === '' ? copy.body_html : copy.body_plain;
   const judged = { subject: copy.subject.slice(0, MAX_COPY), body: body.slice(0, MAX_COPY) };
   const reserved = Math.ceil((INSTRUCTIONS.length + JSON.stringify(judged).length) / 2) + MAX_ANSWER_TOKENS;
-  // The tokens count for the day of the request, even if the answer comes after midnight.
+  // The tokens count for the day of the request, even if the answer arrives after midnight.
   const day = utcDay(ctx.clock.now());
   await spend(ctx, day, reserved);
   let used = 0;

@@ -189,7 +189,7 @@ async function enter(at: Walk, step: EngineStep, since: Date): Promise<void> {
     kind: step.action?.type ?? step.kind,
     state: 'running',
     output_key: outputKey,
-    // The wait in days of an email counts from the end of the previous step; any other step begins now.
+    // The wait in days of an email is measured from the end of the previous step; any other step begins at once.
     started_at: step.kind === 'email' ? since : tx.now,
   });
   await tx.org.table('test_runs').where({ id: run.id }).update({ current_step_id: step.id, updated_at: tx.now });

@@ -27,7 +27,7 @@ export async function assertTestsLeft(
   if (begun >= limit) throw tooManyRequests(resetMs, message('tests.per_day', { limit }));
 }
 
-/** Counts tests since a moment by all credentials with the same oldest ancestor as this one. */
+/** Counts tests since a time by all credentials with the same oldest ancestor as this one. */
 async function testsOfFamily(tx: Tx, credential: string, since: Date): Promise<number> {
   const [row] = await tx.org.sql<{ tests: number }>(
     `with recursive tested as (

@@ -70,7 +70,7 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   return storeFailure(ctx, call, attempts, answer);
 }
 
-/** Claims the call, and stores when the app was first called. Returns false if another attempt may be under way. */
+/** Claims the call, and stores when the app was first called. Returns false if another attempt may be in progress. */
 async function claimCall(ctx: Ctx, stepRunId: string): Promise<boolean> {
   const rows = await singleStatement(ctx).sql(
     `update step_runs set ${CLAIM_CALL}, called_at = coalesce(called_at, :now)

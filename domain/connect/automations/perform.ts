@@ -31,8 +31,8 @@ interface Doing {
 type Perform<A extends InstantAction> = (doing: Doing, config: ConfigOf<A>) => Promise<unknown>;
 
 /**
- * Executes each action by a verb of its area. The verb joins the transaction that stores the node's result, so the
- * action is done once.
+ * Executes each action by a function of its area. The function joins the transaction that stores the node's result, so
+ * the action is done once.
  * @throws AppError for an action that cannot be executed, such as one that names a deleted row
  */
 export const PERFORM: { [A in InstantAction]: Perform<A> } = {

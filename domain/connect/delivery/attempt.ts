@@ -14,8 +14,8 @@ import { nextAttemptAt } from './schedule.ts';
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 /**
- * Sends one claimed delivery, signed at this moment, and returns the result. Before sending it checks again that the
- * endpoint is on and verified, and that its application may use the host.
+ * Signs and sends one claimed delivery, and returns the result. Before sending it checks again that the endpoint is on
+ * and verified, and that its application may use the host.
  */
 export async function attempt(
   { deps, openSecret }: Pick<DeliveryEngine, 'deps' | 'openSecret'>,

@@ -73,8 +73,8 @@ interface Target {
   event_types: string[];
   enabled: boolean;
   /**
-   * For an application's endpoint: the application's registered scopes. `grants` holds, for each person, the granted
-   * scopes and the scopes that the person's role allows now.
+   * For an application's endpoint: the application's registered scopes. `grants` contains, for each person, the granted
+   * scopes and the scopes of the person's current role.
    */
   registered: number | null;
   grants: [scopes: number, role: string[]][] | null;
@@ -234,8 +234,8 @@ function chooseDeliveries(
 }
 
 /**
- * Returns the scopes that the people of a workspace let an application see now. A grant covers only the rights of the
- * person's current role. Null for an endpoint of the workspace itself.
+ * Returns the scopes that an application currently has in a workspace. A grant covers only the rights of the person's
+ * current role. Null for an endpoint of the workspace itself.
  */
 function scopesGranted({ registered, grants }: Target): number | null {
   if (registered === null) return null;

@@ -14,7 +14,7 @@ interface SignedDelivery {
   eventId: string;
   /** The stored body. Exactly these bytes are signed and sent. */
   body: string;
-  /** The moment of sending. Receivers refuse signatures older than five minutes. */
+  /** Time of sending. Receivers refuse signatures older than five minutes. */
   now: Date;
   /** Timeout (ms) of the whole request. */
   timeoutMs: number;

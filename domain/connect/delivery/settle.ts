@@ -48,9 +48,9 @@ interface Waiting {
 }
 
 /**
- * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A result that
- * is sent but not stored would be sent again. So the settler waits for a lost connection, and stores the valid results
- * of a group that cannot be written as a whole.
+ * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A sent but
+ * unstored result would be sent again. So the settler waits for a lost connection, and stores the valid results of a
+ * group that cannot be written as a whole.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];

@@ -62,7 +62,7 @@ export async function checkHealth(deps: Deps): Promise<number> {
 async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   const provider = findProvider(connection.provider);
   if (!provider) return;
-  // An account without a free call, or whose provider asks to wait, is checked in the next round.
+  // An account without a free call, or whose provider requests a pause, is checked in the next round.
   if ((await acquireCall(ctx, connection.id, provider.rate)) > 0) return;
   const startedAt = ctx.clock.now();
   let account: OpenAccount | undefined;

@@ -71,8 +71,8 @@ export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<Is
 }
 
 /**
- * Replaces the state of an endpoint (PATCH /webhooks/:id). A changed host must be verified again. Switching on an
- * endpoint that the installation had switched off resets its failure count.
+ * Replaces the state of an endpoint (PATCH /webhooks/:id). A changed host must be verified again. Enabling an endpoint
+ * that the installation had disabled resets its failure count.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, conflict if `updated_at` has changed
  */

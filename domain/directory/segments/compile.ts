@@ -30,7 +30,7 @@ const TEXT_SQL: Record<string, string> = {
 /** Fields stored in lower case, so that an index supports equality. */
 const LOWERED: ReadonlySet<string> = new Set(['company_domain', 'seniority', 'department']);
 const EMAILED = 'select 1 from send_facts f where f.contact_id = c.id and f.sent_at is not null';
-/** An existing day or moment: rejects 30 February and 24:00. */
+/** An existing day or time: rejects 30 February and 24:00. */
 const TIME = z.iso.date().or(z.iso.datetime({ offset: true }));
 const FILED = 'select 1 from contact_categories f where f.contact_id = c.id';
 

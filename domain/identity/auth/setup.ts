@@ -26,7 +26,7 @@ export async function isClaimed({ db }: Pick<Deps, 'db'>): Promise<boolean> {
   return hasUsers(db);
 }
 
-/** Returns true if a setup link is valid now. The check does not use the link up. */
+/** Returns true if a setup link is currently valid. The check does not use the link up. */
 export async function isSetupLink({ db, clock }: Pick<Deps, 'db' | 'clock'>, token: string): Promise<boolean> {
   const link = await across(db, 'operator')
     .table('setup_links')

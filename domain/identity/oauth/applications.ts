@@ -232,7 +232,7 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
 
 /**
  * Returns a field's value for the audit log. Paths and queries of webhook URLs often contain a receiver's secret, so
- * they are left out.
+ * they are omitted.
  */
 function audited(name: string, value: unknown): unknown {
   if (name === 'scopes') return scopesOf(value as number);

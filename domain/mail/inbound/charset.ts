@@ -113,8 +113,8 @@ function detected(bytes: Buffer, label: string | undefined, guess: (bytes: Buffe
 }
 
 /**
- * Decodes text that mixes lines in UTF-8 with lines in another charset, as made by gateways that add a footer. Also
- * decodes UTF-8 that is cut within a character. Returns null if most lines are not UTF-8.
+ * Decodes text that mixes lines in UTF-8 with lines in another charset, which gateways produce when they add a footer.
+ * Also decodes UTF-8 that is cut within a character. Returns null if most lines are not UTF-8.
  */
 function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buffer) => string | null): string | null {
   const lines: Buffer[] = [];

@@ -57,8 +57,7 @@ interface AutomatedClassification extends Threaded {
   readonly reason: AutomaticReason | 'delivery_delayed' | 'delivery_report' | 'feedback_report';
   readonly intent: ReplyIntent | null;
   /**
-   * True for the mail that a mail program sends to a List-Unsubscribe address, and for text that asks to be
-   * unsubscribed.
+   * True for the mail that a mail program sends to a List-Unsubscribe address, and for text that requests an opt-out.
    */
   readonly unsubscribeRequest: boolean;
   /** Recipients to whom the message was delivered, according to a delivery report. Empty for other messages. */
@@ -71,10 +70,7 @@ interface ReplyClassification extends Threaded {
   readonly intent: ReplyIntent | null;
   /** Confidence from 0 to 1. 0 without an intent. */
   readonly confidence: number;
-  /**
-   * True if the message asks to be unsubscribed. The setting auto_suppress_on_unsubscribe_keyword decides if it
-   * suppresses.
-   */
+  /** True if the message is an opt-out. The setting auto_suppress_on_unsubscribe_keyword decides if it suppresses. */
   readonly unsubscribeRequest: boolean;
   /** True for an unclear request to unsubscribe, which a person must read. */
   readonly unsubscribeDoubtful: boolean;

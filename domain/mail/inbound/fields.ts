@@ -46,7 +46,7 @@ export function fieldValue(fields: Fields, name: string): string | null {
 
 /**
  * Returns the distinct message ids in a header value, normalised to `<local@host>`, in order of appearance. A value
- * without any angle bracket is read as bare ids, which some mail clients write. Keeps at most the last 100 ids: the
+ * without any angle bracket is parsed as bare ids, which some mail clients write. Keeps at most the last 100 ids: the
  * newest of a very long thread.
  */
 export function messageIdsIn(value: string | null | undefined): string[] {

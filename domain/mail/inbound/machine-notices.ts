@@ -55,7 +55,7 @@ const MOVED = anyOf(
 /**
  * Returns true if a message without machine headers is still an automatic notice: a short text with a program's
  * phrases, or one from a no-reply address.
- * @param hasLeft returns true if a folded sentence says that somebody has left
+ * @param hasLeft returns true if a folded sentence states that somebody has left
  */
 export function isMachineNotice(
   message: InboundMessage,

@@ -9,14 +9,14 @@ export type { RefusalReason } from './refusal-words.ts';
 
 /**
  * - `recipient_gone`: the address or its domain does not exist, has moved, or accepts no mail at all;
- * - `recipient_unavailable`: the address exists, but is full, disabled or slow, or is not certainly gone;
+ * - `recipient_unavailable`: the address exists, but is full, disabled or slow, or may exist;
  * - `content`: this message is refused (spam rating, size, policy);
  * - `sender`: the sending mailbox: its limits, standing or sign-in, or the reputation of its address, domain or IP;
  * - `network`: no connection, or a wrong configuration of a server or of ours.
  */
 export type RefusalClass = 'recipient_gone' | 'recipient_unavailable' | 'content' | 'sender' | 'network';
 
-/** `hard`: the address is gone. `soft`: everything else. */
+/** `hard`: the address does not exist. `soft`: everything else. */
 export type BounceType = 'hard' | 'soft';
 
 /** SMTP command that was answered (RFC 5321). `connect` covers everything before MAIL. */
@@ -128,10 +128,10 @@ const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
 ];
 
 /**
- * Determines the cause of a refusal. An address counts as gone only if the status names the address, or such words
- * answer RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in answer to
- * the message itself comes from filters, and a status of class 4 leaves the question open. Both never end the use of an
- * address. Unreadable answers count as a mailbox that is temporarily unavailable.
+ * Determines the cause of a refusal. An address counts as nonexistent only if the status names the address, or such
+ * words answer RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in
+ * answer to the message itself comes from filters, and a status of class 4 leaves the question open. Both never end the
+ * use of an address. Unreadable answers count as a mailbox that is temporarily unavailable.
  */
 export function classifyRefusal(evidence: Evidence): Refusal {
   return refusalFor(reasonOf(evidence));
@@ -153,7 +153,7 @@ export function obstacleIn(words: string): 'full' | 'disabled' | null {
   return said === 'full' || said === 'disabled' ? said : null;
 }
 
-/** Returns `hard` only for an address that is gone. */
+/** Returns `hard` only for an address that does not exist. */
 export function bounceTypeOf(refusal: Refusal): BounceType {
   return refusal.class === 'recipient_gone' ? 'hard' : 'soft';
 }
@@ -167,7 +167,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
     return 'system';
   const plain = PLAIN_STATUS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? null;
   if (isTemporary(status, code)) {
-    // The server gave the same answer until the sender's queue gave up, so the address is at fault.
+    // The server gave the same answer until the sender's queue expired, so the address is at fault.
     if (quoted && status === '4.1.1' && isGone) return said;
     if (said !== null && !isGone) return said;
     return plain ?? (isGone ? 'unconfirmed' : 'slow');

@@ -11,10 +11,10 @@ const MAX_ADDRESS = 2_000;
 
 /**
  * Sanitizes the HTML of a received message for display: keeps words, structure and links. Removes active content
- * (scripts, forms, handlers), remote content (styles, frames) and whatever could imitate the surrounding page (ids,
- * classes, positions). A remote image keeps its URL as `data-src`, which no browser loads, so the sender does not learn
- * that the message was read. Other images are replaced by their description, and single-pixel images are removed. Links
- * open in a new window.
+ * (scripts, forms, handlers), remote content (styles, frames) and everything that could imitate the surrounding page
+ * (ids, classes, positions). A remote image keeps its URL as `data-src`, which no browser loads, so the sender does not
+ * learn that the message was read. Other images are replaced by their description, and single-pixel images are removed.
+ * Links open in a new window.
  */
 export function safeHtml(html: string): string {
   return sanitizeHtml(html.slice(0, MAX_HTML), OPTIONS).slice(0, MAX_HTML).trim();

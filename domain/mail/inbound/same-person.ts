@@ -45,7 +45,7 @@ function isOtherAddress(address: string, email: string): boolean {
   return domain.endsWith(`.${otherDomain}`) || otherDomain.endsWith(`.${domain}`);
 }
 
-/** Returns true if an address is made from a name of two words: `dana.field`, `dfield`, `fieldd`, `danafield`. */
+/** Returns true if an address consists of parts of a two-word name: `dana.field`, `dfield`, `fieldd`, `danafield`. */
 function isNameOf(name: readonly string[], email: string): boolean {
   const [first = '', last = ''] = [name[0], name.at(-1)];
   if (name.length < 2 || first === '' || last === '') return false;

@@ -4,7 +4,7 @@ const BUCKET_MASK = (1 << BUCKET_BITS) - 1;
 
 /** Maximum number of characters read. A longer answer states its purpose at the beginning. */
 export const MAX_CHARACTERS = 3_000;
-/** Maximum length (characters) of the part of a word from which n-grams are made. */
+/** Maximum length (characters) of the part of a word that is split into n-grams. */
 const MAX_WORD = 40;
 /** Sizes of n-grams: of words with their boundaries, and of scripts without spaces between words. */
 const SPACED = { from: 2, to: 5 };

@@ -112,7 +112,7 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
       { id },
     );
     if (!found) return { kind: 'gone' };
-    // Takes the allocator's lock, so that no slot of the mailbox is reserved and no email is claimed meanwhile.
+    // Takes the allocator's lock, so that no slot of the mailbox is reserved and no email is claimed in the meantime.
     const mailbox = await lockMailbox(tx, found.mailbox_id);
     const [mail] = await tx.org.sql<MailRow>(
       `select * from warmup_mails where organization_id = :org and id = :id for update`,

@@ -71,7 +71,7 @@ export async function retryDueRuns(deps: Deps): Promise<number> {
 }
 
 /**
- * Retries one blocked run now.
+ * Retries one blocked run immediately.
  * @param workflowId its workflow id, as in the dead letter and the Temporal UI
  * @returns false when it is not blocked
  */

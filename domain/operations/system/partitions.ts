@@ -162,8 +162,8 @@ async function dropPartition(scope: AcrossScope, tables: readonly string[], suff
 }
 
 /**
- * Moves the rows of a period from `…_rest` into a partition of their own. The rest is empty unless this work was
- * skipped for months.
+ * Moves the rows of a period from `…_rest` into a separate partition. The rest is empty unless this work was skipped
+ * for months.
  */
 async function divideRest(scope: AcrossScope, division: Division, from: Date, to: Date): Promise<void> {
   const { tables } = division;

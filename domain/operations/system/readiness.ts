@@ -92,7 +92,7 @@ async function clocksAgree({ db }: Ctx): Promise<Message> {
   return maxMs < DRIFT_WARNING_MS ? message('ready.clocks') : message('ready.clocks_differ', { seconds });
 }
 
-/** Ignores intents behind a parked intent of the same workflow, because they do not wait for the relay. */
+/** Ignores intents that wait for a parked intent of the same workflow, because they do not wait for the relay. */
 async function intentsInTime({ db }: Ctx): Promise<Message> {
   const [stuck] = await across(db, 'maintenance').sql<{ n: number }>(
     `select count(*) as n from outbox o

@@ -40,7 +40,7 @@ interface OneByOne<T extends StoredEventType> {
   /**
    * Applies an event in the transaction that advances the cursor: rows, `tx.emit`, `tx.intend`. Must have no effects
    * outside the transaction, because after a rollback it is called again for the same event.
-   * @param ctx for verbs of an area, which then join the transaction
+   * @param ctx for domain functions, which then join the transaction
    */
   apply(tx: Tx, event: ReactionEvent<T>, ctx: Ctx): Promise<void>;
   applyBatch?: undefined;

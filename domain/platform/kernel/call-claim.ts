@@ -19,7 +19,7 @@ export const CALL_RECHECK_MS = 2_000;
 /** SQL assignment that claims the call of a row. `:claimMs` is bound to {@link callClaimMs}. */
 export const CLAIM_CALL = `call_until = now() + :claimMs * interval '1 millisecond'`;
 
-/** SQL condition that no other attempt may have the call of a row under way. */
+/** SQL condition: no other attempt's call of a row is in progress. */
 export const CALL_IS_FREE = '(call_until > now()) is not true';
 
 /** Returns the duration (ms) of the claim of a call that lasts at most `timeoutMs`. */

@@ -33,7 +33,7 @@ export interface Deps {
   blobs: BlobStores;
   /** The prospect catalogue. Undefined if the installation has none. */
   catalogue?: CatalogueReader | undefined;
-  /** Direct calls to Temporal, for the few verbs that need a result now (mailbox checks, readiness). */
+  /** Direct calls to Temporal, for the few functions that need an immediate result (mailbox checks, readiness). */
   workflows: WorkflowGateway;
   /** All durable families, from `activities/index.ts`. */
   families: readonly DurableFamily[];
@@ -41,7 +41,7 @@ export interface Deps {
   strictEvents?: boolean;
 }
 
-/** Context of a verb: the process's parts, the actor and, inside a guarded write, the open transaction. */
+/** Context of a domain function: the process's parts, the actor and, inside a guarded write, the open transaction. */
 export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
@@ -64,7 +64,7 @@ export interface Ctx extends Deps {
 }
 
 /**
- * Returns the organization that a verb works in.
+ * Returns the organization of a domain function's context.
  * @throws AppError no_organization (400) for a session without a selected organization
  */
 export function organizationOf(ctx: Ctx): string {

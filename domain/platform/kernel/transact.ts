@@ -20,7 +20,7 @@ interface Collected {
   endings: Map<string, () => Promise<void>>;
 }
 
-/** Collections of open transactions, for verbs that join them. */
+/** Collections of open transactions, for functions that join them. */
 const COLLECTED = new WeakMap<Tx, Collected>();
 
 /**
@@ -62,7 +62,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
 }
 
 /**
- * Runs a verb's work as part of an open transaction. If it throws, its collected events, audit rows and intents are
+ * Calls `work` as part of an open transaction. If it throws, its collected events, audit rows and intents are
  * discarded. Its rows are rolled back by {@link withSavepoint}.
  */
 async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {

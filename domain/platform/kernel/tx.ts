@@ -20,7 +20,7 @@ export interface AuditEntry {
   metadata?: Record<string, unknown>;
 }
 
-/** Transaction of a verb. Collected events, audit rows and workflow intents commit with the rows. */
+/** Transaction of a domain function. Collected events, audit rows and workflow intents commit with the rows. */
 export interface Tx {
   trx: Trx;
   org: OrgScope;

@@ -4,7 +4,7 @@ import { DAY } from './zone.ts';
 /**
  * Simulates the emails of mailboxes on one sending day of a projection (`estimate.ts`), and their state afterwards.
  * Times are ms from the UTC midnight before the day opens, and UTC days are counted from there. So days with the same
- * hours are equal, whatever their dates.
+ * hours are equal, regardless of their dates.
  */
 
 /** A mailbox as input of a projection. Times in epoch ms, UTC days since 1970. */

@@ -40,7 +40,7 @@ export interface SlotRequest {
   readonly jitter: () => number;
 }
 
-/** A time to reserve, a time at which to ask again, or the reason why the schedule has no more time. */
+/** A time to reserve, a time of the next try, or the reason why the schedule has no more time. */
 export type Slot = { at: Date } | { later: Date } | { never: 'ended' | 'no_window' };
 
 const SPREAD = 0.2;

@@ -48,7 +48,7 @@ export const COUNTED_KINDS = [
 ] as const;
 type CountedKind = (typeof COUNTED_KINDS)[number];
 
-/** A thing that a figure counts. */
+/** A record that a figure counts. */
 export interface CountedRecord {
   /** Id of the email, event, received message or other record; `kind` names its type. */
   id: string;
@@ -69,7 +69,7 @@ interface Source {
    * selects are parts of one list.
    */
   sql: (of: FigurePart) => string | readonly string[];
-  /** Returns the stored count of the listed things. Undefined if none is stored; the rows are then counted. */
+  /** Returns the stored count of the listed records. Undefined if none is stored; the rows are then counted. */
   total?: (org: OrgScope, of: FigurePart) => Promise<number | undefined>;
   /** True for lists by id, because there is no index by time. */
   byId?: true;

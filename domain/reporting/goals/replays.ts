@@ -218,7 +218,7 @@ export async function cancelReplayById(deps: Deps, replayId: string): Promise<bo
   return row !== undefined && cancelReplay(systemCtx(deps, row.organization_id, 'heron goal-replay'), replayId);
 }
 
-/** Returns the comparison of a goal's replay. */
+/** Returns the parameters with which a goal's replay compares events and conversions. */
 function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
   return { goalId: goal.id, revision: goal.revision, definition: goal.definition, ...range };
 }

@@ -45,7 +45,7 @@ const tagged = (mailbox: string): string =>
   `coalesce((select true from mailbox_tags t where t.mailbox_id = ${mailbox} and t.label_id = any(:tags::uuid[]) limit 1), false)`;
 /** Returns an SQL condition: the campaign lists the mailbox explicitly or by a tag. */
 export const isListed = (mailbox: string): string => `coalesce(${chosen(mailbox)}, ${tagged(mailbox)})`;
-/** SQL condition: mailbox `m` is not switched off as a sender of the campaign. */
+/** SQL condition: mailbox `m` is not disabled as a sender of the campaign. */
 export const IS_ENABLED = `coalesce(${chosen('m.id')}, true)`;
 /**
  * Variant of {@link IS_SENDER} for a few of many mailboxes, without a join. Its subqueries run per mailbox; for an

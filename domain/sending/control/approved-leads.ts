@@ -47,8 +47,8 @@ export async function approveWaiting(tx: Tx, campaignId: string, fields: readonl
 }
 
 /**
- * Records that leads of a locked campaign need no approval of their own, because a person or a policy has added or
- * resumed them. In a campaign with an approval, their current values become the approved ones.
+ * Records that leads of a locked campaign need no approval, because a person or a policy has added or resumed them. In
+ * a campaign with an approval, their current values become the approved ones.
  */
 export async function approveAdded(
   tx: Tx,

@@ -22,8 +22,8 @@ interface Concerned {
 }
 
 /**
- * Returns active campaigns that may send from a mailbox now. Call it before a change that removes the mailbox from
- * pools, and after a change that adds it.
+ * Returns active campaigns that may currently send from a mailbox. Call it before a change that removes the mailbox
+ * from pools, and after a change that adds it.
  */
 export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Concerned[]> {
   return tx.org.sql<Concerned>(

@@ -140,7 +140,7 @@ const SHARED = {
 
 /**
  * Stores the content of the email `:send` in the statement that claims it. The shared text is sent to PostgreSQL once
- * per process, and again if it was deleted meanwhile.
+ * per process, and again if it was deleted in the meantime.
  * @param statement creates the statement from its first CTEs. It must return a row, and change the email only if the
  * CTE `kept` has a row
  */

@@ -103,7 +103,7 @@ export async function pauseCampaign(
 
 /**
  * Completes an active campaign whose leads have all finished. A continuous campaign stays active and becomes idle.
- * Locks the campaign before checking its leads, so that a lead added at the same moment keeps it open.
+ * Locks the campaign before checking its leads, so that a concurrently added lead keeps it open.
  * @returns the result; `busy` when leads are open or the campaign is not active
  */
 export async function completeCampaign(tx: Tx, campaignId: string): Promise<'completed' | 'idle' | 'busy'> {

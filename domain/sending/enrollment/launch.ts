@@ -213,7 +213,7 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
     if (leads.length < limit && !campaign.ramp_enabled) return waitOrComplete(tx, campaign, entry, launched);
     return { again: true, launched };
   }
-  // Quota that new leads may not use is open to contacts under way.
+  // Quota that new leads may not use is available to contacts in progress.
   if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await signalQueues(tx, campaign);
   return waitReport(ctx, tx, campaign, common.answer, launched);
 }
@@ -287,7 +287,7 @@ async function postpone(
 }
 
 /**
- * Returns when to ask for a refused lead again. This is half a horizon before the slot, so that the run is open in
+ * Returns the next retry time of a refused lead. This is half a horizon before the slot, so that the run is open in
  * time. It is not before the slot's campaign-local day, and a near slot time is used unchanged.
  */
 function retryTime(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal): Date {
@@ -328,10 +328,10 @@ function waitForFreeRun(tx: Tx, nextSlot: Date | null): LaunchIteration {
 }
 
 /**
- * Returns the quota reserved for contacts in progress that need an email today and have no slot yet. New leads leave
- * them their share of the campaign's limit. Contacts that are due already also reserve quota of their conversation's
- * mailbox. Contacts due later today reserve none there, because no time may be left for it. A contact that waits for a
- * reaction to an email is due when that wait ends.
+ * Returns the quota reserved for contacts in progress that need an email today and have no slot yet. New leads do not
+ * use this share of the campaign's limit. Contacts that are already due also reserve quota of their conversation's
+ * mailbox. Contacts due later today reserve no mailbox quota, because the day may end before their emails. A contact
+ * that waits for a reaction to an email is due when that wait ends.
  */
 async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<ReservedQuota> {
   const soon = new Date(tx.now.getTime() + horizonMs);

@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 const HELD_MS = HOUR_MS;
 
 /**
- * Holds leads whose contact is under way in another active campaign, where the settings say `campaign_overlap.mode:
+ * Holds leads whose contact is in progress in another active campaign, if the settings have `campaign_overlap.mode:
  * hold`. A hold lasts an hour and is renewed while the contact is active elsewhere. The lead starts once the other
  * campaign is done with the contact or no longer active.
  * @returns the leads that may start

@@ -9,7 +9,7 @@ import { LIMIT_REACHED, type DailyQueue, type QueueKind } from '../allocate.ts';
 import { CAP } from '../seats.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Period (ms) after an opening in which the queued runs ask, in queue order. */
+/** Period (ms) after an opening in which the queued workflows make requests, in queue order. */
 const SPREAD_MS = MINUTE_MS;
 /** Maximum number of days for which a run is postponed. */
 const MAX_DAYS = 60;
@@ -33,9 +33,9 @@ const IN_QUEUE: Record<QueueKind, string> = {
 };
 
 /**
- * Returns when a run refused by a daily limit asks again. The day follows from the run's place among all due runs of
- * the same queue. The workflow requests its slot one day early, because earlier ones may leave the queue. So each day
- * only the workflows for two days' emails make requests, in the order of their due times.
+ * Returns the retry time of a workflow refused by a daily limit. The day follows from the run's place among all due
+ * runs of the same queue. The workflow requests its slot one day early, because earlier ones may leave the queue. So
+ * each day only the workflows for two days' emails make requests, in the order of their due times.
  */
 export async function queuedRetryTime(
   tx: Tx,

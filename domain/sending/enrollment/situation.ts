@@ -10,7 +10,7 @@ export interface Situation {
   overdue: boolean;
   /** True if some postponed leads (`launch_after`) are due. */
   called: boolean;
-  /** Number of first emails under way. `nextSlot` is the earliest slot among them. */
+  /** Number of first emails in progress. `nextSlot` is the earliest slot among them. */
   firstEmails: number;
   nextSlot: Date | null;
   /** Returns the effective settings of the campaign. */

@@ -28,7 +28,7 @@ export type Verdict =
   | { kind: 'finished'; state: FinalState; reason: Message };
 
 /**
- * Interval (ms) at which a contact without a usable mailbox asks again, in case the signal of a returning mailbox was
+ * Interval (ms) at which a contact without a usable mailbox retries, in case the signal of a returning mailbox was
  * lost.
  */
 export const NO_MAILBOX_MS = 15 * MINUTE_MS;

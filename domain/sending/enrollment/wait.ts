@@ -107,7 +107,7 @@ async function endInTime(tx: Tx, wait: EngineWait): Promise<WaitVerdict | undefi
     `select w.state, w.event_id, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
     { id: wait.id },
   );
-  // An edit cancelled the wait at this moment. The edit also signals the workflow, which then reads the changed step.
+  // A concurrent edit cancelled the wait. The edit also signals the workflow, which then reads the changed step.
   if (settled!.state === 'cancelled') return { kind: 'waitForEvent', eventName: wait.event_name, until: null };
   wait.state = settled!.state;
   wait.event_id = settled!.event_id;

@@ -85,7 +85,7 @@ export async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
 
 /**
  * Records a bounce for the recipient that the report names. A forwarding address is reported under its target, so a
- * report with our Message-ID counts for our only recipient, whatever address it names. Such a bounce is soft, and so is
+ * report with our Message-ID counts for our only recipient, regardless of its address. Such a bounce is soft, and so is
  * one without our Message-ID. Anyone may forge a report, and only hard bounces suppress.
  */
 async function applyBounce(tx: Tx, subject: Subject, received: Received, reading: BounceClassification): Promise<void> {

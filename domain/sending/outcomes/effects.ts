@@ -46,10 +46,10 @@ interface OptOut {
 }
 
 /**
- * Records a bounce, according to `bounce_pipeline`. A hard bounce ends the contact's campaign and, if the settings say
- * so, suppresses the address. A soft bounce is only recorded, unless the email is already settled as bounced. A refusal
- * because of content or sender is shown with the mailbox. A second report about the same email changes nothing. A
- * subscriber of these events pauses campaigns with too many bounces.
+ * Records a bounce, according to `bounce_pipeline`. A hard bounce ends the contact's campaign and, depending on the
+ * settings, suppresses the address. A soft bounce is only recorded, unless the email is already settled as bounced. A
+ * refusal because of content or sender is shown with the mailbox. A second report about the same email changes nothing.
+ * A subscriber of these events pauses campaigns with too many bounces.
  */
 export async function recordSendBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
   const subject = await lockSubject(tx, send.id);
@@ -126,8 +126,9 @@ export async function recordCopyBounce(tx: Tx, bounce: Bounce & { address: strin
 }
 
 /**
- * Records a spam complaint: the contact leaves the campaign and, if `bounce_pipeline` says so, is suppressed. A second
- * report about the same email changes nothing. A subscriber of these events pauses campaigns with too many complaints.
+ * Records a spam complaint: the contact leaves the campaign and, depending on `bounce_pipeline`, is suppressed. A
+ * second report about the same email changes nothing. A subscriber of these events pauses campaigns with too many
+ * complaints.
  */
 export async function recordComplaint(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
   const { send } = subject;

@@ -24,7 +24,7 @@ type OpenLead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'la
 
 /**
  * Holds a contact who is away, in all their campaigns, until a working day after the return or for
- * `out_of_office_hold_days`. Skips campaigns whose settings disable this, and holds made by a person. A longer existing
+ * `out_of_office_hold_days`. Skips campaigns whose settings disable this, and holds set by a person. A longer existing
  * hold is kept. Returns the number of held leads.
  */
 export async function holdWhileAway(tx: Tx, contactId: string, away: AwayMessage): Promise<number> {

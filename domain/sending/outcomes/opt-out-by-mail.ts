@@ -36,7 +36,7 @@ export async function findWriter(
 
 /**
  * Unsubscribes the author of a message. If the author is the recipient of our email, the recipient is unsubscribed too.
- * Otherwise the recipient leaves this campaign, and a person is asked to decide.
+ * Otherwise the recipient leaves this campaign, and a person must decide.
  * @param received the stored message; null when a client of the API reports the opt-out
  */
 export async function recordOptOutByMail(

@@ -11,7 +11,10 @@ const { world } = monday;
 const DOUBTFUL = 'Is there a way not to get these?';
 const ADDRESS = 'lea@lead.test';
 
-/** A lead whose next email is reserved in one campaign, and whose reply to an email of another campaign may ask to stop. */
+/**
+ * A lead whose next email is reserved in one campaign, and whose reply to an email of another campaign may be an
+ * opt-out.
+ */
 async function scene() {
   const lead = await createLead(monday, undefined, { contact: { email: ADDRESS } });
   const inbox = await openInbox(world, lead.tenant);

@@ -18,7 +18,7 @@ interface Reply {
   /** Confidence of the intent, 0 to 1. */
   confidence: number;
   unsubscribeRequest: boolean;
-  /** True if the reply may ask to opt out and a person must decide. */
+  /** True if the reply may be an opt-out and a person must decide. */
   unsubscribeDoubtful?: boolean;
   /** Author of a certain or doubtful opt-out request. Absent when a client of the API reports the reply. */
   writer?: Writer | undefined;
@@ -38,11 +38,11 @@ export function isHumanIntent(intent: string | null): boolean {
 }
 
 /**
- * Records a human reply and applies `stop_on_reply` and `reply_intent`.
- * The reply ends the contact's enrollment in this campaign if `stop_on_reply` is on, or if it is negative and
- * `auto_pause_on_negative` is on. An intent that stops everywhere (negative, by default) ends all campaigns of the
- * contact. An opt-out request unsubscribes its author. A doubtful request ends the enrollment whatever `stop_on_reply`
- * says, and a person is asked; so does any request if `auto_suppress_on_unsubscribe_keyword` is off.
+ * Records a human reply and applies `stop_on_reply` and `reply_intent`. The reply ends the contact's enrollment in this
+ * campaign if `stop_on_reply` is on, or if it is negative and `auto_pause_on_negative` is on. An intent that stops
+ * everywhere (negative, by default) ends all campaigns of the contact. An opt-out request unsubscribes its author. A
+ * doubtful request ends the enrollment regardless of `stop_on_reply`, and a person must decide; so does any request if
+ * `auto_suppress_on_unsubscribe_keyword` is off.
  */
 export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
   await countReply(tx, subject, reply);

@@ -44,7 +44,7 @@ export const agents = {
   'agents.byAgent': 'by the agent or Heron',
   'agents.checks': 'Check results',
   'agents.mcp': 'With MCP',
-  'agents.mcp.why': 'Give your agent this URL. It asks you to sign in and to choose its rights.',
+  'agents.mcp.why': 'Give your agent this URL. The agent then asks you to sign in and to choose its rights.',
   'agents.mcp.address': 'URL',
   'agents.mcp.command': 'In Claude Code:',
   'agents.mcp.config': 'In programs with a configuration file:',

@@ -114,7 +114,7 @@ async function payOrder({ assembly, shop: { stripe } }: Game, { shopping }: Flow
   }
 }
 
-/** Moves the end of the time to pay to shortly from now. */
+/** Moves the payment deadline to a few seconds from now. */
 async function letPayTimePass({ deps }: Game['assembly'], { id, tenant: { organizationId } }: Bought): Promise<void> {
   await patiently(() => deps.db('mailbox_orders').where({ id }).update({ pay_by: new Date() }));
   await patiently(() =>

@@ -12,7 +12,7 @@ const OF_EVERY_EMAIL: [known: string, named: readonly string[]][] = [
   ['inbox.email_sent', ['inbox.email_received', 'inbox.email_updated']],
   ['campaign.created', ['campaign.email_sent', 'campaign.email_opened', 'campaign.email_clicked']],
 ];
-/** Minimum interval (ms) between refetches, because events come in bursts. */
+/** Minimum interval (ms) between refetches, because events arrive in bursts. */
 const GATHER_MS = 1_000;
 /** Time (ms) without events after which figures are fetched again, because subscribers count them after the event. */
 const SETTLED_MS = 3_000;

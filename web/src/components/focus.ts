@@ -39,7 +39,7 @@ const LOOKED_MS = 50;
 export function restoreFocus(): void {
   const until = Date.now() + FADED_MS;
   // Stops when the person acts again, because that action sets the focus. A busy button may have lost the focus only
-  // for a moment.
+  // temporarily.
   const looking = new AbortController();
   const stop = () => looking.abort();
   for (const next of ['keydown', 'pointerdown'])

@@ -54,7 +54,7 @@ interface Case {
   done: () => number;
   /** True if a repetition of the action has no further effect. */
   converges?: true;
-  /** Expected wait (ms) after a 429 that asks for 7 s. */
+  /** Expected wait (ms) after a 429 that requests 7 s. */
   waitMs?: number;
 }
 

@@ -23,7 +23,7 @@ export function decidedMessage(messages: readonly Message[] | undefined): Messag
   return received.findLast(({ asks_to_stop: asks }) => asks) ?? received.at(-1);
 }
 
-/** Tells whether a person may correct the reading of a message. */
+/** Returns true if a person may correct the classification of a message. */
 export function isCorrectable({ direction, kind }: Message): boolean {
   return direction === 'received' && kind !== 'bounce' && kind !== 'complaint';
 }

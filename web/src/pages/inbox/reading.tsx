@@ -28,7 +28,7 @@ export function Reading({ message }: { message: Message }) {
   );
 }
 
-/** A message that may ask for no more emails. No email is sent to its address until a person decides. */
+/** A message that may be an opt-out. No email is sent to its address until a person decides. */
 function AsksToStop({ message, mayWrite }: { message: Message; mayWrite: boolean }) {
   const t = useText();
   return (

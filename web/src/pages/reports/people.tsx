@@ -32,7 +32,7 @@ const BACK = {
   funnel: '/reports/funnels',
 } as const;
 
-/** Page of the people and emails behind a number of a report. */
+/** Page of the people and emails that a number of a report counts. */
 export default function PeoplePage() {
   const t = useText();
   const asked = useSearch({ strict: false }) as FigureOf;

@@ -51,7 +51,7 @@ export function useChecklist() {
     enabled: campaign?.status === 'draft',
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
   });
-  // Otherwise completed steps would be shown as open for a moment.
+  // Otherwise completed steps would briefly be shown as open.
   const isThere = base.data && !figures.isLoading;
   return {
     ...base,

@@ -138,7 +138,7 @@ function readBooking(body: unknown): MeetingReport | undefined {
   const { triggerEvent, createdAt, payload } = read.data;
   if (payload.rescheduledToUid) return undefined;
   const booker = bookerOf(payload);
-  // A rescheduled seat may have no uid of its own.
+  // A rescheduled seat may have no separate uid.
   const uid = payload.uid || payload.rescheduleUid;
   if (!booker || !uid) throw unreadableBooking('Cal.com', [booker ? 'payload.uid' : 'payload.attendees']);
   const replaces = triggerEvent === 'BOOKING_RESCHEDULED' ? (payload.rescheduleUid ?? undefined) : undefined;
