@@ -15,7 +15,7 @@ import { trainModel } from './train.ts';
 import { seeded } from '../test/faults/random.ts';
 
 const SEED = 20_261_128;
-/** Shift to another pair of writers in each language, who determine the temperature. */
+/** Value of `shift` that selects other writers in each language, who determine the temperature. */
 const CALIBRATION = 1;
 
 const all = sentences();

@@ -74,7 +74,7 @@ export function tally(sentences: readonly Sentence[], read: (text: string) => Re
   };
 }
 
-/** The likeliest kind, opt-outs of every force together, and how likely an opt-out is. */
+/** Returns the likeliest kind, with all opt-outs as one kind, and the probability of an opt-out. */
 function judged(probabilities: Float64Array): { optOut: number; kind: string } {
   let optOut = 0;
   let other: { kind: string; probability: number } = { kind: '', probability: 0 };

@@ -248,7 +248,7 @@ test('a step is put behind another one, on a branch, at the beginning, and moved
     t.is(refused.status, 400, refused.text);
     t.regex(refused.body.problems[0].path, /^body\.place\./);
   }
-  // A has two ways: moved behind C, its branch to T would lead back.
+  // Step A has two branches: after a move behind C, its branch to T would lead back.
   t.is((await move(a, { after: c })).status, 400);
   t.deepEqual(await drawn(), ['B>A', 'A>T,W', 'T>C', 'C>W', 'W>']);
 });

@@ -32,7 +32,8 @@ export function cookieNames(config: Config): CookieNames {
 }
 
 /**
- * Parses the cookies of a request. Of a name sent twice the first counts, which browsers send for the narrowest path.
+ * Parses the cookies of a request. If a name is sent twice, the first value counts, because browsers send the one with
+ * the narrowest path first.
  */
 export function readCookies(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>();

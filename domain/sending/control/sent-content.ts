@@ -30,7 +30,7 @@ interface Address {
   address: string;
 }
 
-/** Deflate looks back no further than this (bytes). */
+/** Window size (bytes) of deflate, beyond which it finds no repetition. */
 const WINDOW = 32 * 1024;
 /** Maximum bytes of an email's content. */
 const MAX_CONTENT = 4 * 1024 * 1024;
