@@ -54,7 +54,7 @@ export function themeOf({ density }: Preferences) {
       Modal: {
         defaultProps: {
           centered: true,
-          // The element that opened it may no longer exist.
+          // The element that opened the dialog may no longer exist.
           onExitTransitionEnd: restoreFocus,
           closeButtonProps: { 'aria-label': text('close') },
           // The header of a dialog must not be a banner landmark of the page.
