@@ -6,7 +6,7 @@ import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 import { assertNotBusy } from './retry-later.ts';
 
-/** Durable family of the automation runs that wait or call another system. */
+/** Activities of automation runs that wait or call another system. */
 export const automation = family<AutomationActivities>({
   contract: automationWorkflow,
   queue: { advanceAutomation: 'workflows', callAutomationApp: 'apps' },

@@ -20,7 +20,7 @@ interface BackingOptions {
   headless?: boolean;
   /** Servers to use instead: PRIMARY_DB, TEMPORAL_ADDRESS. */
   given?: { PRIMARY_DB?: string | undefined; TEMPORAL_ADDRESS?: string | undefined };
-  /** True restarts a server that ends unexpectedly. */
+  /** True if a server that ends unexpectedly is restarted. */
   supervise?: boolean;
   /**
    * True upgrades Temporal's state to the pinned server version, or starts with an empty state if that version cannot

@@ -23,7 +23,7 @@ export interface Managed {
 }
 
 interface ManageOptions {
-  /** True restarts it, with a growing pause, whenever it ends unexpectedly. */
+  /** True if a process that ends unexpectedly is restarted, after a pause that grows. */
   supervise: boolean;
   log: (line: string) => void;
 }

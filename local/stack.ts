@@ -41,7 +41,7 @@ interface LocalStackOptions {
   ports?: Partial<StackPorts>;
   /** Required ports with the setting that requires them; a port in use is an error. */
   fixedPorts?: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
-  /** True restarts a process that ends unexpectedly; false leaves that to {@link Managed.restart}. */
+  /** True if a process that ends unexpectedly is restarted. Otherwise call {@link Managed.restart}. */
   supervise?: boolean;
   /** True disables Temporal's web UI. */
   headless?: boolean;

@@ -96,7 +96,7 @@ function holdsRight({ isCredential, permissions, scopes }: HeldRights, right: Ri
 /**
  * Refuses to grant rights that the actor does not have.
  * @param refusal creates the error from the names of the missing rights
- * @throws AppError as `refusal` makes it; unauthorized as {@link readHeld}
+ * @throws the error of `refusal`; AppError unauthorized as {@link readHeld} does
  */
 export async function assertHeld(
   org: OrgScope,

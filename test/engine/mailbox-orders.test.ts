@@ -52,7 +52,7 @@ async function pageOf(desk: OrderDesk, orderId: string): Promise<string> {
   return orders.stripe.sessionOf((await desk.row(orderId)).payment_id)!.id;
 }
 
-/** Orders, and pays on the page. */
+/** Pays an order on its payment page. */
 async function payOrder(desk: OrderDesk, orderId: string): Promise<void> {
   await orders.stripe.pay(await pageOf(desk, orderId));
 }

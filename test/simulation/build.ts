@@ -141,7 +141,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
   return { organizationId, mailboxes, campaigns, leads };
 }
 
-/** The app that steps call, if any does. */
+/** Adds the connection of an app that steps can call. Returns its id. */
 async function connectApp(deps: TestDeps, { seed }: WorldSpec, common: Record<string, unknown>): Promise<string> {
   const id = drawId(seeded(seed).fork('app'));
   const secret = deps.keyring.seal('a secret of the app', `app_connections/${id}`);

@@ -291,8 +291,8 @@ class Course {
 
   /**
    * Returns the number of emails that the ramp allows a mailbox today. The level need not rise on a day on which no
-   * email could be sent, for example because every mailbox had reached its cap: a higher limit on the next day would
-   * then follow no sending.
+   * email could be sent, for example because every mailbox had reached its cap: the next day
+   * would otherwise have a higher limit although no email was sent.
    */
   #rampOn(campaign: number, { ramp }: CampaignSpec, at: number, day: string): number {
     if (!ramp) return Infinity;

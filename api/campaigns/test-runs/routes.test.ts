@@ -8,7 +8,7 @@ import { assertStatus, call, createWorld, type World } from '../../../test/harne
 
 let world: World;
 const clock = new ManualClock(new Date('2030-03-01T22:00:00Z'));
-/** More than any other test of this file starts with one key. */
+/** Maximum number of test runs per day and key. Only the test of this limit reaches it. */
 const TESTS_A_DAY = 14;
 
 test.before(async () => {

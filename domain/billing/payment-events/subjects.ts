@@ -16,7 +16,7 @@ interface PaymentSubject {
   /** `too_late`: the subject no longer waits for the money. */
   paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
   failed(tx: Tx, code: PaymentFailure): Promise<void>;
-  /** Handles a later month of its subscription that was paid or not. Returns the result, as a code. */
+  /** Handles the payment of a later month of the subscription. Returns the result as a code. */
   monthPaid(tx: Tx, month: Month): Promise<string>;
   monthFailed(tx: Tx, month: Month): Promise<string>;
 }

@@ -1,4 +1,4 @@
-/** This file limits the work for any author's text. Lengths are UTF-16 code units. */
+/** Limits of a text that an author writes, so that rendering takes little time. Lengths are UTF-16 code units. */
 
 /** Maximum length of a subject or body. A longer text is reported and not rendered. */
 export const MAX_SOURCE_LENGTH = 256 * 1024;

@@ -17,7 +17,7 @@ const LATE_HOURS = 48;
 
 /** A week that has ended: from Monday 00:00 to the next Monday in a time zone. */
 interface Week {
-  /** Date of its Monday, YYYY-MM-DD. */
+  /** Date of the Monday of the reported week, YYYY-MM-DD. */
   week: string;
   from: Date;
   to: Date;

@@ -99,5 +99,5 @@ export const integrations = {
   'integrations.action.append_row': 'eine Zeile anfügen',
   'integrations.action.notify': 'eine Nachricht senden',
   'integrations.action.send_webhook': 'den Webhook aufrufen',
-  'integrations.action.upsert_contact': 'den Kontakt schreiben',
+  'integrations.action.upsert_contact': 'den Kontakt anlegen oder ändern',
 };

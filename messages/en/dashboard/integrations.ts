@@ -98,5 +98,5 @@ export const integrations = {
   'integrations.action.append_row': 'add a row',
   'integrations.action.notify': 'send a message',
   'integrations.action.send_webhook': 'call the webhook',
-  'integrations.action.upsert_contact': 'write the contact',
+  'integrations.action.upsert_contact': 'create or update the contact',
 } as const;
