@@ -24,7 +24,7 @@ export interface ProcessEnd {
 /** Server process that cannot outlive the process that started it. */
 export interface ServerProcess {
   pid: number;
-  /** Child process, for its streams and messages if `stdio` requested them. */
+  /** Child process, with its streams and messages if `stdio` requested them. */
   child: ChildProcess;
   /** Settles when the process has ended for any reason; never rejects. */
   exited: Promise<ProcessEnd>;

@@ -19,7 +19,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Opens limiters like two processes, each with its own pool. */
+/** Creates two limiters, each with its own pool, like those of two processes. */
 function twoLimiters(env: Record<string, string>) {
   const clock = new ManualClock();
   const open = () => {

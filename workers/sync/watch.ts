@@ -245,8 +245,8 @@ class News {
 }
 
 /**
- * Returns the pause (ms) after consecutive sign-in refusals that may be temporary: it starts at one
- * minute and doubles; after about an hour it is the same as for other refusals.
+ * Returns the pause (ms) after consecutive sign-in refusals that may be temporary. It starts at one minute and doubles.
+ * After about an hour it is the same as for other refusals.
  */
 function doubtfulWaitMs(failures: number): number {
   return failures > DOUBTFUL_TRIES ? AUTH_HOLD_MS : DOUBTFUL_WAIT_MS * 2 ** (failures - 1);

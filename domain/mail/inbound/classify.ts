@@ -15,7 +15,7 @@ import { parseProviderNotice } from './provider-notice.ts';
 
 interface Threaded {
   /**
-   * Message-IDs that may name the message of ours that this message is about, best first. Order: the id of the returned
+   * Message-IDs that may identify the sent message to which this message refers, likeliest first. Order: the id of the returned
    * message, then In-Reply-To, then References from the newest.
    */
   readonly threadIds: readonly string[];

@@ -45,7 +45,7 @@ const WATCHED: { table: string; subject?: string; marker: string; state: string 
     marker: `(select split_part(email, '@', 1) from mailboxes where id = new.mailbox_id)`,
     state: 'new.state',
   },
-  // The mark before the end of a message: a death after it leaves a submitted email unsettled.
+  // The mark written before the end of a message. A kill after it leaves a submitted email unsettled.
   {
     table: 'warmup_mails',
     subject: 'handovers',
