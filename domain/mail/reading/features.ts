@@ -4,15 +4,24 @@ const BUCKET_MASK = 2 ** BUCKET_BITS - 1;
 
 /** Maximum number of characters read. A longer answer states its purpose at the beginning. */
 export const MAX_CHARACTERS = 3_000;
-/** Maximum length (characters) of the part of a word from which n-grams are made. */
+/** Maximum length (characters) of the part of a word that is split into n-grams. */
 const MAX_WORD = 40;
 /** Sizes of n-grams: of words with their boundaries, and of scripts without spaces between words. */
+<<<<<<< HEAD
 const SPACED = { from: 2, to: 6 };
 const DENSE = { from: 1, to: 5 };
 /** Sizes of n-grams across the boundaries of words, and the part of the text (characters) that they are made from. */
 const ACROSS = [6, 8];
 const ACROSS_READ = 600;
 /** Length of the word beginnings that stand for all its forms. */
+=======
+const SPACED = { from: 2, to: 5 };
+const DENSE = { from: 1, to: 4 };
+/**
+ * Length of the word beginning that represents all forms of a word, and distance (words) within which word order is
+ * ignored.
+ */
+>>>>>>> main
 const STEM = 4;
 const SHORT_STEM = 3;
 /** Distances (words) within which pairs of word beginnings count without their order. */
@@ -56,7 +65,7 @@ export interface Token {
 }
 
 /**
- * Folds a text for reading: one form of each letter, lower case, without optional marks. An address, a link and a
+ * Folds a text for the model: one form of each letter, lower case, without optional marks. An address, a link and a
  * number each become one word. The length may change.
  */
 export function foldText(text: string): string {
@@ -104,11 +113,16 @@ export function wordFeatures({ text }: Token): number[] {
 export function featuresOf(tokens: readonly Token[]): Int32Array {
   const found = new Set<number>();
   const words = tokens.map(({ text }) => hashOf(text, text.length));
+<<<<<<< HEAD
   const dense = tokens.map(({ text }) => DENSE_SCRIPT.test(text));
   const stemsOf = (length: number): number[] =>
     tokens.map(({ text }, index) => hashOf(text, dense[index] ? text.length : length));
   const stems = stemsOf(STEM);
   const shorts = stemsOf(SHORT_STEM);
+=======
+  // The beginning of a word represents all its forms.
+  const stems = tokens.map(({ text }) => hashOf(text, DENSE_SCRIPT.test(text) ? text.length : STEM));
+>>>>>>> main
   for (const [index, token] of tokens.entries()) {
     for (const one of wordFeatures(token)) found.add(one);
     if (dense[index]) for (const one of pairedCharacters(token.text)) found.add(one);

@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { bucketsOf, rowOf, type Buckets } from './buckets.ts';
 import { BUCKET_BITS, featuresOf, foldText, tokensOf, wordFeatures, type Token } from './features.ts';
 
-/** Kinds of answers. An opt-out is divided by its force: stop writing, erase my data, a complaint or legal threat. */
+/** Kinds of answers. An opt-out has a subtype: stop writing, erase my data, a complaint or legal threat. */
 export const LABELS = [
   'stop',
   'erase',
@@ -62,7 +62,7 @@ export function shippedModel(): Model {
 
 /**
  * Decodes a model file.
- * @throws Error if the file was made for other features
+ * @throws Error if the file was created for other features
  */
 export function decodeModel(file: Buffer): Model {
   const length = file.readUInt32LE(0);
