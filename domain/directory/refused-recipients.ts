@@ -9,14 +9,9 @@ export interface AnswerByHand {
 }
 
 /**
-<<<<<<< HEAD
- * Returns the addresses that must get no email, as given, each with a reason for people. They are suppressed, of
- * a contact who has opted out, or of a person who may have asked to stop.
- * @param answer its writer has read the conversation, so doubtful requests that arrived there before it do not refuse
-=======
  * Returns the addresses that must get no email, as given, each with a reason for people. They are suppressed, belong to
  * a contact who has opted out, or to a person who may have asked to stop.
->>>>>>> main
+ * @param answer its writer has read the conversation, so doubtful requests that arrived there before it do not refuse
  */
 export async function refusedRecipients(
   org: OrgScope,

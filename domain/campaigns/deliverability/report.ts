@@ -34,17 +34,10 @@ interface ReportedEvent {
 }
 
 /**
-<<<<<<< HEAD
- * Records a reported signal (POST /deliverability/events), with the effects that the same
- * signal has when Heron receives it itself. Without a task id or the Message-ID of a known email it is assigned to the
- * latest email to that recipient, in the campaign if one is named. A campaign or contact that is not there any more counts for nothing, and the address does. A second report with the
- * same idempotency key does nothing.
-=======
  * Records a reported signal (POST /deliverability/events), with the effects that the same signal has when Heron
- * receives it itself. Without a task id it is assigned to the latest email to that recipient, in the campaign if one is
- * named. A deleted campaign or contact is ignored; the address still counts. A second report with the same idempotency
- * key does nothing.
->>>>>>> main
+ * receives it itself. Without a task id or the Message-ID of a known email it is assigned to the latest email to that
+ * recipient, in the campaign if one is named. A deleted campaign or contact is ignored; the address still counts. A
+ * second report with the same idempotency key does nothing.
  * @throws AppError not_found for an email of another organization; bad_request when the ids contradict each other
  */
 export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void> {

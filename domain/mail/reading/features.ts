@@ -7,21 +7,12 @@ export const MAX_CHARACTERS = 3_000;
 /** Maximum length (characters) of the part of a word that is split into n-grams. */
 const MAX_WORD = 40;
 /** Sizes of n-grams: of words with their boundaries, and of scripts without spaces between words. */
-<<<<<<< HEAD
 const SPACED = { from: 2, to: 6 };
 const DENSE = { from: 1, to: 5 };
 /** Sizes of n-grams across the boundaries of words, and the part of the text (characters) that they are made from. */
 const ACROSS = [6, 8];
 const ACROSS_READ = 600;
 /** Length of the word beginnings that stand for all its forms. */
-=======
-const SPACED = { from: 2, to: 5 };
-const DENSE = { from: 1, to: 4 };
-/**
- * Length of the word beginning that represents all forms of a word, and distance (words) within which word order is
- * ignored.
- */
->>>>>>> main
 const STEM = 4;
 const SHORT_STEM = 3;
 /** Distances (words) within which pairs of word beginnings count without their order. */
@@ -32,6 +23,9 @@ const GAPS = { from: 2, to: 7 };
 const PAIRED = 200;
 
 const DENSE_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+/** A line break within a text of a script without spaces. */
+const WRAP =
+  /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\r?\n(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu;
 /** Optional diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic. Indic and Thai marks are vowels and are kept. */
 const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
 const TOKEN =
@@ -75,6 +69,7 @@ export function foldText(text: string): string {
     .replace(OPTIONAL_MARKS, '')
     .normalize('NFC')
     .toLowerCase()
+    .replace(WRAP, '')
     .replace(/https?:\/\/\S{1,500}|www\.\S{1,500}/g, ' urlurl ')
     .replace(/[^\s@<>()"']{1,64}@[^\s@<>()"']{1,100}\.[^\s@<>()"'.,;]{2,24}/g, ' mailmail ')
     .replace(/\p{N}{1,20}/gu, '0')
@@ -113,16 +108,11 @@ export function wordFeatures({ text }: Token): number[] {
 export function featuresOf(tokens: readonly Token[]): Int32Array {
   const found = new Set<number>();
   const words = tokens.map(({ text }) => hashOf(text, text.length));
-<<<<<<< HEAD
   const dense = tokens.map(({ text }) => DENSE_SCRIPT.test(text));
   const stemsOf = (length: number): number[] =>
     tokens.map(({ text }, index) => hashOf(text, dense[index] ? text.length : length));
   const stems = stemsOf(STEM);
   const shorts = stemsOf(SHORT_STEM);
-=======
-  // The beginning of a word represents all its forms.
-  const stems = tokens.map(({ text }) => hashOf(text, DENSE_SCRIPT.test(text) ? text.length : STEM));
->>>>>>> main
   for (const [index, token] of tokens.entries()) {
     for (const one of wordFeatures(token)) found.add(one);
     if (dense[index]) for (const one of pairedCharacters(token.text)) found.add(one);
