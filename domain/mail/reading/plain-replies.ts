@@ -1,7 +1,7 @@
 import { foldText } from './features.ts';
 
 /**
- * Whole answers that refuse and nothing else. Their words are mostly those of interest, and they are too short for the
+ * Whole answers that refuse and nothing else. They share their words with those that agree, and are too short for the
  * model.
  */
 const REFUSALS: readonly string[] = [
@@ -37,9 +37,20 @@ const REFUSALS: readonly string[] = [
   '興味ありません|興味がありません|興味はありません|興味がない|関心がありません',
   '不感兴趣|没有兴趣|没兴趣|我们不感兴趣|我不感兴趣|不感興趣|沒有興趣|沒興趣|我們不感興趣',
 ];
+/** Whole answers that agree and nothing else. */
+const AGREEMENTS: readonly string[] = [
+  'interested|i am interested|i’m interested|we are interested|interessiert|ich bin interessiert|wir sind interessiert|ich habe interesse|wir haben interesse',
+  'intéressé|intéressée|je suis intéressé|je suis intéressée|nous sommes intéressés|ça m’intéresse|me interesa|nos interesa|estoy interesado|estoy interesada',
+  'mi interessa|ci interessa|sono interessato|sono interessata|siamo interessati|tenho interesse|temos interesse|estou interessado|estou interessada|estamos interessados',
+  'ik heb interesse|we hebben interesse|ik ben geïnteresseerd|jestem zainteresowany|jestem zainteresowana|jesteśmy zainteresowani|mám zájem|máme zájem|mám záujem|máme záujem',
+  'jeg er interesseret|vi er interesserede|jeg er interessert|vi er interessert|jag är intresserad|vi är intresserade|olen kiinnostunut|olemme kiinnostuneita|kiinnostaa',
+  'érdekel|érdekel minket|mă interesează|ne interesează|sunt interesat|sunt interesată|ilgileniyorum|ilgileniyoruz|интересно|мне интересно|нам интересно|цікаво|мені цікаво|нам цікаво',
+  'интересува ме|интересува ни|zanima me|zanima nas|ενδιαφέρομαι|ενδιαφερόμαστε|μας ενδιαφέρει|με ενδιαφέρει|أنا مهتم|نحن مهتمون|מעוניין|מעוניינת|אנחנו מעוניינים',
+  'saya tertarik|kami tertarik|tôi quan tâm|chúng tôi quan tâm|สนใจครับ|สนใจค่ะ|관심 있습니다|관심 있어요|興味があります|興味あります|感兴趣|我们感兴趣|我感兴趣|感興趣|我們感興趣',
+];
 /** Words of courtesy around an answer. */
 const COURTESIES =
-  'thanks|thank you|sorry|no|danke|vielen dank|leider|nein|merci|désolé|non|gracias|lo siento|grazie|obrigado|obrigada|não|bedankt|dank u|helaas|nee|dziękuję|dziękujemy|niestety|nie|děkuji|děkujeme|ďakujem|ďakujeme|tak|nej|takk|nei|tack|kiitos|ei|köszönöm|köszönjük|nem|mulțumesc|mulțumim|nu|teşekkürler|teşekkür ederiz|hayır|спасибо|нет|дякую|дякуємо|ні|благодаря|благодарим|hvala|ne|ευχαριστώ|ευχαριστούμε|όχι|شكرا|لا|תודה|לא|धन्यवाद|नहीं|terima kasih|maaf|cảm ơn|ขอบคุณ|감사합니다|죄송합니다|ありがとうございます|谢谢|抱歉|謝謝';
+  'thanks|thank you|sorry|no|yes|ja|oui|si|sì|sim|tak|ano|áno|igen|da|evet|да|так|ναι|نعم|כן|ya|vâng|네|はい|是的|danke|vielen dank|leider|nein|merci|désolé|non|gracias|lo siento|grazie|obrigado|obrigada|não|bedankt|dank u|helaas|nee|dziękuję|dziękujemy|niestety|nie|děkuji|děkujeme|ďakujem|ďakujeme|tak|nej|takk|nei|tack|kiitos|ei|köszönöm|köszönjük|nem|mulțumesc|mulțumim|nu|teşekkürler|teşekkür ederiz|hayır|спасибо|нет|дякую|дякуємо|ні|благодаря|благодарим|hvala|ne|ευχαριστώ|ευχαριστούμε|όχι|شكرا|لا|תודה|לא|धन्यवाद|नहीं|terima kasih|maaf|cảm ơn|ขอบคุณ|감사합니다|죄송합니다|ありがとうございます|谢谢|抱歉|謝謝';
 /** Whole answers that ask to stay on a list. */
 const STAYING: readonly string[] = ['do not remove me|don’t remove me|please do not remove me|please don’t remove me'];
 const LONGEST = 80;
@@ -49,18 +60,21 @@ const words = (text: string): string =>
     .replace(/[^\p{L}\p{M}']+/gu, ' ')
     .trim();
 const setOf = (lists: readonly string[]): ReadonlySet<string> => new Set(lists.join('|').split('|').map(words));
-const [refusals, staying, courtesies] = [setOf(REFUSALS), setOf(STAYING), setOf([COURTESIES])];
+const courtesies = setOf([COURTESIES]);
+const kinds = new Map([
+  ...[...setOf(AGREEMENTS)].map((phrase) => [phrase, 'positive'] as const),
+  ...[...setOf(REFUSALS)].map((phrase) => [phrase, 'negative'] as const),
+  ...[...setOf(STAYING)].map((phrase) => [phrase, 'neutral'] as const),
+]);
 
 /** Returns the kind of a short answer that consists of a known phrase and courtesies; undefined for any other. */
-export function plainReply(text: string): 'negative' | 'neutral' | undefined {
+export function plainReply(text: string): 'negative' | 'positive' | 'neutral' | undefined {
   if (text.length > LONGEST) return undefined;
-  const whole = words(text);
-  if (staying.has(whole)) return 'neutral';
-  if (refusals.has(whole)) return 'negative';
+  const whole = kinds.get(words(text));
+  if (whole || text.includes('?')) return whole;
   const parts = text
     .split(/[\n,.;!，。！、،]+/u)
     .map(words)
-    .filter((part) => part !== '');
-  const rest = parts.filter((part) => !courtesies.has(part));
-  return rest.length === 1 && refusals.has(rest[0]!) ? 'negative' : undefined;
+    .filter((part) => part !== '' && !courtesies.has(part));
+  return parts.length === 1 ? kinds.get(parts[0]!) : undefined;
 }
