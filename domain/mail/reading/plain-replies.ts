@@ -55,20 +55,22 @@ const COURTESIES =
 const STAYING: readonly string[] = ['do not remove me|don’t remove me|please do not remove me|please don’t remove me'];
 const LONGEST = 80;
 
+type PlainKind = 'negative' | 'positive' | 'neutral';
+
 const words = (text: string): string =>
   foldText(text)
     .replace(/[^\p{L}\p{M}']+/gu, ' ')
     .trim();
 const setOf = (lists: readonly string[]): ReadonlySet<string> => new Set(lists.join('|').split('|').map(words));
 const courtesies = setOf([COURTESIES]);
-const kinds = new Map([
+const kinds = new Map<string, PlainKind>([
   ...[...setOf(AGREEMENTS)].map((phrase) => [phrase, 'positive'] as const),
   ...[...setOf(REFUSALS)].map((phrase) => [phrase, 'negative'] as const),
   ...[...setOf(STAYING)].map((phrase) => [phrase, 'neutral'] as const),
 ]);
 
 /** Returns the kind of a short answer that consists of a known phrase and courtesies; undefined for any other. */
-export function plainReply(text: string): 'negative' | 'positive' | 'neutral' | undefined {
+export function plainReply(text: string): PlainKind | undefined {
   if (text.length > LONGEST) return undefined;
   const whole = kinds.get(words(text));
   if (whole || text.includes('?')) return whole;
