@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: f52bb20b798d1584. Types: 0e026a605728eb93. */
+/* Written by `npm run db:types`; do not edit. Sources: 657a45e0036d647d. Types: e5bbcd2777cac239. */
 
 import type {
   ApprovalBinding,
@@ -4134,6 +4134,8 @@ interface OutboxRow {
   id: number;
   kind: 'start' | 'signal' | 'cancel';
   workflow_id: string;
+  /** Organization whose intent it is, or "installation". The relay takes the intents of all in equal shares. */
+  tenant: string;
   payload: JsonObject;
   attempts: number;
   available_at: Date;
@@ -4148,6 +4150,7 @@ interface OutboxRow {
 interface OutboxInsert {
   kind: 'start' | 'signal' | 'cancel';
   workflow_id: string;
+  tenant?: string;
   payload: string;
   attempts?: number;
   available_at?: Date;
@@ -5576,7 +5579,7 @@ interface WebhookDeliveriesRow {
   application_id: string | null;
   event_id: string;
   event_type: string;
-  /** The batch that makes the first attempt. Null once the delivery has its own run, or none. */
+  /** The batch that makes the first attempt, or all attempts at a failing endpoint. Null once the delivery has its own run, or none. */
   batch_id: string | null;
   status: 'pending' | 'in_flight' | 'delivered' | 'failed' | 'abandoned';
   attempt_count: number;

@@ -2,6 +2,7 @@ import test from 'ava';
 import { json } from '../../../db/connection.ts';
 import { cutConnectionOnce } from '../../../test/harness/cut-connection.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createMetrics } from '../../../lib/metrics.ts';
 import { verifySignature } from '../../../lib/signature.ts';
@@ -364,7 +365,7 @@ test.serial(
     const s = await scene(3);
     const [batchId] = s.batchIds as [string];
     const [inFlight] = await claimWebhookDeliveries(world.deps, { batchId, limit: 1, takeOver: false });
-    await engine.settler.settle(await attempt(engine, inFlight!), { ownRun: false });
+    await engine.settler.settle(await attempt(engine, inFlight!), 'new run');
     const [lost] = await claimWebhookDeliveries(world.deps, { batchId, limit: 1, takeOver: false });
     t.is(lost!.id, s.deliveryIds[1]!);
     await endClaims();
@@ -396,7 +397,7 @@ test.serial(
 
     // The worker was not dead after all: its outcome is recorded, but no longer decides.
     receiver.respond(500);
-    t.false(await engine.settler.settle(await attempt(engine, lost!), { ownRun: false }));
+    t.false(await engine.settler.settle(await attempt(engine, lost!), 'new run'));
     t.like(await delivery(lost!.id), { status: 'delivered', attempt_count: 2 });
     t.deepEqual(
       (await attempts(lost!.id)).map((row) => row.response_status),
@@ -418,7 +419,7 @@ test.serial('an endpoint deleted while its deliveries are in flight takes only i
   const results = await Promise.all(claims.map((one) => attempt(engine, one)));
   await world.deps.db('webhook_endpoints').where({ id: gone.endpoint.id }).delete();
   t.deepEqual(
-    await Promise.all(results.map((result) => engine.settler.settle(result, { ownRun: false }))),
+    await Promise.all(results.map((result) => engine.settler.settle(result, 'new run'))),
     results.map(({ delivery: { endpointId } }) => endpointId === kept.endpoint.id),
   );
   t.like(await delivery(kept.deliveryIds[0]!), { status: 'delivered' });
@@ -470,6 +471,46 @@ test.serial(
 );
 
 test.serial(
+  'deliveries to a dead endpoint wait as rows without runs, and one of them is tried at a time',
+  async (t) => {
+    const { db } = world.deps;
+    const s = await scene(40);
+    await db('outbox').delete();
+    receiver.respond({ status: 500 });
+    await run(s);
+    const tried = receiver.requests.length;
+    t.true(tried < 10, 'the endpoint counts as failing while the rest of the batch has not been tried');
+    const runs = await db('outbox').whereLike('workflow_id', 'webhook-delivery/%');
+    t.is(runs.length, 4, 'only the failures before that have runs of their own');
+    const waiting = () => db('webhook_deliveries').where({ endpoint_id: s.endpoint.id, batch_id: s.endpoint.id });
+    t.is((await waiting()).length, 36);
+    t.truthy(
+      await db('outbox')
+        .where({ workflow_id: `webhook-endpoint/${s.endpoint.id}`, kind: 'signal' })
+        .first(),
+    );
+
+    const probe = () => runBatch(engine, s.endpoint.id, { lane: true, signal: idle() });
+    const early = await probe();
+    t.like(early, { delivered: 0, failed: 0, more: false });
+    t.is(receiver.requests.length, tried, 'not before the time of the next probe');
+    clock.advance(early.waitMs!);
+    const failed = await probe();
+    t.like(failed, { delivered: 0, failed: 1, more: false });
+    t.is(failed.waitMs, 60_000, 'the pauses grow to a minute');
+    t.is(receiver.requests.length, tried + 1);
+    t.is((await waiting()).length, 36);
+    t.is((await db('outbox').whereLike('workflow_id', 'webhook-delivery/%')).length, 4);
+
+    receiver.respond(204);
+    clock.advance(DAY_MS / 2);
+    t.deepEqual(await probe(), { delivered: 36, failed: 0, diverted: 0, more: false });
+    t.is((await waiting()).length, 0);
+    t.like(await endpointRow(s.endpoint.id), { consecutive_failures: 0, enabled: true });
+  },
+);
+
+test.serial(
   'what is put into an open batch while it runs is delivered by it, and the run ends only when nothing can come',
   async (t) => {
     const { organizationId } = await world.tenant();
@@ -504,14 +545,15 @@ test.serial('a result that cannot be recorded holds up no other, and what was se
   for (const status of [204, 503]) {
     receiver.clear();
     receiver.respond(status);
-    const s = await scene(12);
-    const bad = s.deliveryIds[4]!;
+    // Few failures: an endpoint with many is left to its own batch.
+    const s = await scene(status === 204 ? 12 : 4);
+    const bad = s.deliveryIds[2]!;
     await db.raw(
       `create trigger unrecorded before insert on webhook_attempts for each row when (new.delivery_id = '${bad}') execute function unrecorded()`,
     );
     await db('outbox').delete();
     await run(s);
-    t.is(receiver.requests.length, 12);
+    t.is(receiver.requests.length, s.deliveryIds.length);
     for (const id of s.deliveryIds) {
       t.is((await attempts(id)).length, id === bad ? 0 : 1);
       t.like(await delivery(id), { status: status === 204 ? 'delivered' : 'failed', attempt_count: 1 });

@@ -179,7 +179,7 @@ async function startMissing(
       trx,
       still.map(({ intent }) => intent).filter(({ workflowId }) => !parked.has(workflowId)),
       // Spreads the starts over the time until the next page, so that new intents do not wait behind all of them.
-      (still.length / ratePerSecond) * 1_000,
+      { withinMs: (still.length / ratePerSecond) * 1_000 },
     );
     return still.length;
   });
