@@ -2,7 +2,6 @@ import test from 'ava';
 import { json } from '../../../db/connection.ts';
 import { cutConnectionOnce } from '../../../test/harness/cut-connection.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
-import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createMetrics } from '../../../lib/metrics.ts';
 import { verifySignature } from '../../../lib/signature.ts';
@@ -467,46 +466,6 @@ test.serial(
     });
     t.is((await settled([hanging.id])).length, 16);
     await slow.stop();
-  },
-);
-
-test.serial(
-  'deliveries to a dead endpoint wait as rows without runs, and one of them is tried at a time',
-  async (t) => {
-    const { db } = world.deps;
-    const s = await scene(40);
-    await db('outbox').delete();
-    receiver.respond({ status: 500 });
-    await run(s);
-    const tried = receiver.requests.length;
-    t.true(tried < 10, 'the endpoint counts as failing while the rest of the batch has not been tried');
-    const runs = await db('outbox').whereLike('workflow_id', 'webhook-delivery/%');
-    t.is(runs.length, 4, 'only the failures before that have runs of their own');
-    const waiting = () => db('webhook_deliveries').where({ endpoint_id: s.endpoint.id, batch_id: s.endpoint.id });
-    t.is((await waiting()).length, 36);
-    t.truthy(
-      await db('outbox')
-        .where({ workflow_id: `webhook-endpoint/${s.endpoint.id}`, kind: 'signal' })
-        .first(),
-    );
-
-    const probe = () => runBatch(engine, s.endpoint.id, { lane: true, signal: idle() });
-    const early = await probe();
-    t.like(early, { delivered: 0, failed: 0, more: false });
-    t.is(receiver.requests.length, tried, 'not before the time of the next probe');
-    clock.advance(early.waitMs!);
-    const failed = await probe();
-    t.like(failed, { delivered: 0, failed: 1, more: false });
-    t.is(failed.waitMs, 60_000, 'the pauses grow to a minute');
-    t.is(receiver.requests.length, tried + 1);
-    t.is((await waiting()).length, 36);
-    t.is((await db('outbox').whereLike('workflow_id', 'webhook-delivery/%')).length, 4);
-
-    receiver.respond(204);
-    clock.advance(DAY_MS / 2);
-    t.deepEqual(await probe(), { delivered: 36, failed: 0, diverted: 0, more: false });
-    t.is((await waiting()).length, 0);
-    t.like(await endpointRow(s.endpoint.id), { consecutive_failures: 0, enabled: true });
   },
 );
 
