@@ -70,7 +70,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
 /** SQLSTATE classes for values that a column cannot hold (22) and rows that a constraint refuses (23). */
 const REFUSED = /^2[23]/;
 
-/** Returns true if PostgreSQL refused to write a row, also for the public error made from the constraint. */
+/** Returns true if PostgreSQL refused to write a row; also for the public error derived from the constraint. */
 export function isRefusedRow(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : error;
   return REFUSED.test(databaseFault(cause)?.code ?? '');

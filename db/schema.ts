@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 657a45e0036d647d. Types: e5bbcd2777cac239. */
+/* Written by `npm run db:types`; do not edit. Sources: 2fca690d8471ca3d. Types: e5bbcd2777cac239. */
 
 import type {
   ApprovalBinding,

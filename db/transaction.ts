@@ -27,7 +27,7 @@ export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): 
  */
 export async function inSavepoint<T>(trx: Trx, work: () => Promise<T>): Promise<T> {
   const connection = knexOf(trx);
-  // Sent together with the first statement of the work, and fails only if that fails too.
+  // Sent together with the first statement of the work, and fails only if that statement fails too.
   const opened = connection.raw('savepoint part').then(undefined, () => undefined);
   let result: T;
   try {

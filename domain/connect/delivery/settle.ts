@@ -31,8 +31,8 @@ const STATUS: Record<Outcome, string> = {
 };
 
 /**
- * Continuation of a delivery after a failed attempt. `own run`: the delivery has a run that goes on. `new run`: one is started. `lane`: the
- * delivery waits as a row in the batch of its endpoint, which fails or is slow.
+ * Continuation of a delivery after a failed attempt. `own run`: the delivery has a run that goes on. `new run`: one is
+ * started. `lane`: the delivery waits as a row in the batch of its endpoint, which fails or is slow.
  */
 type Continuation = 'own run' | 'new run' | 'lane';
 
@@ -53,9 +53,9 @@ interface Waiting {
 }
 
 /**
- * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A result that
- * is sent but not stored would be sent again. So the settler waits for a lost connection, and stores the good results
- * of a group that cannot be written as a whole.
+ * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A sent but
+ * unstored result would be sent again. So the settler waits for a lost connection, and stores the valid results of a
+ * group that cannot be written as a whole.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
@@ -181,7 +181,7 @@ function movesToLane({ result: { outcome }, next }: Pick<Waiting, 'result' | 'ne
 const SPREAD_FROM_MS = 10_000;
 
 /**
- * Returns the time (ms) over which the starts of runs for failed deliveries are spread, so that many failures at once
+ * Returns the time (ms) over which workflow starts for failed deliveries are spread, so that many simultaneous failures
  * do not delay first attempts.
  */
 function spreadMs({ WEBHOOK_RETRY_BASE_MS: wait }: Pick<Config, 'WEBHOOK_RETRY_BASE_MS'>): number {
@@ -208,7 +208,7 @@ function wasSent({ outcome }: Result): boolean {
 }
 
 interface Written {
-  /** Ids of the deliveries that were settled: their rows now have the status of their result. */
+  /** Ids of the settled deliveries: their rows now have the status of their result. */
   decided: string[];
   /** Endpoints that fail without a success in between. */
   failing: { id: string; organization_id: string; since: string; failures: number }[];
