@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: f52bb20b798d1584. Types: 0e026a605728eb93. */
+/* Written by `npm run db:types`; do not edit. Sources: 5e73b01ed4c90b8f. Types: 0e026a605728eb93. */
 
 import type {
   ApprovalBinding,
