@@ -88,6 +88,14 @@ const KINDS: Record<string, Kind> = {
       'test/summary.test.ts': 'keeps a test open while its rejection is noticed',
     },
   },
+  'fixed waits of a browser': {
+    finds: (source) => source.match(/\.waitForTimeout\(/g) ?? [],
+    exact: {
+      'api/approvals/pages/pages.test.ts':
+        'gives a navigation that must not come time to begin; with less the test proves less',
+      'test/dashboard/leads.test.ts': 'the pause between two turns of the wheel',
+    },
+  },
   'short texts that must stand nowhere': {
     finds: shortNeedles,
     exact: {
@@ -160,6 +168,7 @@ test('the kinds of chance are seen', (t) => {
   const planted: Record<keyof typeof KINDS, [string, number]> = {
     'draws without a seed': ['const name = `a${Math.random()}`;', 1],
     'fixed waits': ['await sleep(50); setTimeout(done, 5); setInterval(look, 5); request.setTimeout(5);', 3],
+    'fixed waits of a browser': ['await page.waitForTimeout(50); await page.getByText("a").waitFor();', 1],
     'short texts that must stand nowhere': [
       "t.false(text.includes('Hello'), text);\nfor (const one of ['at-', rest]) t.false(all.includes(one));\nt.false(text.includes('long and drawn'));\nt.false(text.includes(secret));\n",
       2,
