@@ -75,7 +75,11 @@ const KINDS: Record<string, Kind> = {
       'temporal/relay-order.test.ts': 'a call takes a while, so that two of one workflow would overlap',
       'temporal/relay.test.ts': 'a call takes a while; notices come one after the other',
       'test/engine/interleavings.test.ts': DRAWS_ORDERS,
+      'test/costs/idle.test.ts': 'an idle worker is counted for a time; a busy machine runs fewer turns in it',
       'test/engine/frozen-worker.test.ts': 'a process that stands still for some time is what is tested',
+      'test/engine/lost-answers.test.ts': 'loses answers again and again; what is asserted holds for any of them',
+      'test/engine/partial-outage.test.ts':
+        'gives a count that must not rise time to do so; with less the test proves less',
       'test/engine/steps.test.ts': DRAWS_ORDERS,
       'test/harness/eventually.ts': 'the pause between two looks',
       'test/harness/keyboard.ts': 'the pause between two looks, in the browser',
