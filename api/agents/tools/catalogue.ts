@@ -2,7 +2,7 @@ import { acquisitionRoutes } from '../../reporting/acquisition/routes.ts';
 import { agentPolicyRoutes } from '../../approvals/agent-policies/routes.ts';
 import { analyticsRoutes } from '../../reporting/analytics/routes.ts';
 import { campaignRoutes } from '../../campaigns/routes.ts';
-import { directSendRoutes } from '../../inbox/compose/routes.ts';
+import { directSendRoutes } from '../../inbox/direct-sends/routes.ts';
 import { contactRoutes } from '../../audience/contacts/routes.ts';
 import { dealRoutes } from '../../crm/deal-routes.ts';
 import { pipelineRoutes } from '../../crm/pipeline-routes.ts';

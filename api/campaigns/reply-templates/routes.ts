@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/defined.ts';
 import { z } from 'zod';
-import { analyzeCopy, CATEGORIES, type Analysis } from '../../../domain/campaigns/templates/analyze.ts';
+import { analyzeCopy, CATEGORIES, type Analysis } from '../../../domain/campaigns/reply-templates/analyze.ts';
 import {
   createTemplate,
   deleteTemplate,
@@ -12,7 +12,7 @@ import {
   reorderTemplates,
   updateTemplate,
   type ReplyTemplateRow,
-} from '../../../domain/campaigns/templates/templates.ts';
+} from '../../../domain/campaigns/reply-templates/reply-templates.ts';
 import { route } from '../../http/route.ts';
 import { expectedVersion, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { findingMessage, findingCode } from '../../../lib/finding.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { acceptDirectSend, type Accepted } from '../../../domain/inbox/compose/create.ts';
-import { directSendProblems } from '../../../domain/inbox/compose/problems.ts';
-import { cancelScheduled, listScheduled, type ScheduledSend } from '../../../domain/inbox/compose/scheduled.ts';
-import { assertMailboxExists } from '../../../domain/inbox/compose/sender.ts';
+import { acceptDirectSend, type Accepted } from '../../../domain/inbox/direct-sends/create.ts';
+import { directSendProblems } from '../../../domain/inbox/direct-sends/problems.ts';
+import { cancelScheduled, listScheduled, type ScheduledSend } from '../../../domain/inbox/direct-sends/scheduled.ts';
+import { assertMailboxExists } from '../../../domain/inbox/direct-sends/sender.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import { accepted, composeBody, MAX_REQUEST_BYTES, replyBody, scheduledList, sendBody } from './schemas.ts';
