@@ -92,7 +92,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
 /** Routes of identifiers that two people claim. */
 export const identityConflictRoutes: readonly AnyRoute[] = [
   route({
-    area: 'identity-conflicts',
+    area: 'people',
     operationId: 'identityConflicts.list',
     method: 'get',
     path: '/identity-conflicts',
@@ -112,7 +112,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
       presentPage(await listConflicts(ctx, status, page), presentConflict),
   }),
   route({
-    area: 'identity-conflicts',
+    area: 'people',
     operationId: 'identityConflicts.resolve',
     method: 'post',
     path: '/identity-conflicts/:id/resolve',

@@ -20,7 +20,7 @@ import { ruleMessage } from '../../../lib/issue-message.ts';
 import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-const area = 'templates';
+const area = 'reply-templates';
 const read = { area, scope: ['READ_TEMPLATES'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_TEMPLATES'], permission: 'manage_campaigns' } as const;
 
@@ -89,7 +89,7 @@ const analysis = resource('CopyAnalysis', {
 });
 
 /** Routes of reply templates with placeholders. */
-export const templateRoutes = [
+export const replyTemplateRoutes = [
   route({
     ...read,
     operationId: 'templates.list',
