@@ -190,7 +190,7 @@ export async function settleDelivered(
 export interface RefusedCopy {
   address: string;
   hard: boolean;
-  reason: string;
+  reason: Message;
   fault: RefusalClass;
 }
 

@@ -39,6 +39,7 @@ const bounce = {
   ...recipient,
   bounce_type: z.enum(['hard', 'soft']),
   reason: text,
+  ...reason,
   source: z.enum(['smtp', 'dsn', 'reported']).describe('The server at once, a report in a mailbox, or a client'),
 };
 
@@ -245,6 +246,7 @@ export const EVENT_PAYLOADS = {
   'deliverability.complaint': z.strictObject({
     ...recipient,
     reason: text,
+    ...reason,
     source: z.enum(['arf', 'reported']).describe('A feedback report in a mailbox, or a client'),
   }),
   'inbox.email_received': inbound,
