@@ -171,6 +171,8 @@ const task = {
   entity_id: id,
   task_id: id.describe('The same'),
   title: text,
+  title_code: textOrNull.describe('Code of a title that no person wrote; null for the words of a person'),
+  title_values: z.record(z.string(), z.unknown()).nullable().describe('Values of that title'),
   contact_id: idOrNull,
   deal_id: idOrNull,
   assigned_to: idOrNull.describe('A member of the workspace'),
