@@ -45,4 +45,21 @@ export const directory = {
   'directory.may_opt_out':
     'Eine Nachricht von dieser Adresse bittet vielleicht um Abmeldung: zuerst im Posteingang entscheiden',
   'directory.suppressed': 'Die Adresse ist gesperrt ({source})',
+
+  'segment_field.email': 'E-Mail-Adresse',
+  'segment_field.email_domain': 'E-Mail-Domain',
+  'segment_field.first_name': 'Vorname',
+  'segment_field.last_name': 'Nachname',
+  'segment_field.company': 'Firma',
+  'segment_field.phone': 'Telefon',
+  'segment_field.subscribed': 'Angemeldet',
+  'segment_field.category': 'Schlagwort',
+  'segment_field.verification_status': 'Adressprüfung',
+  'segment_field.created_at': 'Hinzugefügt',
+  'segment_field.outreach_status': 'Ansprache',
+  'segment_field.seniority': 'Rang',
+  'segment_field.department': 'Abteilung',
+  'segment_field.job_title': 'Position',
+  'segment_field.company_domain': 'Domain der Firma',
+  'segment_field.emailed_by_campaign': 'Angeschrieben von Kampagne',
 };

@@ -460,4 +460,5 @@ export const TEST_PAYLOAD = z.strictObject({
   challenge: text.describe('Starts with `whcg_`; an application echoes it'),
   endpoint_id: id,
   message: text,
+  message_code: text.describe('Code of the message'),
 });
