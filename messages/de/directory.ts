@@ -62,4 +62,14 @@ export const directory = {
   'segment_field.job_title': 'Position',
   'segment_field.company_domain': 'Domain der Firma',
   'segment_field.emailed_by_campaign': 'Angeschrieben von Kampagne',
+
+  'suppression_source.bounce': 'unzustellbar',
+  'suppression_source.complaint': 'Spam-Beschwerde',
+  'suppression_source.unsubscribe': 'Abmeldung',
+  'suppression_source.manual': 'von Hand eingetragen',
+  'suppression_source.import': 'Import',
+  'verification_status.valid': 'gültig',
+  'verification_status.risky': 'riskant',
+  'verification_status.invalid': 'ungültig',
+  'verification_status.unknown': 'unbekannt',
 };

@@ -66,4 +66,15 @@ export const directory = {
   'segment_field.job_title': 'Job title',
   'segment_field.company_domain': 'Company domain',
   'segment_field.emailed_by_campaign': 'Emailed by campaign',
+
+  // Sources of suppressions, and verdicts of address verification.
+  'suppression_source.bounce': 'bounce',
+  'suppression_source.complaint': 'spam complaint',
+  'suppression_source.unsubscribe': 'opt-out',
+  'suppression_source.manual': 'added by hand',
+  'suppression_source.import': 'import',
+  'verification_status.valid': 'valid',
+  'verification_status.risky': 'risky',
+  'verification_status.invalid': 'invalid',
+  'verification_status.unknown': 'unknown',
 } as const;
