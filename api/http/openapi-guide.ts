@@ -119,7 +119,8 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
       {
         name: 'test-runs',
         title: 'Test runs',
-        description: 'A campaign tried with one prospect: real emails and calls of your app, and no change of its leads.',
+        description:
+          'A campaign tried with one prospect: real emails and calls of your app, and no change of its leads.',
       },
       {
         name: 'step-runs',

@@ -249,7 +249,11 @@ function differing(task: TaskRow, edit: TaskEdit): TaskEdit {
   );
 }
 
-function columnsOf({ title_message: title, description_message: description, ...others }: TaskEdit): Changes<'crm_tasks'> {
+function columnsOf({
+  title_message: title,
+  description_message: description,
+  ...others
+}: TaskEdit): Changes<'crm_tasks'> {
   return {
     ...(others as Changes<'crm_tasks'>),
     ...(title === undefined ? {} : { title_message: title && json(title) }),

@@ -6,6 +6,7 @@ import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { retryUntilStored } from '../platform/kernel/retry-until-stored.ts';
 import { recordSendBounce } from './outcomes/effects.ts';
+import { externalText } from '../platform/external-text.ts';
 import { ensureAccess, expireAccess } from './control/access-token.ts';
 import { claimSend, markSubmission, type Claim, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from './senders/mailbox-credentials.ts';

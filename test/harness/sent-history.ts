@@ -70,7 +70,11 @@ export async function createSentHistory(
         );
       if (n === 2 && ago === 1)
         await transact(ctx, (tx) =>
-          recordSendBounce(tx, { id: lead.sendId }, { hard: true, reason: externalText('550 5.1.1 nobody here'), source: 'dsn' }),
+          recordSendBounce(
+            tx,
+            { id: lead.sendId },
+            { hard: true, reason: externalText('550 5.1.1 nobody here'), source: 'dsn' },
+          ),
         );
     }
   }

@@ -26,15 +26,7 @@ import { call, createWorld, type World } from '../harness/world.ts';
  */
 
 /** Areas whose routes may give rights to somebody or something. */
-const AREAS = [
-  'agent-policies',
-  'lead-allowances',
-  'api-keys',
-  'approvals',
-  'automations',
-  'oauth',
-  'organizations',
-];
+const AREAS = ['agent-policies', 'lead-allowances', 'api-keys', 'approvals', 'automations', 'oauth', 'organizations'];
 
 /** Routes of these areas that hand out nothing, each with the reason. */
 const GIVES_NOTHING: Record<string, string> = {

@@ -87,10 +87,7 @@ test('an area has tables of its name, or a reason for another', async (t) => {
   const names = await tables;
   t.true(names.length > 100);
   const areas = [...new Set(routes.map(({ area }) => area))].filter((area) => area !== PAGES && !(area in AGENTS));
-  t.deepEqual(
-    areas.filter((area) => !hasTable(area, names)).toSorted(),
-    Object.keys(OTHER_TABLES).toSorted(),
-  );
+  t.deepEqual(areas.filter((area) => !hasTable(area, names)).toSorted(), Object.keys(OTHER_TABLES).toSorted());
   for (const [area, [table]] of Object.entries(OTHER_TABLES))
     if (table !== undefined) t.true(names.includes(table), area);
 });

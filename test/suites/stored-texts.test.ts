@@ -70,7 +70,9 @@ const FIELDS: Record<string, Origin> = {
 
 test('a stored sentence is a message, or has an origin that is no sentence of Heron', async (t) => {
   const source = await readFile(fileURLToPath(new URL('../../db/schema.ts', import.meta.url)), 'utf8');
-  const tableOf = new Map([...source.matchAll(/^ {2}(\w+): \{ row: (\w+)Row;/gm)].map(([, table, row]) => [row!, table!]));
+  const tableOf = new Map(
+    [...source.matchAll(/^ {2}(\w+): \{ row: (\w+)Row;/gm)].map(([, table, row]) => [row!, table!]),
+  );
   const texts = [...source.matchAll(/^(?:export )?interface (\w+)Row \{\n([^]*?)\n\}/gm)].flatMap(([, row, body]) =>
     [...body!.matchAll(/^ {2}(\w+): (.*);$/gm)]
       .filter(([, column, type]) => SPOKEN.test(column!) && /^(?:string|'.*)(?: \| null)?$/.test(type!))

@@ -128,8 +128,12 @@ test('removing an entry subscribes again only whom that entry had unsubscribed',
   );
   assertStatus(t, await patch(idOf.edited, { subscribed: false }), 200);
   await transact(ctx, (tx) => recordSendUnsubscribe(tx, { email: 'opted@example.com' }, 'link'));
-  await transact(ctx, (tx) => suppress(tx, { email: 'bounced@example.com', reason: externalText('gone'), source: 'bounce' }));
-  await transact(ctx, (tx) => suppress(tx, { email: 'complained@example.com', reason: externalText('spam'), source: 'complaint' }));
+  await transact(ctx, (tx) =>
+    suppress(tx, { email: 'bounced@example.com', reason: externalText('gone'), source: 'bounce' }),
+  );
+  await transact(ctx, (tx) =>
+    suppress(tx, { email: 'complained@example.com', reason: externalText('spam'), source: 'complaint' }),
+  );
   const entries = ['listed', 'edited', 'opted', 'late', 'arrives', 'bounced'].map((name) => ({
     value: `${name}@example.com`,
   }));
@@ -198,7 +202,9 @@ test('the check knows addresses and hosts, and forgets expired entries; the firs
       metadata: { code: '5.1.1' },
     }),
   );
-  await transact(ctx, (tx) => suppress(tx, { email: 'ada@example.com', reason: externalText('clicked'), source: 'unsubscribe' }));
+  await transact(ctx, (tx) =>
+    suppress(tx, { email: 'ada@example.com', reason: externalText('clicked'), source: 'unsubscribe' }),
+  );
   await world.deps.db('suppressions').insert([
     {
       id: newId(),

@@ -53,7 +53,13 @@ export const SEGMENT_FIELDS: readonly SegmentField[] = [
   { name: 'last_name', label: message('segment_field.last_name'), type: 'text', operators: TEXT },
   { name: 'company', label: message('segment_field.company'), type: 'text', operators: TEXT },
   { name: 'phone', label: message('segment_field.phone'), type: 'text', operators: TEXT },
-  { name: 'subscribed', label: message('segment_field.subscribed'), type: 'flag', operators: FLAG, values: ['true', 'false'] },
+  {
+    name: 'subscribed',
+    label: message('segment_field.subscribed'),
+    type: 'flag',
+    operators: FLAG,
+    values: ['true', 'false'],
+  },
   { name: 'category', label: message('segment_field.category'), type: 'label', operators: LABEL },
   {
     name: 'verification_status',
@@ -74,7 +80,12 @@ export const SEGMENT_FIELDS: readonly SegmentField[] = [
   { name: 'department', label: message('segment_field.department'), type: 'text', operators: TEXT },
   { name: 'job_title', label: message('segment_field.job_title'), type: 'text', operators: TEXT },
   { name: 'company_domain', label: message('segment_field.company_domain'), type: 'text', operators: TEXT },
-  { name: 'emailed_by_campaign', label: message('segment_field.emailed_by_campaign'), type: 'campaign', operators: LABEL },
+  {
+    name: 'emailed_by_campaign',
+    label: message('segment_field.emailed_by_campaign'),
+    type: 'campaign',
+    operators: LABEL,
+  },
 ];
 
 /** Returns the segment field for a custom field's key. */

@@ -38,11 +38,7 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
  * @returns how many keys that it made were revoked with it
  * @throws AppError not_found
  */
-export async function revokeKey(
-  ctx: Ctx,
-  id: string,
-  reason: Message = message('revoked.by_user'),
-): Promise<number> {
+export async function revokeKey(ctx: Ctx, id: string, reason: Message = message('revoked.by_user')): Promise<number> {
   if (!isUuid(id)) throw notFound('api_key');
   return transact(ctx, async (tx) => {
     const revoked = await tx.org

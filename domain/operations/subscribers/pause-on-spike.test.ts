@@ -54,7 +54,10 @@ async function scene(emails: number, settings: Record<string, unknown> = {}) {
       ),
     complain: (index: number) =>
       transact(world.system(org), async (tx) =>
-        recordComplaint(tx, (await lockSubject(tx, sends[index]!.id))!, { reason: externalText('abuse'), source: 'arf' }),
+        recordComplaint(tx, (await lockSubject(tx, sends[index]!.id))!, {
+          reason: externalText('abuse'),
+          source: 'arf',
+        }),
       ),
     status: async () => (await db('campaigns').where({ id: campaignId }).first()).status as string,
     count: async (type: string) => (await db('domain_events').where({ organization_id: org, type })).length,

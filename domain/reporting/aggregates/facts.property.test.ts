@@ -177,7 +177,9 @@ async function perform(office: Office, one: Act): Promise<void> {
         }),
       );
     case 'bounce':
-      return transact(ctx, (tx) => recordSendBounce(tx, target, { hard: one.hard, reason: externalText('no'), source: 'dsn' }));
+      return transact(ctx, (tx) =>
+        recordSendBounce(tx, target, { hard: one.hard, reason: externalText('no'), source: 'dsn' }),
+      );
     case 'complain':
       return transact(ctx, async (tx) =>
         recordComplaint(tx, (await lockSubject(tx, target.id))!, { reason: externalText('spam'), source: 'arf' }),

@@ -122,7 +122,9 @@ async function scene(name = 'Acme & Sons') {
       created_at: clock.now(),
       ...(await inboundColumns()),
     });
-  await tell((tx) => recordSendBounce(tx, { id: leads[2]!.sendId }, { hard: true, reason: externalText('no'), source: 'dsn' }));
+  await tell((tx) =>
+    recordSendBounce(tx, { id: leads[2]!.sendId }, { hard: true, reason: externalText('no'), source: 'dsn' }),
+  );
   await tell(async (tx) =>
     recordComplaint(tx, (await lockSubject(tx, leads[3]!.sendId))!, { reason: externalText('spam'), source: 'arf' }),
   );
@@ -212,7 +214,9 @@ test.serial('the figures are those of the analytics routes for the same week', a
   const { db } = world.deps;
   const late = await db('sends').where({ organization_id: tenant.organizationId }).whereNull('bounced_at').first();
   clock.set(new Date('2026-03-09T03:30:00Z'));
-  await transact(ctx, (tx) => recordSendBounce(tx, { id: late.id }, { hard: true, reason: externalText('no'), source: 'dsn' }));
+  await transact(ctx, (tx) =>
+    recordSendBounce(tx, { id: late.id }, { hard: true, reason: externalText('no'), source: 'dsn' }),
+  );
   await react(world.deps, [updateFacts]);
   const hour = { from: new Date('2026-03-09T03:00:00Z'), to: new Date('2026-03-09T04:00:00Z') };
   t.like((await readWeeklyFigures(ctx, hour, hour)).now, { sent: 0, bounces: 1, delivered: 0 });

@@ -86,9 +86,7 @@ export const closeCrm: Crm = {
 /** Reads the fields of Close's contacts: built-in ones, and custom ones as `custom.cf_…`. */
 export async function readCloseFields(call: ProviderCall): Promise<ExternalField[]> {
   const page = z.object({
-    data: z.array(
-      z.object({ id: z.string(), type: z.string(), choices: z.array(z.string()).nullish() }),
-    ),
+    data: z.array(z.object({ id: z.string(), type: z.string(), choices: z.array(z.string()).nullish() })),
     has_more: z.boolean().default(false),
   });
   const custom: ExternalField[] = [];

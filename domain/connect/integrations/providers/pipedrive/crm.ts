@@ -92,9 +92,7 @@ export const pipedriveCrm: Crm = {
 /** Reads the fields of Pipedrive's persons: built-in ones, and the account's custom ones, whose names are hashes. */
 export async function readPipedriveFields(call: ProviderCall): Promise<ExternalField[]> {
   const page = z.object({
-    data: z.array(
-      z.object({ key: z.string(), field_type: z.string(), edit_flag: z.boolean().default(false) }),
-    ),
+    data: z.array(z.object({ key: z.string(), field_type: z.string(), edit_flag: z.boolean().default(false) })),
     additional_data: z.object({ pagination: z.object({ next_start: z.number().optional() }).optional() }).nullish(),
   });
   const custom: ExternalField[] = [];
