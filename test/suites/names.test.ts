@@ -28,7 +28,6 @@ const OTHER_TABLES: Record<string, [table: string | undefined, reason: string]> 
   'lead-database': ['contacts', 'a view of contacts by job, company and outreach'],
   'prospect-catalogue': [undefined, 'its tables are in a database of their own, db/catalogue'],
   system: [undefined, 'asks servers, and stores nothing'],
-  threads: ['inbox_threads', 'the room names the place of the threads'],
 };
 
 /** Record types with another word than their table, and the reason. */

@@ -56,6 +56,7 @@ const COLUMNS: Record<string, Origin> = {
 /** Origin of each text field of events with such a name and no code beside it. */
 const FIELDS: Record<string, Origin> = {
   'automation.notified message': 'person',
+  'automation.requested cause': 'code',
   'campaign.action message': 'person',
   'campaign.email_clicked link_label': 'person',
   'contact.created source_detail': 'person',
@@ -83,7 +84,7 @@ test('a stored sentence is a message, or has an origin that is no sentence of He
 
 /** JSON Schema of an object, as far as the test reads it. */
 interface Shape {
-  properties?: Record<string, { type?: string; enum?: unknown; anyOf?: { type?: string }[] }>;
+  properties?: Record<string, { type?: string | string[]; enum?: unknown }>;
   anyOf?: Shape[];
 }
 
@@ -92,8 +93,8 @@ function uncoded(schema: Shape): string[] {
   if (schema.anyOf) return schema.anyOf.flatMap(uncoded);
   const fields = schema.properties ?? {};
   return Object.entries(fields)
-    .filter(([name, { type, enum: choices, anyOf }]) => {
-      const isText = type === 'string' || anyOf?.some((one) => one.type === 'string');
+    .filter(([name, { type, enum: choices }]) => {
+      const isText = [type].flat().includes('string');
       return SPOKEN.test(name) && isText && !choices && !(`${name}_code` in fields);
     })
     .filter(([name]) => !(/^(?:message|error_detail)$/.test(name) && 'reason_code' in fields))
