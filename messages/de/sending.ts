@@ -56,6 +56,8 @@ export const sending = {
   'suppressed.link': 'Auf der Seite des Links abgemeldet',
   'suppressed.reply': 'Möchte laut einer Antwort nichts mehr bekommen',
   'suppressed.action': 'Durch einen Schritt der Kampagne abgemeldet',
+  'suppressed.question_lost':
+    'Wollte vielleicht nichts mehr bekommen; die E-Mail wurde gelöscht, bevor jemand entschied',
   'suppressed.imported_opted_out': 'Laut einer importierten Liste abgemeldet',
   'suppressed.imported_bounced': 'Laut einer importierten Liste unzustellbar',
   'suppressed.reported': 'Abmeldung, über die API gemeldet',

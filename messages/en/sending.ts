@@ -60,6 +60,7 @@ export const sending = {
   'suppressed.link': 'Unsubscribed on the page of the link',
   'suppressed.reply': 'Asked in a reply to get no more emails',
   'suppressed.action': 'Unsubscribed by a step of the campaign',
+  'suppressed.question_lost': 'May have asked to stop, in an email that was deleted before anybody decided',
   'suppressed.imported_opted_out': 'Opted out according to an imported list',
   'suppressed.imported_bounced': 'Bounced according to an imported list',
   'suppressed.reported': 'Unsubscribed, reported through the API',
