@@ -8,8 +8,8 @@ import { filesBelow } from '../../local/sources.ts';
 import { RECORD_TYPES } from '../../web/src/pages/operator/audit-names.ts';
 
 /*
- * One name for one thing: an area of routes, which is a tag of the OpenAPI document, has the name of its folder in api/
- * and domain/ and of its tables. Record types of the audit log are tables in the singular.
+ * One name for one thing. An area of routes is a tag of the OpenAPI document. It has the name of its folder in api/ and
+ * domain/, and of its tables. Record types of the audit log are tables in the singular.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
