@@ -10,7 +10,7 @@ import { installPseudo, outsideOfSentences, PSEUDO, servePseudo } from '../harne
 import { call } from '../harness/world.ts';
 import { createSceneWorld } from '../screenshots/catalogue.ts';
 import { furnish, type Scene } from '../screenshots/scene.ts';
-import type { SceneWorld } from '../screenshots/stage.ts';
+import { HOSTILE, type SceneWorld } from '../screenshots/stage.ts';
 
 const browserTest = browserTests(test);
 /** Visitors of each workspace that go through the pages at once: most of a visit is waiting. */
@@ -76,6 +76,9 @@ const WRITTEN =
 /** Names of fields of answers that hold sentences. */
 const SPOKEN = /(?:^|_)(?:reason|message|fix|detail|error|remediation)$/;
 
+/** Fields that only people and other systems write. */
+const WRITTEN_BY_PEOPLE = new Set(['lost_reason', 'canceled_reason']);
+
 /**
  * Returns sentences in an answer that are of no language file. The code `words` marks the words of people and servers.
  */
@@ -84,8 +87,8 @@ function foreignSentences(value: unknown): string[] {
   const fields = value as Record<string, unknown>;
   return Object.entries(fields).flatMap(([name, part]) => {
     if (typeof part !== 'string') return foreignSentences(part);
-    const isSentence = SPOKEN.test(name) && part.includes(' ');
-    const isQuoted = (fields[`${name}_code`] ?? fields.code) === 'words';
+    const isSentence = SPOKEN.test(name) && part.includes(' ') && part !== HOSTILE;
+    const isQuoted = (fields[`${name}_code`] ?? fields.code) === 'words' || WRITTEN_BY_PEOPLE.has(name);
     return isSentence && !isQuoted && /[a-z]{2}/i.test(outsideOfSentences(part).replaceAll(ALIKE, ' '))
       ? [`${name}: ${part}`]
       : [];
