@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: a5f4c359dbaed5ce. Types: 8e1e48962fee6991. */
+/* Written by `npm run db:types`; do not edit. Sources: 00f4356ff13a7943. Types: 8e1e48962fee6991. */
 
 import type {
   ApprovalBinding,

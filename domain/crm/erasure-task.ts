@@ -8,8 +8,9 @@ import { usualTaskType } from './task-types.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Opens a task for each answer that asks to erase personal data, due a month after its receipt (GDPR, article 12(3)). Deleting the contact completes it
- * (`domain/directory/erase-traces.ts`). A doubtful request waits for a person's decision.
+ * Opens a task for each answer that requests erasure of personal data, due a month after its receipt (GDPR, article
+ * 12(3)). Deleting the contact completes it (`domain/directory/erase-traces.ts`). A doubtful request waits for a
+ * person's decision.
  */
 export async function openErasureTasks(
   tx: Tx,

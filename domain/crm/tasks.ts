@@ -33,7 +33,7 @@ interface TaskMessages {
   description_message?: Message | null | undefined;
 }
 
-/** Editable fields of a task. Undefined leaves a field unchanged, null empties it. */
+/** Editable fields of a task. Undefined leaves a field unchanged, null clears it. */
 interface TaskEdit extends TaskMessages {
   title?: string | undefined;
   assigned_to?: string | null | undefined;
@@ -46,7 +46,7 @@ interface TaskEdit extends TaskMessages {
   status?: TaskStatus | undefined;
 }
 
-/** A new task. It is pending, and of medium priority by default. */
+/** A new task. By default the task is pending and of medium priority. */
 export interface NewTask extends Omit<TaskEdit, 'status'> {
   title: string;
   contact_id?: string | null | undefined;
@@ -107,7 +107,7 @@ export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
 
 /**
  * Stores a task whose ids and type have been checked.
- * @param source origin of a task that no person creates; each source has at most one task
+ * @param source origin of a task created by Heron; each source has at most one task
  * @returns undefined if the source has a task already
  */
 export async function insertTask(
@@ -146,8 +146,8 @@ export async function insertTask(
 }
 
 /**
- * Changes a task. Completing it sets a time stamp once; reopening it clears the stamp. Emits crm.task_updated if
- * anything changed.
+ * Changes a task. Completing the task sets a time stamp once; reopening it clears the stamp. Emits crm.task_updated if
+ * any field changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, bad_request as found by {@link taskProblems}, conflict if `updated_at` has changed
  */
@@ -181,7 +181,7 @@ function withoutShown(edit: TaskEdit, task: TaskRow, language: Language | undefi
   };
 }
 
-/** Writes a change of a locked task, whose ids and type are known to be right; crm.task_updated fires where something changed. */
+/** Writes a change of a locked task with checked ids and type, and emits crm.task_updated if any field changed. */
 export async function changeTask(tx: Tx, before: TaskRow, edit: TaskEdit): Promise<TaskRow> {
   const changes = differing(before, edit);
   const fields = Object.keys(changes).filter((field) => !field.endsWith('_message'));
