@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 5e73b01ed4c90b8f. Types: 0e026a605728eb93. */
+/* Written by `npm run db:types`; do not edit. Sources: e6143d71014f7ba7. Types: f5d6f9f2bcb0e83e. */
 
 import type {
   ApprovalBinding,
@@ -425,7 +425,8 @@ interface ApiKeysRow {
   last_request_ip: string | null;
   expires_at: Date | null;
   revoked_at: Date | null;
-  revoked_reason: string | null;
+  /** Message: the words of the person who revoked it, or the cause. */
+  revoked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1687,8 +1688,13 @@ interface CrmTasksRow {
   assigned_team_id: string | null;
   /** Kept when the account is deleted. Null for a task created by a reply. */
   created_by: string | null;
+  /** Words of a person, or the English text of "title_message", by which tasks are searched and sorted. */
   title: string;
+  /** Message, rendered when read, for a title that no person wrote. */
+  title_message: Message | null;
   description: string | null;
+  /** Message, rendered when read, for a description that no person wrote. */
+  description_message: Message | null;
   due_date: Date | null;
   priority: 'low' | 'medium' | 'high' | 'urgent';
   priority_rank: number;
@@ -1711,7 +1717,9 @@ interface CrmTasksInsert {
   assigned_team_id?: string | null;
   created_by?: string | null;
   title: string;
+  title_message?: string | null;
   description?: string | null;
+  description_message?: string | null;
   due_date?: Date | null;
   priority: 'low' | 'medium' | 'high' | 'urgent';
   type: string;
@@ -4134,6 +4142,8 @@ interface OutboxRow {
   id: number;
   kind: 'start' | 'signal' | 'cancel';
   workflow_id: string;
+  /** Organization whose intent it is, or "installation". The relay takes the intents of all in equal shares. */
+  tenant: string;
   payload: JsonObject;
   attempts: number;
   available_at: Date;
@@ -4148,6 +4158,7 @@ interface OutboxRow {
 interface OutboxInsert {
   kind: 'start' | 'signal' | 'cancel';
   workflow_id: string;
+  tenant?: string;
   payload: string;
   attempts?: number;
   available_at?: Date;
@@ -5066,7 +5077,8 @@ interface SuppressionsRow {
   /** Email address in lower case, or the bare host if "kind" is domain. */
   email: string;
   kind: 'email' | 'domain';
-  reason: string;
+  /** Message: the words of a server or a person, or the cause of the entry. Null if no reason was given. */
+  reason: Message | null;
   source: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'import';
   campaign_id: string | null;
   metadata: JsonObject;
@@ -5080,7 +5092,7 @@ interface SuppressionsInsert {
   organization_id: string;
   email: string;
   kind: 'email' | 'domain';
-  reason?: string;
+  reason?: string | null;
   source: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'import';
   campaign_id?: string | null;
   metadata?: string;
@@ -5576,7 +5588,7 @@ interface WebhookDeliveriesRow {
   application_id: string | null;
   event_id: string;
   event_type: string;
-  /** The batch that makes the first attempt. Null once the delivery has its own run, or none. */
+  /** The batch that makes the first attempt, or all attempts at a failing endpoint. Null once the delivery has its own run, or none. */
   batch_id: string | null;
   status: 'pending' | 'in_flight' | 'delivered' | 'failed' | 'abandoned';
   attempt_count: number;

@@ -57,6 +57,7 @@ export const contactRoutes = [
     method: 'post',
     path: '/contacts/search',
     readOnly: true,
+    isQuestion: true,
     summary: 'Contacts that match filters',
     description:
       'A cursor is valid only with the same filters and order. lead_status and engagement need exactly one campaign id.',
@@ -168,7 +169,7 @@ export const contactRoutes = [
     description: 'Includes campaigns, categories and custom fields.',
     params: idParams,
     success: { status: 200, body: contactDetail },
-    handler: async (ctx, { params }) => presentDetail(await getContact(ctx, params.id)),
+    handler: async (ctx, { params }) => presentDetail(await getContact(ctx, params.id), ctx),
   }),
   route({
     ...write,
