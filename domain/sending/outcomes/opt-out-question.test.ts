@@ -134,7 +134,7 @@ test.serial(
     await ask(DOUBTFUL);
     const refused = await answer(desk.tenant.apiKey);
     assertStatus(t, refused, 400);
-    t.regex(JSON.stringify(refused.body), /may ask to stop/);
+    t.regex(JSON.stringify(refused.body), /may be an opt-out/);
     const written = await answer();
     assertStatus(t, written, 200);
     t.is(await desk.finish(written.body.task_id), 'sent');
