@@ -21,6 +21,8 @@ export const audience = {
   'audience.no_verification.fix': 'Wer sie betreibt, setzt EMAIL_VERIFICATION.',
   'audience.contact_deleted': 'Der Kontakt wurde gelöscht',
   'audience.unknown_segment': 'ist kein Segment dieses Arbeitsbereichs',
+  'audience.too_many_patterns':
+    'hat zu viele Werte für contains, starts_with und ends_with: {patterns, plural, one {# Wert lässt} other {# Werte lassen}} sich mit höchstens {contacts, plural, one {# Kontakt} other {# Kontakten}} vergleichen',
   'audience.exports_running': 'andere Exporte laufen noch',
 
   'audience.labels_tag': 'Tags',

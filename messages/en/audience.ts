@@ -22,6 +22,8 @@ export const audience = {
   'audience.no_verification.fix': 'The operator sets EMAIL_VERIFICATION.',
   'audience.contact_deleted': 'The contact was deleted',
   'audience.unknown_segment': 'is not a segment of this workspace',
+  'audience.too_many_patterns':
+    'has too many values for contains, starts_with and ends_with: {patterns, plural, one {# value} other {# values}} can be compared with at most {contacts, plural, one {# contact} other {# contacts}}',
   'audience.exports_running': 'other exports are running',
 
   // Messages about labels.
