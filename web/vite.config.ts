@@ -38,7 +38,16 @@ export default defineConfig({
             { name: 'first', tags: ['$initial'], priority: 2 },
             { name: 'parts', test: COMMON, priority: 1 },
             { name: 'icons', test: /^\0tabler:/, minShareCount: 2, priority: 1 },
-            { name: 'controls', test: /@mantine|@floating-ui|src\/components\//, minShareCount: 3 },
+            {
+              name: 'controls',
+              test: /@mantine(?!\/core\/esm\/components\/(Color(Input|Picker)|NumberInput|Menu|TagsInput|PasswordInput)\/)|@floating-ui|src\/components\//,
+              minShareCount: 3,
+            },
+            // Large controls that only some pages show.
+            { name: 'colors', test: /components\/Color(Input|Picker)\//, minShareCount: 2 },
+            { name: 'numbers', test: /components\/NumberInput\/|react-number-format/, minShareCount: 2 },
+            { name: 'inputs', test: /components\/(TagsInput|PasswordInput)\//, minShareCount: 2 },
+            { name: 'menu', test: /components\/Menu\//, minShareCount: 2 },
             { name: 'report', test: /pages\/reports\/(figure-link|nothing|period)\./, minShareCount: 2 },
           ],
         },

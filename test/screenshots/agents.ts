@@ -32,12 +32,19 @@ export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<Pag
   const first = await run('Lights for shops in Bremen');
   await post(`/runs/${await run(WIDE)}/cancel`, {});
   await run(HOSTILE);
-  await createApiKey(deps, organizationId, tenant.userId);
+  const { apiKeyId } = await createApiKey(deps, organizationId, tenant.userId);
   await createPolicy(deps, tenant, { name: HOSTILE, mailbox_ids: [mailbox] });
-  await post('/oauth/applications', {
+  const application = await post('/oauth/applications', {
     name: WIDE,
     redirect_uris: [`https://app.example.com/${'long/'.repeat(20)}`],
     scopes: ['read_campaigns'],
+    allowed_webhook_domains: ['hooks.northwind.example'],
+  });
+  await post('/events', {
+    name: 'signup.completed',
+    email: 'product@example.com',
+    user_id: 'user-1',
+    data: { plan: HOSTILE },
   });
   await createApproval(world.system(organizationId), tenant, {
     content: approvalContent({
@@ -57,6 +64,13 @@ export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<Pag
     ['agents-policies', '/agents/policies'],
     ['agents-policies-empty', '/agents/policies', 'empty'],
     ['agents-keys', '/agents/keys'],
+    ['agents-key', `/agents/keys/${apiKeyId}`],
+    ['agents-key-policy', `/agents/keys/${apiKeyId}?tab=policy`],
+    ['agents-key-usage', `/agents/keys/${apiKeyId}?tab=usage`],
+    ['agents-key-requests', `/agents/keys/${apiKeyId}?tab=requests`],
+    ['agents-events', '/agents/events'],
+    ['agents-events-empty', '/agents/events', 'empty'],
+    ['agents-application', `/agents/applications/${application.id}`],
     ['agents-applications', '/agents/applications'],
     ['agents-applications-empty', '/agents/applications', 'empty'],
     ['agents-connect', '/agents/connect'],

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { approvalContent, createApproval } from '../harness/approvals.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
+import { newId } from '../../lib/ids.ts';
 import { call } from '../harness/world.ts';
 import { sceneOfAutomations } from './automations.ts';
 import { sceneOfCrm } from './crm.ts';
@@ -10,6 +11,7 @@ import { sceneOfMeetings } from './meetings.ts';
 import { sceneOfInbox } from './inbox.ts';
 import { sceneOfOperator } from './operator.ts';
 import { sceneOfAgents } from './agents.ts';
+import { sceneOfSettings } from './settings.ts';
 import { sceneOfReports } from './reports.ts';
 import { sceneOfOrders } from './orders.ts';
 import { ENDLESS, HOSTILE, WIDE, type PageToSee, type SceneWorld, type Stage } from './stage.ts';
@@ -34,6 +36,7 @@ const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfReports,
   sceneOfAgents,
   sceneOfOrders,
+  sceneOfSettings,
 ];
 
 /** Fills one workspace with data as after some time of use, and leaves another empty. */
@@ -41,7 +44,11 @@ export async function furnish(world: SceneWorld): Promise<Scene> {
   const tenant = await world.tenant('Northwind');
   const empty = await world.tenant('Newcomers');
   const post = async (path: string, body: unknown, method = 'POST') => {
-    const answer = await call(world, method, `/v1${path}`, { token: tenant.sessionToken, body });
+    const answer = await call(world, method, `/v1${path}`, {
+      token: tenant.sessionToken,
+      body,
+      ...(method === 'GET' ? {} : { headers: { 'idempotency-key': newId() } }),
+    });
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
     return answer.body;
   };

@@ -12,6 +12,7 @@ import { meetings } from './meetings.ts';
 import { operator } from './operator.ts';
 import { reports } from './reports.ts';
 import { review } from './review.ts';
+import { settings } from './settings.ts';
 import { start } from './start.ts';
 
 /** The dashboard's messages in German, by area. The browser loads an area with the first page that uses it. */
@@ -30,5 +31,6 @@ export const dashboard = {
   operator,
   reports,
   review,
+  settings,
   start,
 };

@@ -404,4 +404,9 @@ export const operator = {
   'operator.limit.webhook_deliveries_per_endpoint_at_once': 'Gleichzeitige Webhook-Zustellungen je Endpunkt',
   'operator.limit.realtime_connections_per_process': 'Ereignisströme je Prozess',
   'operator.limit.realtime_connections_per_workspace': 'Ereignisströme je Arbeitsbereich',
+  'operator.deliveries.live': 'Live verfolgen',
+  'operator.dropped': 'Wegen Ratenlimits verworfene Ereignisse',
+  'operator.dropped.count': 'Verworfen',
+  'operator.dropped.endpoint_rate': 'Limit des Endpunkts',
+  'operator.dropped.event_type_rate': 'Limit dieser Art von Ereignis',
 };

@@ -401,4 +401,9 @@ export const operator = {
   'operator.limit.webhook_deliveries_per_endpoint_at_once': 'Concurrent webhook deliveries per endpoint',
   'operator.limit.realtime_connections_per_process': 'Event streams per process',
   'operator.limit.realtime_connections_per_workspace': 'Event streams per workspace',
+  'operator.deliveries.live': 'Live tail',
+  'operator.dropped': 'Events dropped by rate limits',
+  'operator.dropped.count': 'Dropped',
+  'operator.dropped.endpoint_rate': 'limit of the endpoint',
+  'operator.dropped.event_type_rate': 'limit of this type of event',
 } as const;

@@ -1,7 +1,9 @@
 import { Box, Menu, useMantineColorScheme } from '@mantine/core';
 import IconCheck from 'tabler:check';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState, type ReactElement } from 'react';
 import { LANGUAGES, type Language } from '../../../messages/languages.ts';
+import { routed } from '../components/page-link.tsx';
 import { loadTexts, useText } from '../text/index.ts';
 import { isShort, queryClient } from './api.ts';
 import { selectWorkspace, signOut, usePerson } from './person.ts';
@@ -63,6 +65,9 @@ export function AccountMenu({ button }: { button: ReactElement }) {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <Menu.Item component={Link} to={routed('/settings')} closeMenuOnClick>
+          {t('nav.settings')}
+        </Menu.Item>
         <Menu.Item component="a" href="/account/apps">
           {t('shell.apps')}
         </Menu.Item>

@@ -10,6 +10,7 @@ import IconCalendarEvent from 'tabler:calendar-event';
 import IconMailbox from 'tabler:mailbox';
 import IconRobot from 'tabler:robot';
 import IconStethoscope from 'tabler:stethoscope';
+import IconSettings from 'tabler:settings';
 import IconRoute from 'tabler:route';
 import IconPlugConnected from 'tabler:plug-connected';
 import type { ReactNode } from 'react';
@@ -45,4 +46,5 @@ export const NAVIGATION: readonly NavigationItem[] = [
   { key: 'agents', path: '/agents', icon: IconRobot, needs: 'view_campaigns' },
   { key: 'reports', path: '/reports', icon: IconChartLine, needs: 'view_analytics' },
   { key: 'operator', path: '/operations', icon: IconStethoscope, needs: 'view_analytics' },
+  { key: 'settings', path: '/settings', icon: IconSettings },
 ];

@@ -11,6 +11,7 @@ import { meetingsPages } from '../pages/meetings/routes.ts';
 import { operatorPages } from '../pages/operator/routes.ts';
 import { reportsPages } from '../pages/reports/routes.ts';
 import { reviewPages } from '../pages/review/routes.ts';
+import { settingsPages } from '../pages/settings/routes.ts';
 import { startPages } from '../pages/start/routes.ts';
 import type { PageRoute } from './page-route.ts';
 
@@ -30,6 +31,7 @@ export const PAGES = [
   ...agentsPages,
   ...reportsPages,
   ...operatorPages,
+  ...settingsPages,
 ] as const;
 
 /** Returns the page at an address; undefined if there is none. */

@@ -11,6 +11,7 @@ type Data =
   | 'choices'
   | 'contacts'
   | 'deals'
+  | 'events'
   | 'flow'
   | 'goals'
   | 'import-preview'
@@ -57,7 +58,7 @@ export const STALE: Readonly<Record<Subject, readonly Data[]>> = {
   campaign: ['campaigns', 'checklist'],
   contact: ['campaigns', 'contacts', 'checklist'],
   crm: ['deals', 'tasks', 'contacts'],
-  custom: [],
+  custom: ['events'],
   deliverability: ['campaigns', 'suppressions'],
   domain_renewal: ['orders'],
   email_account: ['mailboxes', 'checklist'],
@@ -66,9 +67,9 @@ export const STALE: Readonly<Record<Subject, readonly Data[]>> = {
   mailbox_order: ['orders'],
   meeting: ['meetings', 'contacts'],
   payment: ['orders'],
-  role: ['team'],
+  role: ['team', 'person'],
   run: ['runs'],
-  settings: ['settings'],
-  team: ['team'],
+  settings: ['settings', 'person'],
+  team: ['team', 'person'],
   warmup: ['mailboxes'],
 };

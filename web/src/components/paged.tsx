@@ -12,10 +12,14 @@ interface PageOfRows {
   pagination: { next_cursor: string | null };
 }
 
-/** Loads a list of the API page by page. After a filter change the old rows stay until the new ones arrive. */
+/**
+ * Loads a list of the API page by page. After a filter change the old rows stay until the new ones arrive.
+ * @param everyMs interval (ms) in which the loaded pages are fetched again; false: only after events
+ */
 export function usePaged<Page extends PageOfRows>(
   queryKey: Key,
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page>,
+  everyMs: number | false = false,
 ) {
   return useInfiniteQuery({
     queryKey,
@@ -23,6 +27,7 @@ export function usePaged<Page extends PageOfRows>(
     initialPageParam: '',
     getNextPageParam: (last) => last.pagination.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
+    refetchInterval: everyMs,
   });
 }
 

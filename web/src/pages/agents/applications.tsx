@@ -1,22 +1,18 @@
-import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Modal, Table, Text, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import IconApps from 'tabler:apps';
 import IconPlus from 'tabler:plus';
 import { useState } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron } from '../../app/api.ts';
 import { useAction } from '../../components/action.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
 import { SecretOnce } from '../../components/copy.tsx';
-import { Facts } from '../../components/facts.tsx';
 import { Form } from '../../components/form.tsx';
-import { isEmptyList, More, usePaged } from '../../components/paged.tsx';
-import { Section } from '../../components/section.tsx';
+import { PageLink } from '../../components/page-link.tsx';
+import { isEmptyList, PagedTable, usePaged } from '../../components/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
 import { AgentsPage } from './frame.tsx';
-
-type Application = RowOf<'/v1/oauth/applications'>;
 
 /** Page of the workspace's OAuth applications: programs that ask people for access. */
 export default function ApplicationsPage() {
@@ -42,58 +38,40 @@ export default function ApplicationsPage() {
               </Empty>
             );
           return (
-            <Stack>
-              {rows.map((application) => (
-                <ApplicationCard key={application.id} application={application} />
+            <PagedTable
+              list={list}
+              minWidth={560}
+              columns={[
+                { label: t('agents.name') },
+                { label: t('agents.app.client'), isExtra: true },
+                { label: t('agents.created') },
+              ]}
+            >
+              {rows.map((one) => (
+                <Table.Tr key={one.id}>
+                  <Table.Td maw={{ base: 200, sm: 320 }} className="clip" title={one.name}>
+                    <PageLink to={`/agents/applications/${one.id}`} size="sm" fw={600}>
+                      {one.name}
+                    </PageLink>
+                  </Table.Td>
+                  <Table.Td maw={320} className="clip">
+                    <Text size="sm" ff="monospace">
+                      {one.client_id}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td c="dimmed">
+                    <Ago at={one.created_at} />
+                  </Table.Td>
+                </Table.Tr>
               ))}
-            </Stack>
+            </PagedTable>
           );
         }}
       </Answered>
-      <More list={list} />
       <Modal opened={isOpen} onClose={form.close} title={t('agents.app.new')} size="lg">
         <NewApplication onDone={form.close} />
       </Modal>
     </AgentsPage>
-  );
-}
-
-function ApplicationCard({ application }: { application: Application }) {
-  const t = useText();
-  const [secret, setSecret] = useState<string>();
-  const path = { params: { path: { id: application.id } } };
-  const rotate = useAction(() => dataOf(heron.POST('/v1/oauth/applications/{id}/rotate-secret', path)), {
-    isShown: true,
-    onDone: (answer) => setSecret(answer.client_secret),
-  });
-  const remove = useAction(() => dataOf(heron.DELETE('/v1/oauth/applications/{id}', path)), {
-    stale: [['applications']],
-    isShown: true,
-  });
-  return (
-    <Section title={application.name}>
-      <Stack gap="sm">
-        <Facts
-          rows={[
-            [t('agents.app.client'), application.client_id],
-            [t('agents.app.redirects'), application.redirect_uris.join(', ')],
-            [t('agents.app.scopes'), application.scopes.join(', ')],
-            [t('agents.created'), <Ago key="at" at={application.created_at} />],
-          ]}
-        />
-        {secret ? (
-          <SecretOnce name={t('agents.app.secret')} value={secret} onDone={() => setSecret(undefined)} />
-        ) : null}
-        <Group gap="xs">
-          <ConfirmButton size="xs" act={rotate} label={t('agents.app.rotate')} title={t('agents.app.rotate.ask')}>
-            {t('agents.app.rotate.why')}
-          </ConfirmButton>
-          <ConfirmButton size="xs" act={remove} label={t('agents.delete')} title={t('agents.app.delete.ask')}>
-            {t('agents.app.delete.why')}
-          </ConfirmButton>
-        </Group>
-      </Stack>
-    </Section>
   );
 }
 

@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { CopyBox } from '../../components/copy.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/section.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { PageLink } from '../../components/page-link.tsx';
@@ -36,6 +37,18 @@ export default function ConnectPage() {
               {t('agents.keys')}
             </PageLink>
           </Text>
+          <CopyBox
+            label={t('agents.mcp.key')}
+            value={JSON.stringify(
+              {
+                mcpServers: {
+                  heron: { type: 'http', url: address, headers: { Authorization: 'Bearer <HERON_KEY>' } },
+                },
+              },
+              null,
+              2,
+            )}
+          />
         </Stack>
       </Section>
       <Section title={t('agents.mcp.rest')}>
@@ -54,6 +67,34 @@ export default function ConnectPage() {
           }
         </Answered>
       </Section>
+      <Tools />
     </AgentsPage>
+  );
+}
+
+/** Tools that a credential with the person's rights may call, over MCP and REST. */
+function Tools() {
+  const t = useText();
+  const tools = useQuery({
+    queryKey: ['policies', 'tools'],
+    queryFn: () => dataOf(heron.GET('/v1/ai/tools')),
+  });
+  return (
+    <Answered query={tools} skeleton={<ListSkeleton rows={3} />}>
+      {({ tools: rows }) => (
+        <DataTable
+          title={t('agents.tools')}
+          note={t('agents.tools.why')}
+          filename="tools"
+          rows={rows}
+          keyOf={({ name }) => name}
+          columns={[
+            { label: t('agents.name'), value: ({ name }) => name },
+            { label: t('agents.tools.does'), value: ({ title }) => title },
+            { label: t('agents.tools.reads'), value: (one) => t(one.read_only ? 'agents.yes' : 'agents.no') },
+          ]}
+        />
+      )}
+    </Answered>
   );
 }

@@ -14,6 +14,7 @@ export function AgentsPage({ actions, children }: { actions?: ReactNode; childre
     { to: '/agents/policies', label: t('agents.policies'), isShown: mayPolicies },
     { to: '/agents/keys', label: t('agents.keys'), isShown: mayKeys },
     { to: '/agents/applications', label: t('agents.applications'), isShown: mayKeys },
+    { to: '/agents/events', label: t('agents.productEvents'), isShown: true },
     { to: '/agents/connect', label: t('agents.connect'), isShown: true },
   ];
   return (

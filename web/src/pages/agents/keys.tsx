@@ -1,21 +1,21 @@
-import { Badge, Button, Checkbox, Modal, Radio, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Modal, Radio, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import IconKey from 'tabler:key';
 import IconPlus from 'tabler:plus';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { dataOf, heron } from '../../app/api.ts';
 import { useAction } from '../../components/action.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { SecretOnce } from '../../components/copy.tsx';
 import { Form } from '../../components/form.tsx';
 import { isEmptyList, PagedTable, usePaged } from '../../components/paged.tsx';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
+import { PageLink } from '../../components/page-link.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
 import { AgentsPage } from './frame.tsx';
-
-type Key = RowOf<'/v1/api-keys'>;
+import { KeyState, type Key } from './key-state.tsx';
 
 /** Page of the workspace's API keys with their permissions, their last use, and their revocation. */
 export default function KeysPage() {
@@ -76,7 +76,9 @@ function KeyRow({ one, maker }: { one: Key; maker: Key | undefined }) {
   return (
     <Table.Tr>
       <Table.Td maw={{ base: 160, sm: 260 }} className="clip" title={one.name}>
-        {one.name}
+        <PageLink to={`/agents/keys/${one.id}`} size="sm" fw={600}>
+          {one.name}
+        </PageLink>
         {one.made_by_key_id || one.made_by_application_id ? (
           <Text size="xs" c="dimmed">
             {maker
@@ -91,9 +93,7 @@ function KeyRow({ one, maker }: { one: Key; maker: Key | undefined }) {
         </Text>
       </Table.Td>
       <Table.Td>
-        <Badge variant="light" color={one.status === 'active' ? 'teal' : 'gray'} tt="none">
-          {t(`agents.key.${one.status}`)}
-        </Badge>
+        <KeyState one={one} />
       </Table.Td>
       <Table.Td c="dimmed">{one.last_used_at ? <Ago at={one.last_used_at} /> : t('agents.never')}</Table.Td>
       <Table.Td>

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, ColorInput, Group, Modal, Stack, TextInput, type TextInputProps } from '@mantine/core';
+import { ActionIcon, Button, ColorInput, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import IconDown from 'tabler:arrow-down';
 import IconUp from 'tabler:arrow-up';
@@ -8,6 +8,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useAction } from '../../components/action.ts';
 import { offProps } from '../../components/focus.ts';
+import { NameField } from '../../components/name-field.tsx';
 import { ErrorNote } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
 import type { Pipeline, Stage } from './deals.ts';
@@ -63,29 +64,6 @@ export function EditStages({ pipeline }: { pipeline: Pipeline }) {
         </Stack>
       </Modal>
     </>
-  );
-}
-
-/**
- * Name field that is saved when it loses the focus. If the person typed nothing, it shows others' changes and does not
- * overwrite them.
- */
-function NameField({
-  name,
-  rename,
-  ...field
-}: TextInputProps & { name: string; rename: (to: string, done: { onSuccess: () => void }) => void }) {
-  const [typed, type] = useState<string>();
-  return (
-    <TextInput
-      {...field}
-      maxLength={255}
-      value={typed ?? name}
-      onChange={(event) => type(event.currentTarget.value)}
-      onBlur={() =>
-        typed?.trim() && typed !== name ? rename(typed, { onSuccess: () => type(undefined) }) : type(undefined)
-      }
-    />
   );
 }
 

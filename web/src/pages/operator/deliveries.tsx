@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Code, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Code, Group, Modal, Select, Stack, Switch, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
@@ -13,6 +13,8 @@ import { toNumber, useText } from '../../text/index.ts';
 type Delivery = RowOf<'/v1/webhooks/deliveries'>;
 const STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
 type Status = (typeof STATUSES)[number];
+/** Interval (ms) in which the live tail looks for new deliveries. No event reports a delivery. */
+const TAIL_MS = 2_000;
 const COLORS: Record<Status, string> = {
   pending: 'gray',
   in_flight: 'blue',
@@ -26,29 +28,41 @@ export function DeliveryList({ endpointId }: { endpointId?: string }) {
   const t = useText();
   const [status, setStatus] = useFilter('status');
   const [open, setOpen] = useState<string>();
-  const list = usePaged(['operator', 'deliveries', endpointId, status], (cursor, signal) => {
-    const query = { limit: 25, ...(status ? { status: status as Status } : {}), ...cursor };
-    return dataOf(
-      endpointId
-        ? heron.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id: endpointId }, query }, signal })
-        : heron.GET('/v1/webhooks/deliveries', { params: { query }, signal }),
-    );
-  });
+  const [isLive, setLive] = useState(false);
+  const list = usePaged(
+    ['operator', 'deliveries', endpointId, status],
+    (cursor, signal) => {
+      const query = { limit: 25, ...(status ? { status: status as Status } : {}), ...cursor };
+      return dataOf(
+        endpointId
+          ? heron.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id: endpointId }, query }, signal })
+          : heron.GET('/v1/webhooks/deliveries', { params: { query }, signal }),
+      );
+    },
+    isLive && TAIL_MS,
+  );
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="xs">
         <Text component="h2" fw={650} size="md" m={0}>
           {t('operator.deliveries')}
         </Text>
-        <Select
-          value={status || null}
-          onChange={(value) => setStatus(value ?? '')}
-          data={STATUSES.map((value) => ({ value, label: t(`operator.delivery.${value}`) }))}
-          placeholder={t('operator.anyState')}
-          aria-label={t('operator.anyState')}
-          clearable
-          w={180}
-        />
+        <Group gap="md">
+          <Switch
+            label={t('operator.deliveries.live')}
+            checked={isLive}
+            onChange={(event) => setLive(event.currentTarget.checked)}
+          />
+          <Select
+            value={status || null}
+            onChange={(value) => setStatus(value ?? '')}
+            data={STATUSES.map((value) => ({ value, label: t(`operator.delivery.${value}`) }))}
+            placeholder={t('operator.anyState')}
+            aria-label={t('operator.anyState')}
+            clearable
+            w={180}
+          />
+        </Group>
       </Group>
       <Answered query={list} skeleton={<ListSkeleton rows={4} />}>
         {({ pages }) => {

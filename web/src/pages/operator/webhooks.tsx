@@ -10,6 +10,7 @@ import { Ago } from '../../components/time.tsx';
 import { PageLink, useGoTo } from '../../components/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { DeliveryList } from './deliveries.tsx';
+import { Dropped } from './dropped.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointState } from './endpoint-state.tsx';
 import { OperatorPage } from './frame.tsx';
@@ -74,6 +75,7 @@ export default function WebhooksPage() {
                   </Table>
                 </Table.ScrollContainer>
               </Section>
+              <Dropped endpoints={rows} />
               <DeliveryList />
             </>
           )

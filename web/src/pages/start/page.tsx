@@ -1,9 +1,7 @@
-import { Box, Button, Group, List, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Box, Group, List, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
 import IconAlert from 'tabler:alert-triangle';
 import IconCheck from 'tabler:check';
 import IconCircle from 'tabler:circle-dashed';
-import { lazy, Suspense } from 'react';
 import { useCan, usePerson } from '../../app/person.ts';
 import { Figure } from '../../components/figure.tsx';
 import { Page } from '../../components/page.tsx';
@@ -15,15 +13,10 @@ import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
 import { useChecklist, type ChecklistStep } from './checklist.ts';
 import { ofLastDays, useFigures } from './figures.ts';
 
-const Outreach = lazy(() => import('./outreach.tsx'));
-const Team = lazy(() => import('./team.tsx').then((module) => ({ default: module.Team })));
-
 /** First page: recent activity and, until the first reply, the checklist. */
 export default function StartPage() {
   const t = useText();
   const { person, workspace } = usePerson();
-  const mayTeam = useCan('manage_team');
-  const maySettings = useCan('manage_settings');
   const mayCampaigns = useCan('view_campaigns');
   const checklist = useChecklist();
   const isUnderWay = checklist.data?.every(({ state }) => state === 'done') ?? false;
@@ -42,33 +35,9 @@ export default function StartPage() {
             </Answered>
           )}
           <Activity />
-          {mayTeam ? (
-            <Suspense fallback={<ListSkeleton rows={2} />}>
-              <Team />
-            </Suspense>
-          ) : null}
-          {maySettings ? <OutreachButton /> : null}
         </>
       ) : null}
     </Page>
-  );
-}
-
-/** Opens the outreach settings, whose controls are loaded on demand. */
-function OutreachButton() {
-  const t = useText();
-  const [isOpen, dialog] = useDisclosure();
-  return (
-    <Box>
-      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={dialog.open}>
-        {t('outreach.title')}
-      </Button>
-      {isOpen ? (
-        <Suspense fallback={null}>
-          <Outreach onClose={dialog.close} />
-        </Suspense>
-      ) : null}
-    </Box>
   );
 }
 

@@ -1,0 +1,119 @@
+import { Checkbox, Select, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { selectWorkspace, useCan, usePerson } from '../../app/person.ts';
+import { useAction } from '../../components/action.ts';
+import { DraftForm } from '../../components/draft-form.tsx';
+import { useDraft } from '../../components/draft.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Form } from '../../components/form.tsx';
+import { Section } from '../../components/section.tsx';
+import { toDateTime } from '../../components/time.tsx';
+import { textOf, useText } from '../../text/index.ts';
+import { SettingsPage } from './frame.tsx';
+import { zoneChoices } from './zones.ts';
+
+type Workspace = AnswerOf<'/v1/organizations/current'>;
+type Edited = Pick<Workspace, 'name' | 'timezone' | 'weekly_report' | 'updated_at'>;
+const editedOf = ({ name, timezone, weekly_report, updated_at }: Workspace): Edited => ({
+  name,
+  timezone,
+  weekly_report,
+  updated_at,
+});
+
+/** Page of the selected workspace: name, time zone and weekly report. Another workspace is created here. */
+export default function WorkspacePage() {
+  const { workspace } = usePerson();
+  const mayChange = useCan('manage_settings');
+  return (
+    <SettingsPage>
+      {workspace && mayChange ? <Edit workspace={workspace} /> : null}
+      {workspace ? <About workspace={workspace} /> : null}
+      <NewWorkspace />
+    </SettingsPage>
+  );
+}
+
+function Edit({ workspace }: { workspace: Workspace }) {
+  const t = useText();
+  const draft = useDraft<Edited>({
+    stored: editedOf(workspace),
+    write: ({ updated_at: _, ...body }) => dataOf(heron.PATCH('/v1/organizations/current', { body })),
+    readAgain: async () => editedOf(await dataOf(heron.GET('/v1/organizations/current'))),
+    stale: [['person']],
+    done: t('saved'),
+  });
+  const { value, change } = draft;
+  return (
+    <Section title={t('settings.workspace')}>
+      <DraftForm draft={draft} names={{ timezone: t('settings.zone'), weekly_report: t('settings.weekly') }}>
+        <TextInput
+          label={t('settings.name')}
+          required
+          maxLength={200}
+          value={value.name}
+          onChange={(event) => change({ name: event.currentTarget.value })}
+        />
+        <Select
+          label={t('settings.zone')}
+          description={t('settings.zone.why')}
+          data={zoneChoices(value.timezone)}
+          value={value.timezone}
+          onChange={(timezone) => change({ timezone: timezone ?? value.timezone })}
+          allowDeselect={false}
+          searchable
+          limit={200}
+          nothingFoundMessage={t('nothingFound')}
+        />
+        <Checkbox
+          label={t('settings.weekly')}
+          description={t('settings.weekly.why')}
+          checked={value.weekly_report}
+          onChange={(event) => change({ weekly_report: event.currentTarget.checked })}
+        />
+      </DraftForm>
+    </Section>
+  );
+}
+
+function About({ workspace }: { workspace: Workspace }) {
+  const t = useText();
+  return (
+    <Section title={t('settings.about')}>
+      <Facts
+        rows={[
+          [t('settings.id'), workspace.id],
+          [t('settings.plan'), t(`settings.plan.${workspace.plan}`)],
+          [t('settings.role.yours'), textOf('role', workspace.role.name)],
+          [t('settings.created'), toDateTime(workspace.created_at)],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function NewWorkspace() {
+  const t = useText();
+  const [name, setName] = useState('');
+  const create = useAction(() => dataOf(heron.POST('/v1/organizations', { body: { name } })), {
+    isShown: true,
+    onDone: ({ id }) => void selectWorkspace(id),
+  });
+  return (
+    <Section title={t('settings.workspace.new')}>
+      <Form act={create} submit={t('settings.workspace.create')}>
+        <Text size="sm" c="dimmed">
+          {t('settings.workspace.new.why')}
+        </Text>
+        <TextInput
+          label={t('settings.name')}
+          required
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+      </Form>
+    </Section>
+  );
+}
