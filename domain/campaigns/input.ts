@@ -181,6 +181,10 @@ export const updateCampaignSchema = z.strictObject(settings).partial().extend({
   status: z.string().optional(),
   email_tags: idList.optional(),
   folders: idList.optional(),
+  archived: z
+    .boolean()
+    .optional()
+    .meta({ description: 'True leaves the campaign out of lists; refused while it is active' }),
 });
 
 export type CreateCampaign = z.output<typeof createCampaignSchema>;

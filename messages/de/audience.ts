@@ -127,6 +127,8 @@ export const audience = {
   'contacts.field_exists.count':
     '{count, plural, one {# Kontakt hat beide Felder} other {# Kontakte haben beide Felder}}',
   'contacts.field_exists.fix': 'Einen anderen Namen wählen oder das Feld mit diesem Namen zuerst löschen.',
+  'audience.bulk_edit_undone': 'Diese Änderung wurde schon rückgängig gemacht',
+  'audience.bulk_edit_too_old': 'Diese Änderung ist älter als ein Tag',
   'contacts.all_unconfirmed': 'Die Filter nennen nichts, also wäre jeder Kontakt des Arbeitsbereichs gemeint',
   'contacts.all_unconfirmed.field': 'muss true sein, um jeden Kontakt zu meinen',
   'segments.names_it': 'wird vom Segment „{name}“ genannt',

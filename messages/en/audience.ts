@@ -130,6 +130,8 @@ export const audience = {
   'contacts.field_exists': 'The field "{field}" exists already, and its values would be lost',
   'contacts.field_exists.count': '{count, plural, one {# contact has both fields} other {# contacts have both fields}}',
   'contacts.field_exists.fix': 'Choose another name, or delete the field with that name first.',
+  'audience.bulk_edit_undone': 'This edit was undone before',
+  'audience.bulk_edit_too_old': 'This edit is older than a day',
   'contacts.all_unconfirmed': 'The filters name nothing, so every contact of the workspace is meant',
   'contacts.all_unconfirmed.field': 'must be true to mean every contact',
   'segments.names_it': 'is named by the segment "{name}"',

@@ -1,9 +1,21 @@
+import type { Page } from 'playwright-core';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runImport } from '../../domain/audience/imports/run.ts';
 import { startImport } from '../../domain/audience/imports/start.ts';
+import { chooseRows } from './campaigns.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+
+/** Chooses all shown rows and opens the dialog of an action. */
+function chooseAction(button: string, item?: string): (page: Page) => Promise<void> {
+  return async (page) => {
+    await chooseRows(page);
+    await page.getByRole('button', { name: button }).click();
+    if (item) await page.getByRole('menuitem', { name: item }).click();
+    await page.getByRole('dialog').waitFor();
+  };
+}
 
 /** The leads pages: the messy example list imported, tags, a segment, suppressions, and hostile names. */
 export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<PageToSee[]> {
@@ -46,6 +58,9 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
   return [
     ['leads-empty', '/leads', 'empty'],
     ['leads', '/leads?q=example.org'],
+    ['leads-chosen', '/leads?q=example.org', undefined, chooseRows],
+    ['leads-chosen-campaign', '/leads?q=example.org', undefined, chooseAction('Add to a campaign')],
+    ['leads-chosen-delete', '/leads?q=example.org', undefined, chooseAction('More actions', 'Delete for good')],
     ['leads-none-found', '/leads?q=nothing-like-it'],
     ['lead', `/leads/${grace.id}`],
     ['lead-hostile', `/leads/${hostile.id}`],

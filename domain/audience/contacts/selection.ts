@@ -18,31 +18,51 @@ export interface Selection {
   exclude?: readonly string[] | undefined;
 }
 
+/** For selections that are only read. */
+const UNLOCKED = { lock: '' } as const;
+const LOCKED = { lock: 'for update' } as const;
+
+/**
+ * Returns the ids of a selection that is only read.
+ * @throws AppError as {@link resolveSelection}
+ */
+export function readSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+  return resolve(org, selection, now, UNLOCKED);
+}
+
 /**
  * Resolves a selection to ids, locked in order. Unknown ids are omitted.
  * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over
  * 50000), bad_request when nothing is selected
  */
-export async function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
-  const ids = selection.all ? await matching(org, selection, now) : await listed(org, selection.contacts ?? []);
+export function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+  return resolve(org, selection, now, LOCKED);
+}
+
+type Locking = typeof UNLOCKED | typeof LOCKED;
+
+async function resolve(org: OrgScope, selection: Selection, now: Date, locking: Locking): Promise<string[]> {
+  const ids = selection.all
+    ? await matching(org, selection, now, locking)
+    : await listed(org, selection.contacts ?? [], locking);
   if (ids.length === 0) refuseProblems([{ path: 'body', message: message('directory.nothing_selected') }]);
   return ids;
 }
 
-async function listed(org: OrgScope, asked: readonly string[]): Promise<string[]> {
+async function listed(org: OrgScope, asked: readonly string[], { lock }: Locking): Promise<string[]> {
   if (asked.length > MAX_IDS) {
     throw new AppError('too_many_contacts', message('audience.too_many_selected', { max: MAX_IDS }), {
       fix: message('audience.too_many_selected.fix'),
     });
   }
   const rows = await org.sql<Columns<'contacts', 'id'>>(
-    'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
+    `select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id ${lock}`,
     { ids: asked.filter(isUuid) },
   );
   return rows.map((row) => row.id);
 }
 
-async function matching(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+async function matching(org: OrgScope, selection: Selection, now: Date, { lock }: Locking): Promise<string[]> {
   if (!selection.filters) {
     throw badRequest(message('audience.filters_needed'), [
       { path: 'body.filters', message: message('audience.filters_with_all') },
@@ -62,7 +82,7 @@ async function matching(org: OrgScope, selection: Selection, now: Date): Promise
   if (exclude.length > 0)
     where.add(`not exists (select 1 from unnest(${where.bind(exclude, 'uuid[]')}) as out(id) where out.id = c.id)`);
   const rows = await org.sql<Columns<'contacts', 'id'>>(
-    `select c.id from contacts c where c.organization_id = :org and ${where.all()} order by c.id limit :limit for update`,
+    `select c.id from contacts c where c.organization_id = :org and ${where.all()} order by c.id limit :limit ${lock}`,
     { ...where.bindings, limit: MAX_SELECTED + 1 },
   );
   if (rows.length > MAX_SELECTED) {

@@ -54,6 +54,7 @@ export const inbox = {
   'inbox.asks.no': 'Not an opt-out',
   'inbox.reading.why': 'The reading of this message; choose another one to correct it',
   'inbox.reading.none': 'Not read',
+  'inbox.corrected': 'Read as: {kind}',
   'inbox.reading.correct': 'Correct the reading',
   'inbox.pause': 'Pause the lead until {at, date, day}',
   'inbox.pause.reason': 'Asked to be contacted later',

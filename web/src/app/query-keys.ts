@@ -12,6 +12,7 @@ type Data =
   | 'contacts'
   | 'deals'
   | 'flow'
+  | 'folders'
   | 'goals'
   | 'import-preview'
   | 'imports'
