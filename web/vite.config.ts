@@ -38,7 +38,7 @@ export default defineConfig({
             { name: 'first', tags: ['$initial'], priority: 2 },
             { name: 'parts', test: COMMON, priority: 1 },
             { name: 'icons', test: /^\0tabler:/, minShareCount: 2, priority: 1 },
-            { name: 'controls', test: /@mantine|@floating-ui|src\/components\//, minShareCount: 3 },
+            { name: 'controls', test: /@mantine|@floating-ui|src\/(components|hooks)\//, minShareCount: 3 },
             { name: 'report', test: /pages\/reports\/(figure-link|nothing|period)\./, minShareCount: 2 },
           ],
         },

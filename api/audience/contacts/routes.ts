@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { recordsOfBulkEdit, updateContacts } from '../../../domain/audience/contacts/bulk.ts';
-import { applyBulkEdit, recordsOfAction, undoBulkEdit } from '../../../domain/audience/contacts/bulk-edits.ts';
+import { actionProblems, applyBulkEdit, undoBulkEdit } from '../../../domain/audience/contacts/bulk-edits.ts';
 import { createContacts, recordsOfContacts } from '../../../domain/audience/contacts/create.ts';
 import { getContact, lookupContact } from '../../../domain/audience/contacts/read.ts';
 import { createReferredContact } from '../../../domain/audience/contacts/refer.ts';
@@ -156,7 +156,7 @@ export const contactRoutes = [
     description:
       'Selects contacts as PATCH /contacts does, applies one action, and answers how many it has changed. It can be undone for a day. Leads that a key or application adds beyond its policy are held until a person approves them: the answer is 202.',
     body: bulkEditBody,
-    furtherProblems: (ctx, { action }) => unknownProblems(reader(ctx), recordsOfAction(action)),
+    furtherProblems: (ctx, { action }) => actionProblems(reader(ctx), action),
     bodyLimit: SELECTION_BODY,
     success: { status: 200, body: bulkEdit },
     errors: [

@@ -1,13 +1,14 @@
 import type { Columns, Row } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
-import { AppError, notFound } from '../../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import { announceUpdates } from '../../directory/announce-contact.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
-import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
+import { leaveCampaigns, unknownProblems } from '../../sending/leads/membership.ts';
 import { addLeads, type HeldLeads } from '../leads/add.ts';
 import { liftSuppressions, suppressContacts } from '../suppressions/of-contacts.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
@@ -47,7 +48,7 @@ export async function applyBulkEdit(
 ): Promise<BulkEditRow> {
   if (action.type === 'verify') assertVerificationOn(ctx);
   return transact(ctx, async (tx) => {
-    await assertKnown(tx.org, recordsOfAction(action));
+    refuseProblems(await actionProblems(tx.org, action));
     const ids = await resolveSelection(tx.org, selection, tx.now);
     const changed = await apply(ctx, tx, ids, action, { onHeld });
     const edit = await store(tx, action, ids.length, changed);
@@ -61,11 +62,16 @@ export async function applyBulkEdit(
   });
 }
 
-/** Lists the category or campaign that an action names. */
-export function recordsOfAction(action: BulkAction): NamedRecords {
-  const path = 'body.action';
-  if ('campaign_id' in action) return { campaigns: [{ path: `${path}.campaign_id`, ids: [action.campaign_id] }] };
-  return 'category_id' in action ? { categories: [{ path: `${path}.category_id`, ids: [action.category_id] }] } : {};
+/** Returns a problem if the organization does not have the category or campaign that an action names. */
+export async function actionProblems(org: OrgScope, action: BulkAction): Promise<Problem[]> {
+  const [unknown] =
+    'campaign_id' in action
+      ? await unknownProblems(org, { campaigns: [{ path: '', ids: [action.campaign_id] }] })
+      : 'category_id' in action
+        ? await unknownProblems(org, { categories: [{ path: '', ids: [action.category_id] }] })
+        : [];
+  const field = 'campaign_id' in action ? 'campaign_id' : 'category_id';
+  return unknown ? [{ ...unknown, path: `body.action.${field}` }] : [];
 }
 
 async function apply(
@@ -154,7 +160,6 @@ async function revert(
     case 'add_to_campaign':
       return leaveCampaigns(tx, ids, [target!], message('ended.removed'));
     case 'remove_from_campaign': {
-      await assertKnown(tx.org, { campaigns: [{ path: 'id', ids: [target!] }] });
       const { held } = await addLeads(tx, ctx.config, target!, ids);
       if (held) onHeld?.(held);
       return;
@@ -162,7 +167,7 @@ async function revert(
     case 'add_category':
       return leaveCategory(tx, target!, ids);
     case 'remove_category':
-      await assertKnown(tx.org, { categories: [{ path: 'id', ids: [target!] }] });
+      if ((await actionProblems(tx.org, { type: action, category_id: target! })).length > 0) throw notFound('category');
       return addToCategories(tx.org, ids, [target!]);
     case 'suppress':
       return liftSuppressions(tx, suppressions);
