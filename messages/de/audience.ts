@@ -42,6 +42,7 @@ export const audience = {
   'audience.person_busy.fix': 'Die Anfrage noch einmal senden.',
   'audience.conflict_busy': 'Andere Anfragen ändern gerade die Personen dieses Konflikts',
   'audience.conflict_busy.fix': 'Die Anfrage noch einmal senden.',
+  'audience.conflict_not_dismissed': 'Nur ein verworfener Konflikt lässt sich wieder öffnen',
   'audience.conflict_resolved': 'Dieser Konflikt ist schon gelöst',
   'audience.conflict_resolved.fix': 'Die Liste neu laden.',
   'audience.both_have_contacts': 'Beide Personen haben einen Kontakt',

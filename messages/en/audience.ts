@@ -46,6 +46,7 @@ export const audience = {
   'audience.person_busy.fix': 'Send the request again.',
   'audience.conflict_busy': 'Other requests are changing the people of this conflict',
   'audience.conflict_busy.fix': 'Send the request again.',
+  'audience.conflict_not_dismissed': 'Only a dismissed conflict can be opened again',
   'audience.conflict_resolved': 'This conflict has been resolved already',
   'audience.conflict_resolved.fix': 'GET /v1/identity-conflicts lists the open conflicts.',
   'audience.both_have_contacts': 'Both people have a contact',

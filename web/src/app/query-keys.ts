@@ -24,6 +24,7 @@ type Data =
   | 'meetings'
   | 'operator'
   | 'orders'
+  | 'people'
   | 'person'
   | 'policies'
   | 'preview'
