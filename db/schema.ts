@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: f52bb20b798d1584. Types: 0e026a605728eb93. */
+/* Written by `npm run db:types`; do not edit. Sources: 5fc667a2c1eb219c. Types: 4e7a970b1f59a3ea. */
 
 import type {
   ApprovalBinding,
@@ -57,6 +57,8 @@ export interface Tables {
   blob_chunks: { row: BlobChunksRow; insert: BlobChunksInsert };
   blob_removals: { row: BlobRemovalsRow; insert: BlobRemovalsInsert };
   blobs: { row: BlobsRow; insert: BlobsInsert };
+  bulk_edit_contacts: { row: BulkEditContactsRow; insert: BulkEditContactsInsert };
+  bulk_edits: { row: BulkEditsRow; insert: BulkEditsInsert };
   campaign_advanced: { row: CampaignAdvancedRow; insert: CampaignAdvancedInsert };
   campaign_flow_counts: { row: CampaignFlowCountsRow; insert: CampaignFlowCountsInsert };
   campaign_logs: { row: CampaignLogsRow; insert: CampaignLogsInsert };
@@ -872,6 +874,49 @@ interface BlobsInsert {
   created_at: Date;
 }
 
+/** A contact that a bulk edit has changed. */
+interface BulkEditContactsRow {
+  edit_id: string;
+  contact_id: string;
+  organization_id: string;
+  /** Entry that the edit added for the address. No foreign key, because it may be removed. */
+  suppression_id: string | null;
+}
+
+interface BulkEditContactsInsert {
+  edit_id: string;
+  contact_id: string;
+  organization_id: string;
+  suppression_id?: string | null;
+}
+
+/** A change of many contacts that can be undone for a day. */
+interface BulkEditsRow {
+  id: string;
+  organization_id: string;
+  user_id: string | null;
+  action: 'add_to_campaign' | 'remove_from_campaign' | 'add_category' | 'remove_category' | 'suppress' | 'verify';
+  /** Campaign or category of the action. No foreign key, because either may be deleted. */
+  target_id: string | null;
+  /** Number of selected contacts, changed or not. */
+  selected: number;
+  changed: number;
+  undone_at: Date | null;
+  created_at: Date;
+}
+
+interface BulkEditsInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  action: 'add_to_campaign' | 'remove_from_campaign' | 'add_category' | 'remove_category' | 'suppress' | 'verify';
+  target_id?: string | null;
+  selected: number;
+  changed: number;
+  undone_at?: Date | null;
+  created_at: Date;
+}
+
 /** Settings of a campaign that override the organization's settings. */
 interface CampaignAdvancedRow {
   campaign_id: string;
@@ -1165,6 +1210,8 @@ interface CampaignsRow {
   variants_compared_at: Date | null;
   /** Approval that started the campaign. Its emails are compared with the binding. Null: a person or a policy started it. */
   approval_id: string | null;
+  /** Lists leave it out unless asked. A start takes it out of the archive. */
+  archived: boolean;
   created_at: Date;
   updated_at: Date;
 }
@@ -1238,6 +1285,7 @@ interface CampaignsInsert {
   blocked_reason?: string | null;
   variants_compared_at?: Date | null;
   approval_id?: string | null;
+  archived?: boolean;
   created_at: Date;
   updated_at: Date;
 }
@@ -5206,6 +5254,10 @@ interface TestRunsRow {
   conversation: StoredConversation;
   /** Maximum duration (seconds) of each wait. Null: the durations of the steps. */
   max_wait_seconds: number | null;
+  /** The email that it tests alone. Null: every step. No foreign key, because the row outlives the step. */
+  only_step_id: string | null;
+  /** Parts of that email as they were written when the test began, in place of the stored ones. */
+  copy: JsonObject;
   /** Time by which the run must finish. Otherwise it fails. */
   ends_at: Date;
   waiting_for: string | null;
@@ -5229,6 +5281,8 @@ interface TestRunsInsert {
   app_values?: string;
   conversation?: string;
   max_wait_seconds?: number | null;
+  only_step_id?: string | null;
+  copy?: string;
   ends_at: Date;
   waiting_for?: string | null;
   waiting_until?: Date | null;

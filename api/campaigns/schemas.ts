@@ -10,7 +10,11 @@ import { COMPANY_REPLIES } from '../../domain/campaigns/input.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
 import { stepActionSchema } from '../../domain/sending/campaign/actions.ts';
 import { conditionsSchema } from '../../domain/sending/campaign/graph.ts';
-import { completeSettingsSchema, partialSettingsSchema, WINNING_RULES } from '../../domain/sending/campaign/outreach-settings.ts';
+import {
+  completeSettingsSchema,
+  partialSettingsSchema,
+  WINNING_RULES,
+} from '../../domain/sending/campaign/outreach-settings.ts';
 import { leadHold, mergeFields } from '../audience/contacts/schemas.ts';
 import {
   besideFaults,
@@ -335,7 +339,11 @@ export const leadListQuery = z.object({
   ...pageQuery(200),
   status: z.enum(LEAD_STATUSES).optional().meta({ description: 'Only leads in this state' }),
   step: z.uuid().optional().meta({ description: 'Only leads that are at this step now' }),
-  q: z.string().max(200).optional().meta({ description: 'Part of name, email or company; needs the right to see contacts' }),
+  q: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'Part of name, email or company; needs the right to see contacts' }),
 });
 
 export const heldLead = resource('HeldLead', { campaign_id: uuid, contact_id: uuid, hold: leadHold.nullable() });

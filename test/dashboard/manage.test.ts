@@ -35,93 +35,93 @@ const numbered = (count: number, domain: string) =>
     first_name: `Person ${String(at).padStart(5, '0')}`,
   }));
 
-browserTest('ten thousand contacts are chosen by their filter, added to a campaign, tagged, and both is undone', async (t) => {
-  t.timeout(300_000);
-  const contacts = numbered(MANY, 'many.test');
-  for (let from = 0; from < MANY; from += 1_000) await api('POST', '/contacts', contacts.slice(from, from + 1_000));
-  await api('POST', '/contacts', [{ email: 'other@else.test', first_name: 'Other' }]);
-  const campaign = await api('POST', '/campaigns', { name: 'Everybody' });
-  const { id: tag } = await api('POST', '/categories', { title: 'Spring' });
-  const tagged = async () =>
-    (await api('POST', '/contacts/search?limit=1', { category_ids: [tag] })).pagination.total as number;
-  const leads = async () =>
-    Number((await world.deps.db('enrollments').where({ campaign_id: campaign.id }).count())[0]!.count);
+browserTest(
+  'ten thousand contacts are chosen by their filter, added to a campaign, tagged, and both is undone',
+  async (t) => {
+    t.timeout(300_000);
+    const contacts = numbered(MANY, 'many.test');
+    for (let from = 0; from < MANY; from += 1_000) await api('POST', '/contacts', contacts.slice(from, from + 1_000));
+    await api('POST', '/contacts', [{ email: 'other@else.test', first_name: 'Other' }]);
+    const campaign = await api('POST', '/campaigns', { name: 'Everybody' });
+    const { id: tag } = await api('POST', '/categories', { title: 'Spring' });
+    const tagged = async () =>
+      (await api('POST', '/contacts/search?limit=1', { category_ids: [tag] })).pagination.total as number;
+    const leads = async () =>
+      Number((await world.deps.db('enrollments').where({ campaign_id: campaign.id }).count())[0]!.count);
 
-  const { page, context, faults } = await world.open(tenant, '/leads?q=many.test&sort=email', { locale: 'en-GB' });
-  const box = (name: string) => page.getByRole('checkbox', { name: `Choose ${name}`, exact: true });
-  const bar = page.getByRole('region', { name: 'Actions for the chosen rows' });
-  // One row, a range by Shift, and all that match, loaded or not.
-  await box('Person 00001').check();
-  await bar.getByText('One chosen').waitFor();
-  await box('Person 00005').click({ modifiers: ['Shift'] });
-  await bar.getByText('5 chosen').waitFor();
-  await box('Person 00003').uncheck();
-  await bar.getByText('4 chosen').waitFor();
-  await bar.getByRole('button', { name: 'Choose all 10,000 that match' }).click();
-  await bar.getByText('10,000 chosen').waitFor();
-  await box('Person 00003').uncheck();
-  await bar.getByText('9,999 chosen').waitFor();
+    const { page, context, faults } = await world.open(tenant, '/leads?q=many.test&sort=email', { locale: 'en-GB' });
+    const box = (name: string) => page.getByRole('checkbox', { name: `Choose ${name}`, exact: true });
+    const bar = page.getByRole('region', { name: 'Actions for the chosen rows' });
+    // One row, a range by Shift, and all that match, loaded or not.
+    await box('Person 00001').check();
+    await bar.getByText('One chosen').waitFor();
+    await box('Person 00005').click({ modifiers: ['Shift'] });
+    await bar.getByText('5 chosen').waitFor();
+    await box('Person 00003').uncheck();
+    await bar.getByText('4 chosen').waitFor();
+    await bar.getByRole('button', { name: 'Choose all 10,000 that match' }).click();
+    await bar.getByText('10,000 chosen').waitFor();
+    await box('Person 00003').uncheck();
+    await bar.getByText('9,999 chosen').waitFor();
 
-  await bar.getByRole('button', { name: 'Add to a campaign' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Add to a campaign' });
-  await dialog.getByRole('combobox', { name: 'Campaign' }).click();
-  await page.getByRole('option', { name: 'Everybody' }).click();
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByText('9,999 contacts were added to the campaign').waitFor({ timeout: MAIL_MS });
-  t.is(await leads(), MANY - 1);
-  await bar.waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await eventually(async () => (await leads()) === 0);
+    await bar.getByRole('button', { name: 'Add to a campaign' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add to a campaign' });
+    await dialog.getByRole('combobox', { name: 'Campaign' }).click();
+    await page.getByRole('option', { name: 'Everybody' }).click();
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('9,999 contacts were added to the campaign').waitFor({ timeout: MAIL_MS });
+    t.is(await leads(), MANY - 1);
+    await bar.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await eventually(async () => (await leads()) === 0);
 
-  // By keyboard: the checkbox of a focused row, and the tag's dialog. Who has the tag already keeps it after the undo.
-  const [first] = (await api('POST', '/contacts/search?limit=1', { query: 'p7@many.test' })).data;
-  await api('PATCH', `/contacts/${first.id}`, { add_categories: [tag] });
-  await box('Person 00002').focus();
-  await page.keyboard.press('Space');
-  await bar.getByRole('button', { name: /^Choose all/ }).press('Enter');
-  await bar.getByRole('button', { name: 'Add a tag' }).press('Enter');
-  const tags = page.getByRole('dialog', { name: 'Add a tag' });
-  await tags.getByRole('combobox', { name: 'Tag' }).press('ArrowDown');
-  await page.keyboard.press('Enter');
-  await tags.getByRole('button', { name: 'Add a tag' }).press('Enter');
-  await page.getByText('9,999 contacts were tagged').waitFor({ timeout: MAIL_MS });
-  t.is(await tagged(), MANY);
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await eventually(async () => (await tagged()) === 1);
+    // By keyboard: the checkbox of a focused row, and the tag's dialog. Who has the tag already keeps it after the undo.
+    const [first] = (await api('POST', '/contacts/search?limit=1', { query: 'p7@many.test' })).data;
+    await api('PATCH', `/contacts/${first.id}`, { add_categories: [tag] });
+    await box('Person 00002').focus();
+    await page.keyboard.press('Space');
+    await bar.getByRole('button', { name: /^Choose all/ }).press('Enter');
+    await bar.getByRole('button', { name: 'Add a tag' }).press('Enter');
+    const tags = page.getByRole('dialog', { name: 'Add a tag' });
+    await tags.getByRole('combobox', { name: 'Tag' }).press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await tags.getByRole('button', { name: 'Add a tag' }).press('Enter');
+    await page.getByText('9,999 contacts were tagged').waitFor({ timeout: MAIL_MS });
+    t.is(await tagged(), MANY);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await eventually(async () => (await tagged()) === 1);
 
-  // Chosen ones are exported, and a deletion asks for their number.
-  await page.getByRole('searchbox').fill('p42@many.test');
-  await page.waitForURL(/q=p42/);
-  await box('Person 00042').check();
-  await bar.getByRole('button', { name: 'More actions' }).click();
-  const [file] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('menuitem', { name: 'Export as CSV' }).click(),
-  ]);
-  t.deepEqual(
-    (await readFile(await file.path(), 'utf8')).match(/p\d+@many\.test/g),
-    ['p42@many.test'],
-  );
-  await bar.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Suppress' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Suppress' }).click();
-  await page.getByText('One address was suppressed').waitFor();
-  t.is((await api('GET', '/suppressions?q=p42@many.test')).data.length, 1);
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await eventually(async () => (await api('GET', '/suppressions?q=p42@many.test')).data.length === 0);
-  await box('Person 00042').check();
-  await bar.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Delete for good' }).click();
-  const deletion = page.getByRole('dialog', { name: 'Delete the chosen contacts?' });
-  await deletion.getByLabel('Type 1 to confirm').fill('2');
-  await deletion.getByText('is another number').waitFor();
-  await deletion.getByLabel('Type 1 to confirm').fill('1');
-  await deletion.getByRole('button', { name: 'Delete for good' }).click();
-  await page.getByText('The contacts are deleted').waitFor();
-  t.is((await api('GET', '/contacts/lookup?email=p42@many.test')).contact, null);
-  t.deepEqual(faults, []);
-  await context.close();
-});
+    // Chosen ones are exported, and a deletion asks for their number.
+    await page.getByRole('searchbox').fill('p42@many.test');
+    await page.waitForURL(/q=p42/);
+    await box('Person 00042').check();
+    await bar.getByRole('button', { name: 'More actions' }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export as CSV' }).click(),
+    ]);
+    t.deepEqual((await readFile(await file.path(), 'utf8')).match(/p\d+@many\.test/g), ['p42@many.test']);
+    await bar.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Suppress' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suppress' }).click();
+    await page.getByText('One address was suppressed').waitFor();
+    t.is((await api('GET', '/suppressions?q=p42@many.test')).data.length, 1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await eventually(async () => (await api('GET', '/suppressions?q=p42@many.test')).data.length === 0);
+    await box('Person 00042').check();
+    await bar.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete for good' }).click();
+    const deletion = page.getByRole('dialog', { name: 'Delete the chosen contacts?' });
+    await deletion.getByLabel('Type 1 to confirm').fill('2');
+    await deletion.getByText('is another number').waitFor();
+    await deletion.getByLabel('Type 1 to confirm').fill('1');
+    await deletion.getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByText('The contacts are deleted').waitFor();
+    t.is((await api('GET', '/contacts/lookup?email=p42@many.test')).contact, null);
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);
 
 browserTest('a campaign is renamed, duplicated, filed, compared with its copy, archived and deleted', async (t) => {
   const campaign = await api('POST', '/campaigns', { name: 'Origin', steps: [{ subject: 'Hello', body_plain: 'Hi' }] });

@@ -113,12 +113,9 @@ const DRIVEN: Record<string, Mutation[]> = {
     }),
   ],
   'contacts.bulkEdit': [
-    calls(
-      (desk) => [
-        ['POST', '/contacts/bulk-edits', { contacts: desk.contactIds, action: { type: 'suppress' } }],
-      ],
-      { ends: 'the address is suppressed' },
-    ),
+    calls((desk) => [['POST', '/contacts/bulk-edits', { contacts: desk.contactIds, action: { type: 'suppress' } }]], {
+      ends: 'the address is suppressed',
+    }),
   ],
   'contacts.bulkUpdate': [
     calls((desk) => [
@@ -204,7 +201,8 @@ const EXCEPTIONS: Record<string, string> = {
   'contacts.createReferred': 'adds a contact to no campaign, or fills empty fields by the statement of contacts.create',
   'mailboxes.startConsent': 'ends in the verb of mailboxes.connect, after a consent at the provider',
   'mailboxes.test': 'reads and writes nothing that an email is made of',
-  'contacts.undoBulkEdit': 'restores memberships, categories and suppressions of before, by the statements of contacts.bulkEdit',
+  'contacts.undoBulkEdit':
+    'restores memberships, categories and suppressions of before, by the statements of contacts.bulkEdit',
   'suppressions.remove': 'an entry that is removed lets an email leave as it was approved',
   'segments.create': 'a segment chooses leads only when they are added',
   'segments.update': 'a segment chooses leads only when they are added',

@@ -16,7 +16,11 @@ async function open() {
   const { apiKey: token, organizationId } = await world.tenant();
   const ask = (method: string, path: string, body?: unknown) => call(world, method, `/v1${path}`, { token, body });
   const people: { id: string; email: string }[] = (
-    await ask('POST', '/contacts', ['a', 'b', 'c'].map((name) => ({ email: `${name}@example.com` })))
+    await ask(
+      'POST',
+      '/contacts',
+      ['a', 'b', 'c'].map((name) => ({ email: `${name}@example.com` })),
+    )
   ).body;
   const edit = (action: object, selected: object = { contacts: people.map(({ id }) => id) }) =>
     ask('POST', '/contacts/bulk-edits', { ...selected, action });
@@ -44,10 +48,7 @@ test('an undone edit leaves those as they were whom it has not changed', async (
   assertStatus(t, await undo(removed.body.id), 200);
   t.deepEqual(await members(), [people[0]!.id]);
   const rows = await db('domain_events').where({ organization_id: organizationId, type: 'contact.updated' });
-  t.deepEqual(
-    rows.map(({ data }) => data.metadata?.count).filter(Boolean),
-    [2, 2, 1, 1],
-  );
+  t.deepEqual(rows.map(({ data }) => data.metadata?.count).filter(Boolean), [2, 2, 1, 1]);
   const log = await db('audit_logs').where({ organization_id: organizationId, entity_type: 'contact' });
   t.true(log.some(({ metadata }) => metadata?.undone_bulk_edit_id === removed.body.id));
 });
@@ -84,7 +85,10 @@ test('an undone suppression subscribes those again whom it had unsubscribed', as
   const done = await edit({ type: 'suppress', reason: 'partner' });
   t.like(done.body, { selected: 3, changed: 2, target_id: null });
   const listed = async () =>
-    (await ask('GET', '/suppressions')).body.data.map((one: { email: string; reason: string }) => [one.email, one.reason]);
+    (await ask('GET', '/suppressions')).body.data.map((one: { email: string; reason: string }) => [
+      one.email,
+      one.reason,
+    ]);
   t.deepEqual((await listed()).toSorted(), [
     ['a@example.com', 'before'],
     ['b@example.com', 'partner'],
@@ -92,7 +96,9 @@ test('an undone suppression subscribes those again whom it had unsubscribed', as
   ]);
   await undo(done.body.id);
   t.deepEqual(await listed(), [['a@example.com', 'before']]);
-  const subscribed = await Promise.all(people.map(async ({ id }) => (await ask('GET', `/contacts/${id}`)).body.subscribed));
+  const subscribed = await Promise.all(
+    people.map(async ({ id }) => (await ask('GET', `/contacts/${id}`)).body.subscribed),
+  );
   t.deepEqual(subscribed, [false, false, true], 'an opt-out of before stays');
 });
 

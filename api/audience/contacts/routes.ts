@@ -156,7 +156,7 @@ export const contactRoutes = [
     description:
       'Selects contacts as PATCH /contacts does, applies one action, and answers how many it has changed. It can be undone for a day. Leads that a key or application adds beyond its policy are held until a person approves them: the answer is 202.',
     body: bulkEditBody,
-    furtherProblems: (ctx, { action }) => actionProblems(reader(ctx), action),
+    furtherProblems: async (ctx, { action }) => (action ? actionProblems(reader(ctx), action) : []),
     bodyLimit: SELECTION_BODY,
     success: { status: 200, body: bulkEdit },
     errors: [

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { listConflicts, reopenConflict, resolveConflict, type ConflictView } from '../../../domain/audience/identities/conflicts.ts';
+import {
+  listConflicts,
+  reopenConflict,
+  resolveConflict,
+  type ConflictView,
+} from '../../../domain/audience/identities/conflicts.ts';
 import { getPerson, listPeople, type PersonView } from '../../../domain/audience/identities/read.ts';
 import { deletePerson } from '../../../domain/audience/identities/remove.ts';
 import { may } from '../../../domain/platform/kernel/actor.ts';

@@ -252,7 +252,10 @@ test('one email is tested alone: at once, as it is being written, and without a 
   t.like(reserved.email.step, { subject: 'Draft', body_plain: 'Not stored', name: 'Two' });
   await world.deps.db('sends').where({ id: send.id }).update({ state: 'sent', sent_at: now });
   t.deepEqual((await read()).taken, [], 'sent');
-  await world.deps.db('test_run_steps').where({ test_run_id: run.id }).update({ state: 'completed', completed_at: now });
+  await world.deps
+    .db('test_run_steps')
+    .where({ test_run_id: run.id })
+    .update({ state: 'completed', completed_at: now });
   t.like(await advanceTestRun(ctx, run.id), { kind: 'done', outcome: 'completed' });
 
   const wrong = await start({ contact_id, step: { id: newId() } });

@@ -56,7 +56,13 @@ export async function applyBulkEdit(
     tx.audit({
       action: 'update',
       entityType: 'contact',
-      metadata: { bulk: true, count: changed.length, bulk_edit_id: edit.id, edit: action.type, target_id: edit.target_id },
+      metadata: {
+        bulk: true,
+        count: changed.length,
+        bulk_edit_id: edit.id,
+        edit: action.type,
+        target_id: edit.target_id,
+      },
     });
     return edit;
   });
@@ -125,13 +131,26 @@ export async function undoBulkEdit(ctx: Ctx, id: string, { onHeld }: HeldLeads =
     );
     const ids = rows.map(({ contact_id: contactId }) => contactId);
     if (ids.length > 0)
-      await revert(ctx, tx, edit, ids, rows.flatMap(({ suppression_id: entry }) => entry ?? []), { onHeld });
+      await revert(
+        ctx,
+        tx,
+        edit,
+        ids,
+        rows.flatMap(({ suppression_id: entry }) => entry ?? []),
+        { onHeld },
+      );
     await tx.org.table('bulk_edits').where({ id }).update({ undone_at: tx.now });
     announceUpdates(tx, ids.length);
     tx.audit({
       action: 'update',
       entityType: 'contact',
-      metadata: { bulk: true, count: ids.length, undone_bulk_edit_id: id, edit: edit.action, target_id: edit.target_id },
+      metadata: {
+        bulk: true,
+        count: ids.length,
+        undone_bulk_edit_id: id,
+        edit: edit.action,
+        target_id: edit.target_id,
+      },
     });
     return { ...edit, undone_at: tx.now };
   });
@@ -139,7 +158,9 @@ export async function undoBulkEdit(ctx: Ctx, id: string, { onHeld }: HeldLeads =
 
 async function lockEdit(tx: Tx, id: string): Promise<BulkEditRow> {
   const [edit] = isUuid(id)
-    ? await tx.org.sql<BulkEditRow>('select * from bulk_edits where organization_id = :org and id = :id for update', { id })
+    ? await tx.org.sql<BulkEditRow>('select * from bulk_edits where organization_id = :org and id = :id for update', {
+        id,
+      })
     : [];
   if (!edit) throw notFound('bulk_edit');
   if (edit.undone_at) throw new AppError('conflict', message('audience.bulk_edit_undone'));

@@ -78,8 +78,7 @@ async function walk(at: Walk): Promise<TestDecision> {
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
     if (at.step?.state === 'failed') return finish(at, 'failed', issueOf(at));
     if (at.step === null || at.step.state === 'completed' || at.step.state === 'skipped') {
-      const next =
-        at.step === null ? { step: beginning(at), since: at.tx.now } : await nextAfter(at, at.step);
+      const next = at.step === null ? { step: beginning(at), since: at.tx.now } : await nextAfter(at, at.step);
       if ('unrouted' in next) return failAtApp(at);
       if ('until' in next) return wait(at, next.until, 'waiting', message('wait.for_outcome'));
       if (next.step === null) return finish(at, 'completed');

@@ -30,7 +30,9 @@ interface TestRequest {
   /** Defaults to the first mailbox of the campaign's sender pool that the caller may use. */
   mailboxId?: string | undefined;
   /** Sends this email alone and at once, with the given parts in place of the stored ones. */
-  step?: { id: string; subject?: string | undefined; body_plain?: string | undefined; body_html?: string | undefined } | undefined;
+  step?:
+    | { id: string; subject?: string | undefined; body_plain?: string | undefined; body_html?: string | undefined }
+    | undefined;
   /** Maximum duration of every wait, in seconds. Without it, waits last as long as the steps define. */
   maxWaitSeconds?: number | undefined;
 }

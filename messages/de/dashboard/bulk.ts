@@ -9,12 +9,15 @@ export const bulk = {
   'bulk.campaign.why': 'Wer schon Lead der Kampagne ist, bleibt unverändert.',
   'bulk.campaign.which': 'Kampagne',
   'bulk.add': 'Aufnehmen',
-  'bulk.added': '{count, plural, one {Ein Kontakt ist jetzt in der Kampagne} other {# Kontakte sind jetzt in der Kampagne}}',
+  'bulk.added':
+    '{count, plural, one {Ein Kontakt ist jetzt in der Kampagne} other {# Kontakte sind jetzt in der Kampagne}}',
   'bulk.tag': 'Schlagwort vergeben',
   'bulk.tag.which': 'Schlagwort',
-  'bulk.tagged': '{count, plural, one {Ein Kontakt hat jetzt das Schlagwort} other {# Kontakte haben jetzt das Schlagwort}}',
+  'bulk.tagged':
+    '{count, plural, one {Ein Kontakt hat jetzt das Schlagwort} other {# Kontakte haben jetzt das Schlagwort}}',
   'bulk.untag': 'Schlagwort entfernen',
-  'bulk.untagged': '{count, plural, one {Schlagwort bei einem Kontakt entfernt} other {Schlagwort bei # Kontakten entfernt}}',
+  'bulk.untagged':
+    '{count, plural, one {Schlagwort bei einem Kontakt entfernt} other {Schlagwort bei # Kontakten entfernt}}',
   'bulk.leave': 'Aus dieser Kampagne entfernen',
   'bulk.left': '{count, plural, one {Ein Lead entfernt} other {# Leads entfernt}}',
   'bulk.verify': 'Adressen prüfen',

@@ -9,12 +9,14 @@ export const bulk = {
   'bulk.campaign.why': 'Contacts that are leads of the campaign already stay as they are.',
   'bulk.campaign.which': 'Campaign',
   'bulk.add': 'Add',
-  'bulk.added': '{count, plural, one {One contact was added to the campaign} other {# contacts were added to the campaign}}',
+  'bulk.added':
+    '{count, plural, one {One contact was added to the campaign} other {# contacts were added to the campaign}}',
   'bulk.tag': 'Add a tag',
   'bulk.tag.which': 'Tag',
   'bulk.tagged': '{count, plural, one {One contact was tagged} other {# contacts were tagged}}',
   'bulk.untag': 'Remove a tag',
-  'bulk.untagged': '{count, plural, one {The tag was removed from one contact} other {The tag was removed from # contacts}}',
+  'bulk.untagged':
+    '{count, plural, one {The tag was removed from one contact} other {The tag was removed from # contacts}}',
   'bulk.leave': 'Remove from this campaign',
   'bulk.left': '{count, plural, one {One lead was removed} other {# leads were removed}}',
   'bulk.verify': 'Verify addresses',
@@ -32,4 +34,4 @@ export const bulk = {
   'bulk.delete.type': 'Type {count} to confirm',
   'bulk.delete.differs': 'is another number',
   'bulk.deleted': 'The contacts are deleted',
-};
+} as const;

@@ -408,7 +408,8 @@ export const campaigns = {
   'trial.lead.why': 'The emails read as they would for this lead.',
   'trial.lead.none': "The recipient's own data",
   'trial.step': 'Send a test',
-  'trial.step.why': 'Sends this email as it is written now, saved or not, at once. It does not delay emails of the campaign.',
+  'trial.step.why':
+    'Sends this email as it is written now, saved or not, at once. It does not delay emails of the campaign.',
   'trial.step.do': 'Send',
   'trial.to': 'Send to',
   'trial.hurry': 'Wait at most {count, plural, one {one second} other {# seconds}} at each step',

@@ -28,7 +28,15 @@ export function BulkBar({
   const { isAll } = useChosen(selection);
   const count = useCount(selection, total);
   return (
-    <Paper withBorder radius="md" shadow="md" p="xs" className="bulk-bar" component="section" aria-label={t('bulk.bar')}>
+    <Paper
+      withBorder
+      radius="md"
+      shadow="md"
+      p="xs"
+      className="bulk-bar"
+      component="section"
+      aria-label={t('bulk.bar')}
+    >
       <Group gap="xs">
         <Text size="sm" fw={600} role="status">
           {count === null ? t('bulk.all') : t('bulk.count', { count })}

@@ -41,7 +41,11 @@ export function Calendar({
   const month = new Intl.DateTimeFormat(region(), { month: 'short', day: 'numeric', timeZone: 'UTC' });
   return (
     <div>
-      <div className="calendar" role="img" aria-label={t('campaign.calendar.label', { from: first, to: last ?? end ?? '–' })}>
+      <div
+        className="calendar"
+        role="img"
+        aria-label={t('campaign.calendar.label', { from: first, to: last ?? end ?? '–' })}
+      >
         {DAYS.map((day) => (
           <Text key={day} span c="dimmed">
             {textOf('campaign.day', day)}

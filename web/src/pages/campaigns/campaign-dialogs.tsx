@@ -56,10 +56,7 @@ function Duplicate({ campaign, close }: DialogProps) {
   const go = useGoTo();
   const [name, setName] = useState(() => t('campaign.duplicate.name', { name: campaign.name }).slice(0, COPY_NAME));
   const duplicate = useAction(
-    () =>
-      dataOf(
-        heron.POST('/v1/campaigns/{id}/duplicate', { params: { path: { id: campaign.id } }, body: { name } }),
-      ),
+    () => dataOf(heron.POST('/v1/campaigns/{id}/duplicate', { params: { path: { id: campaign.id } }, body: { name } })),
     {
       stale: [['campaigns']],
       isShown: true,
@@ -173,7 +170,10 @@ function Delete({ campaign, close, onDeleted }: DialogProps & { onDeleted: (() =
     },
   );
   return (
-    <Dialog onClose={close} title={<span className="wrap-anywhere">{t('campaign.delete.ask', { name: campaign.name })}</span>}>
+    <Dialog
+      onClose={close}
+      title={<span className="wrap-anywhere">{t('campaign.delete.ask', { name: campaign.name })}</span>}
+    >
       <Stack>
         <Text size="sm">{t('campaign.delete.why')}</Text>
         <ErrorNote error={remove.error} />

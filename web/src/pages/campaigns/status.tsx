@@ -4,7 +4,11 @@ import { textOf, useText } from '../../text/index.ts';
 const COLORS: Record<string, string> = { active: 'teal', draft: 'gray', completed: 'blue', paused: 'yellow' };
 
 /** Shows the status of a campaign, and that it is archived. */
-export function CampaignStatus({ campaign: { status, archived } }: { campaign: { status: string; archived: boolean } }) {
+export function CampaignStatus({
+  campaign: { status, archived },
+}: {
+  campaign: { status: string; archived: boolean };
+}) {
   const t = useText();
   return (
     <Group gap={4}>

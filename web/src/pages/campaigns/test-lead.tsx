@@ -20,10 +20,7 @@ export function useTestTarget(campaignId: string): [target: TestTarget, change: 
   const [given, give] = useState<Partial<TestTarget>>({});
   const leads = useLeads(campaignId);
   const first = leads.data?.data.find(({ contact }) => contact)?.contact_id ?? null;
-  return [
-    { email: person.email, contactId: first, ...given },
-    (part) => give((before) => ({ ...before, ...part })),
-  ];
+  return [{ email: person.email, contactId: first, ...given }, (part) => give((before) => ({ ...before, ...part }))];
 }
 
 /** Returns the part of a test's request that names its target. */

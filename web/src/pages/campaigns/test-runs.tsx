@@ -27,7 +27,11 @@ const COLORS: Record<string, string> = {
 };
 
 /** Refetches test runs while one of them is open. */
-export function refetchWhileOpen({ state }: { state: { data?: { data: readonly Run[] } | undefined } }): number | false {
+export function refetchWhileOpen({
+  state,
+}: {
+  state: { data?: { data: readonly Run[] } | undefined };
+}): number | false {
   return state.data?.data.some((run) => OPEN.has(run.state)) ? LOOK_EVERY_MS : false;
 }
 

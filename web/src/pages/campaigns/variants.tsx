@@ -131,7 +131,12 @@ function Evidence({ rows }: { rows: readonly Variant[] }) {
       {t(`variants.evidence.${rule}`, { name: winner.name })}{' '}
       {counts
         .map(({ variant_id: id, sent, successes }) =>
-          t('variants.evidence.of', { name: named(id), successes, sent, share: toPercent(sent > 0 ? successes / sent : 0) }),
+          t('variants.evidence.of', {
+            name: named(id),
+            successes,
+            sent,
+            share: toPercent(sent > 0 ? successes / sent : 0),
+          }),
         )
         .join('; ')}
     </Text>

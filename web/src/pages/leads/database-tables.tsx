@@ -39,27 +39,27 @@ export function PeopleTable({ question }: { question: Question }) {
     <Answered query={list} skeleton={<ListSkeleton />}>
       {() => (
         <>
-        <VirtualTable<Person>
-          list={list}
-          minWidth={760}
-          keyOf={idOf}
-          select={mayWrite ? { selection, nameOf: labelOf } : undefined}
-          columns={[
-            { label: t('leads.who') },
-            { label: t('leads.company'), width: '22%', isExtra: true },
-            { label: t('leads.database.status'), width: 172 },
-            { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
-            { label: t('leads.database.last'), width: 150, isExtra: true },
-          ]}
-        >
-          {personCells}
-        </VirtualTable>
-        {ids.size > 0 ? (
-          <Suspense>
-            {/* Bulk edits select by the filters of contacts, not by conditions. */}
-            <ContactBar selection={selection} total={null} filters={{}} mayChooseAll={false} />
-          </Suspense>
-        ) : null}
+          <VirtualTable<Person>
+            list={list}
+            minWidth={760}
+            keyOf={idOf}
+            select={mayWrite ? { selection, nameOf: labelOf } : undefined}
+            columns={[
+              { label: t('leads.who') },
+              { label: t('leads.company'), width: '22%', isExtra: true },
+              { label: t('leads.database.status'), width: 172 },
+              { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
+              { label: t('leads.database.last'), width: 150, isExtra: true },
+            ]}
+          >
+            {personCells}
+          </VirtualTable>
+          {ids.size > 0 ? (
+            <Suspense>
+              {/* Bulk edits select by the filters of contacts, not by conditions. */}
+              <ContactBar selection={selection} total={null} filters={{}} mayChooseAll={false} />
+            </Suspense>
+          ) : null}
         </>
       )}
     </Answered>
