@@ -121,8 +121,12 @@ test('a planned verification is taken back, and an edit of yesterday is not undo
   t.deepEqual([unknown.status, unknown.body.problems[0].path], [400, 'body.action.category_id']);
 });
 
-test('an export is narrowed to chosen contacts', async (t) => {
+test('a selection is counted, and an export is narrowed to it', async (t) => {
   const { ask, people } = await open();
+  const count = async (body: object) => (await ask('POST', '/contacts/count', body)).body.count;
+  t.is(await count({ all: true, filters: { query: 'example' }, exclude: [people[0]!.id] }), 2);
+  t.is(await count({ contacts: [people[0]!.id] }), 1);
+  t.is(await count({ all: true, filters: { query: 'nobody' } }), 0);
   const chosen = await ask('POST', '/lead-database/export', { selection: { contacts: [people[1]!.id] } });
   assertStatus(t, chosen, 200);
   t.deepEqual(chosen.text.match(/\w@example\.com/g), ['b@example.com']);

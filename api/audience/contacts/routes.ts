@@ -5,6 +5,7 @@ import { createContacts, recordsOfContacts } from '../../../domain/audience/cont
 import { getContact, lookupContact } from '../../../domain/audience/contacts/read.ts';
 import { createReferredContact } from '../../../domain/audience/contacts/refer.ts';
 import { deleteContact, deleteContacts } from '../../../domain/audience/contacts/remove.ts';
+import { readSelection } from '../../../domain/audience/contacts/selection.ts';
 import { listContacts, searchContacts } from '../../../domain/audience/contacts/search.ts';
 import { recordsOfEdit, updateContact } from '../../../domain/audience/contacts/update.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
@@ -26,6 +27,7 @@ import {
   contactSearch,
   contactUpdate,
   foundContactPage,
+  selection,
   SELECTION_BODY,
 } from './schemas.ts';
 
@@ -146,6 +148,28 @@ export const contactRoutes = [
     handler: async (ctx, { body }) => {
       await deleteContacts(ctx, body);
     },
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.count',
+    method: 'post',
+    path: '/contacts/count',
+    readOnly: true,
+    summary: 'Count the contacts of a selection',
+    description: 'Selects contacts as PATCH /contacts does.',
+    body: z.strictObject(selection),
+    bodyLimit: SELECTION_BODY,
+    success: { status: 200, body: z.strictObject({ count: z.int() }) },
+    errors: [
+      'too_many_contacts',
+      'selection_too_large',
+      'invalid_lead_status',
+      'invalid_engagement',
+      'lead_filter_requires_campaign',
+    ],
+    handler: async (ctx, { body }) => ({
+      count: (await readSelection(reader(ctx), body, ctx.clock.now())).length,
+    }),
   }),
   route({
     ...bulk,

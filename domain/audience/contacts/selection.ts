@@ -18,16 +18,12 @@ export interface Selection {
   exclude?: readonly string[] | undefined;
 }
 
-/** For selections that are only read. */
-const UNLOCKED = { lock: '' } as const;
-const LOCKED = { lock: 'for update' } as const;
-
 /**
- * Returns the ids of a selection that is only read.
- * @throws AppError as {@link resolveSelection}
+ * Returns the ids of a selection that is only read; it may be empty.
+ * @throws AppError too_many_contacts, selection_too_large
  */
 export function readSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
-  return resolve(org, selection, now, UNLOCKED);
+  return selectedIds(org, selection, now, '');
 }
 
 /**
@@ -35,21 +31,20 @@ export function readSelection(org: OrgScope, selection: Selection, now: Date): P
  * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over
  * 50000), bad_request when nothing is selected
  */
-export function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
-  return resolve(org, selection, now, LOCKED);
-}
-
-type Locking = typeof UNLOCKED | typeof LOCKED;
-
-async function resolve(org: OrgScope, selection: Selection, now: Date, locking: Locking): Promise<string[]> {
-  const ids = selection.all
-    ? await matching(org, selection, now, locking)
-    : await listed(org, selection.contacts ?? [], locking);
+export async function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+  const ids = await selectedIds(org, selection, now, 'for update');
   if (ids.length === 0) refuseProblems([{ path: 'body', message: message('directory.nothing_selected') }]);
   return ids;
 }
 
-async function listed(org: OrgScope, asked: readonly string[], { lock }: Locking): Promise<string[]> {
+/** SQL that locks the selected contacts, or nothing. */
+type Lock = 'for update' | '';
+
+function selectedIds(org: OrgScope, selection: Selection, now: Date, lock: Lock): Promise<string[]> {
+  return selection.all ? matching(org, selection, now, lock) : listed(org, selection.contacts ?? [], lock);
+}
+
+async function listed(org: OrgScope, asked: readonly string[], lock: Lock): Promise<string[]> {
   if (asked.length > MAX_IDS) {
     throw new AppError('too_many_contacts', message('audience.too_many_selected', { max: MAX_IDS }), {
       fix: message('audience.too_many_selected.fix'),
@@ -62,7 +57,7 @@ async function listed(org: OrgScope, asked: readonly string[], { lock }: Locking
   return rows.map((row) => row.id);
 }
 
-async function matching(org: OrgScope, selection: Selection, now: Date, { lock }: Locking): Promise<string[]> {
+async function matching(org: OrgScope, selection: Selection, now: Date, lock: Lock): Promise<string[]> {
   if (!selection.filters) {
     throw badRequest(message('audience.filters_needed'), [
       { path: 'body.filters', message: message('audience.filters_with_all') },

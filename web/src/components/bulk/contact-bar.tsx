@@ -20,13 +20,11 @@ type Open = 'campaign' | 'tag' | 'untag' | 'suppress' | 'delete';
 /** Bar of a list of contacts: adds chosen ones to a campaign, tags, suppresses, verifies, exports and deletes them. */
 export default function ContactBar({
   selection,
-  total,
   filters,
   campaign,
   mayChooseAll = true,
 }: {
   selection: Selection;
-  total: number | null;
   /** Filter of the list, for a choice of all that match. */
   filters: Filters;
   /** Campaign whose leads are listed; they can be removed from it. */
@@ -36,6 +34,7 @@ export default function ContactBar({
   const t = useText();
   const mayMail = useCan('manage_campaigns');
   const chosen = useChosen(selection);
+  const total = useTotal(filters, mayChooseAll);
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const edit = useAction(
@@ -117,6 +116,17 @@ export default function ContactBar({
       <Delete opened={open === 'delete'} close={close} selection={selection} total={total} filters={filters} />
     </>
   );
+}
+
+/** Returns the number of contacts that match a filter; null until it is known. */
+function useTotal(filters: Filters, isWanted: boolean): number | null {
+  const counted = useQuery({
+    queryKey: ['contacts', 'count', filters],
+    queryFn: () => dataOf(heron.POST('/v1/contacts/count', { body: { all: true, filters, confirm_all: true } })),
+    enabled: isWanted,
+    retry: false,
+  });
+  return counted.data?.count ?? null;
 }
 
 interface DialogProps {

@@ -144,7 +144,6 @@ export default function Leads({ id, isRunning }: { id: string; isRunning: boolea
               <Suspense>
                 <ContactBar
                   selection={selection}
-                  total={null}
                   campaign={id}
                   filters={{
                     campaign_ids: [id],

@@ -107,11 +107,7 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
             </VirtualTable>
             {chosen.isAll || chosen.ids.size > 0 ? (
               <Suspense>
-                <ContactBar
-                  selection={selection}
-                  total={list.data?.pages[0]?.pagination.total ?? null}
-                  filters={filters}
-                />
+                <ContactBar selection={selection} filters={filters} />
               </Suspense>
             ) : null}
           </>

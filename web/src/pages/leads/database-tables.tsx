@@ -57,7 +57,7 @@ export function PeopleTable({ question }: { question: Question }) {
           {ids.size > 0 ? (
             <Suspense>
               {/* Bulk edits select by the filters of contacts, not by conditions. */}
-              <ContactBar selection={selection} total={null} filters={{}} mayChooseAll={false} />
+              <ContactBar selection={selection} filters={{}} mayChooseAll={false} />
             </Suspense>
           ) : null}
         </>
