@@ -246,7 +246,7 @@ function Delete({
   const act = { ...remove, mutate: () => (isSure ? remove.mutate() : undefined) };
   return (
     <Modal opened={opened} onClose={close} title={t('bulk.delete.ask')}>
-      <Form act={act} submit={t('bulk.delete')}>
+      <Form act={act} submit={t('bulk.delete')} color="red.9">
         <Text size="sm">{t('bulk.delete.why')}</Text>
         <TextInput
           label={t('bulk.delete.type', { count: String(count ?? 0) })}

@@ -130,7 +130,6 @@ function Folders({ campaign, close }: DialogProps) {
           nothingFoundMessage={t('nothingFound')}
           searchable
           clearable
-          data-autofocus
         />
         <Group align="flex-end" gap="xs">
           <TextInput

@@ -105,7 +105,7 @@ export default function CampaignsPage() {
                   { label: t('campaigns.name') },
                   { label: t('campaigns.status') },
                   { label: t('campaigns.sent'), isNumber: true, isExtra: true },
-                  { label: t('campaigns.replyRate'), isNumber: true },
+                  { label: t('campaigns.replyRate'), isNumber: true, isExtra: true },
                   { label: t('campaigns.bounceRate'), isNumber: true, isExtra: true },
                   { label: t('campaigns.changed'), isExtra: true },
                   ...(mayWrite ? [{ label: t('campaign.lead.do'), isHidden: true }] : []),

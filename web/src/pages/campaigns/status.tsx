@@ -1,4 +1,4 @@
-import { Badge, Group } from '@mantine/core';
+import { Badge } from '@mantine/core';
 import { textOf, useText } from '../../text/index.ts';
 
 const COLORS: Record<string, string> = { active: 'teal', draft: 'gray', completed: 'blue', paused: 'yellow' };
@@ -11,10 +11,11 @@ export function CampaignStatus({
 }) {
   const t = useText();
   return (
-    <Group gap={4}>
+    <>
       <State color={COLORS[status] ?? 'red'}>{textOf('campaigns.status', status)}</State>
+      {archived ? ' ' : null}
       {archived ? <State color="gray">{t('campaigns.status.archived')}</State> : null}
-    </Group>
+    </>
   );
 }
 

@@ -56,7 +56,7 @@ export default function ConflictsPage() {
               minWidth={760}
               columns={[
                 { label: t('leads.conflicts.identifier') },
-                { label: t('leads.conflicts.person') },
+                { label: t('leads.conflicts.person'), isExtra: true },
                 { label: t('leads.conflicts.other') },
                 { label: t('leads.conflicts.since'), isExtra: true },
                 ...(mayResolve ? [{ label: t('leads.conflicts.do'), isHidden: true }] : []),
@@ -65,7 +65,7 @@ export default function ConflictsPage() {
               {pages.flatMap(({ data }) =>
                 data.map((one) => (
                   <Table.Tr key={one.id}>
-                    <Table.Td maw={240} className="clip" title={one.value}>
+                    <Table.Td maw={{ base: 110, sm: 240 }} className="clip" title={one.value}>
                       {one.value}
                       <Text size="xs" c="dimmed">
                         {textOf('leads.conflicts.kind', one.kind)}
@@ -74,7 +74,7 @@ export default function ConflictsPage() {
                     <Table.Td maw={220} className="clip">
                       <Who id={one.contact_id} contact={one.contact} />
                     </Table.Td>
-                    <Table.Td maw={220} className="clip">
+                    <Table.Td maw={{ base: 110, sm: 220 }} className="clip">
                       <Who id={one.other_contact_id} contact={one.other_contact} />
                     </Table.Td>
                     <Table.Td c="dimmed">
@@ -143,7 +143,7 @@ function Decide({ conflict: { id, status, contact_id: own, other_contact_id: oth
       </Button>
     );
   return (
-    <Group gap="xs" wrap="nowrap" justify="flex-end">
+    <Group gap="xs" justify="flex-end">
       {own && other ? null : (
         <ConfirmButton
           label={t('leads.conflicts.merge')}

@@ -96,7 +96,7 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
               keyOf={idOf}
               select={mayWrite ? { selection, nameOf: labelOf } : undefined}
               columns={[
-                { label: t('leads.who'), width: '38%' },
+                { label: t('leads.who') },
                 { label: t('leads.company'), width: '20%' },
                 { label: t('leads.tags'), width: '18%', isExtra: true },
                 { label: t('nav.campaigns'), isNumber: true, width: 110, isExtra: true },
