@@ -156,7 +156,6 @@ export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<
     ['sequence-leads', `${page}?tab=leads`],
     ['sequence-leads-chosen', `${page}?tab=leads`, undefined, chooseRows],
     ['sequence-test', `${page}?step=${steps[0]!.id}`, undefined, openDialog('Send a test')],
-    ['sequence-menu', page, undefined, openMenu],
     ['sequence-rename', page, undefined, openDialog('Rename', openMenu)],
     ['sequence-duplicate', page, undefined, openDialog('Duplicate', openMenu)],
     ['sequence-folders', page, undefined, openDialog('Folders', openMenu)],

@@ -104,7 +104,7 @@ export default function ContactBar({
               {t('bulk.export')}
             </Menu.Item>
             <Menu.Item onClick={() => setOpen('suppress')}>{t('bulk.suppress')}</Menu.Item>
-            <Menu.Item color="red" onClick={() => setOpen('delete')}>
+            <Menu.Item c="var(--mantine-color-error)" onClick={() => setOpen('delete')}>
               {t('bulk.delete')}
             </Menu.Item>
           </Menu.Dropdown>
@@ -161,7 +161,6 @@ function Campaigns({ opened, close, run }: DialogProps) {
           nothingFoundMessage={t('nothingFound')}
           searchable
           required
-          data-autofocus
         />
       </Form>
     </Modal>
@@ -191,7 +190,6 @@ function Tags({ opened, isOff, close, run }: DialogProps & { isOff: boolean }) {
           nothingFoundMessage={t('nothingFound')}
           searchable
           required
-          data-autofocus
         />
       </Form>
     </Modal>

@@ -55,7 +55,11 @@ export function CampaignMenu({ campaign, onDeleted }: { campaign: Managed; onDel
           >
             {t(archived ? 'campaign.restore' : 'campaign.archive')}
           </Menu.Item>
-          <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => setOpen('delete')}>
+          <Menu.Item
+            c="var(--mantine-color-error)"
+            leftSection={<IconTrash size={15} />}
+            onClick={() => setOpen('delete')}
+          >
             {t('campaign.delete')}
           </Menu.Item>
         </Menu.Dropdown>

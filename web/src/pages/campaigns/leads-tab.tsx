@@ -292,7 +292,7 @@ function Actions({ campaignId, lead, name }: { campaignId: string; lead: Lead; n
         <Menu.Dropdown>
           {lead.hold ? <Menu.Item onClick={() => resume.mutate()}>{t('campaign.lead.resume')}</Menu.Item> : null}
           {isOpen ? <Menu.Item onClick={() => pause.mutate()}>{t('campaign.lead.pause')}</Menu.Item> : null}
-          <Menu.Item color="red" onClick={removal.open}>
+          <Menu.Item c="var(--mantine-color-error)" onClick={removal.open}>
             {t('campaign.lead.remove')}
           </Menu.Item>
         </Menu.Dropdown>

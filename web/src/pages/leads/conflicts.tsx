@@ -106,7 +106,7 @@ function Who({ id, contact }: { id: string | null; contact: Conflict['contact'] 
     );
   const name = contact ? shownAddress(nameOf(contact)) : t('leads.one');
   return (
-    <PageLink to={`/leads/${id}`} size="sm" title={contact?.email ?? ''}>
+    <PageLink to={`/leads/${id}`} size="sm" display="block" className="clip" title={contact?.email ?? ''}>
       {name}
     </PageLink>
   );
