@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 5fc667a2c1eb219c. Types: 4e7a970b1f59a3ea. */
+/* Written by `npm run db:types`; do not edit. Sources: 47482396e7b1a3f8. Types: 4e7a970b1f59a3ea. */
 
 import type {
   ApprovalBinding,

@@ -86,7 +86,9 @@ test('a tracking domain belongs to one workspace, and goes over only when its ow
   await t.throwsAsync(verify(first, mine, []), { code: 'bad_request' } as never);
 });
 
-/** Egress that finds every name on loopback, where `port` stands for 443. It trusts the certificate of the fixtures. */
+/**
+ * Egress that resolves every name to loopback, with `port` in place of 443. It trusts the certificate of the fixtures.
+ */
 function egressTo(t: ExecutionContext, port: number, options: { isTrusting?: boolean } = {}): Egress {
   const egress = createEgress({
     allowUnsafe: true,

@@ -4,14 +4,15 @@ import { message, type Message } from '../../../messages/index.ts';
 const MAX_REDIRECT_URI = 2048;
 
 /**
- * Splits a loopback URI at its port, as text. Nothing is decoded or normalized, so that the URI has only one reading.
+ * Splits a loopback URI at its port, as text. The URI is not decoded or normalized, so that it has only one
+ * interpretation.
  */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const MAX_PORT = 65_535;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 /**
- * A private-use scheme belongs to the owner of the domain that it spells backwards (RFC 8252, section 7.1). So it has a
- * dot, unlike `javascript:`.
+ * A private-use scheme belongs to the owner of the domain whose reversed name it is (RFC 8252, section 7.1). So it
+ * contains a dot, unlike `javascript:`.
  */
 const PRIVATE_USE = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 

@@ -28,10 +28,10 @@ interface ClientMetadata {
 }
 
 /**
- * Registers a client at its own request (POST /oauth/register; RFC 7591). It becomes a public client, which can do
- * nothing before a person approves it. Without `scope` it may request every scope that such clients can have.
- * @throws OAuthError invalid_redirect_uri, invalid_client_metadata (every problem at once); AppError
- * rate_limit_exceeded
+ * Registers a client at its own request (POST /oauth/register; RFC 7591). The application becomes a public client,
+ * which has no access before a person approves it. Without `scope` it may request every scope available to such
+ * clients.
+ * @throws OAuthError invalid_redirect_uri, invalid_client_metadata (with every problem); AppError rate_limit_exceeded
  */
 export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promise<Client & { created_at: Date }> {
   await throttle(ctx, 'client_registrations', toSource(ctx.actor.ipAddress), ctx.config.OAUTH_REGISTRATIONS_PER_HOUR);
