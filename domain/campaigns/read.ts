@@ -73,7 +73,7 @@ interface CampaignOverview {
   folders: { folder_id: string; total: number }[];
 }
 
-/** Counts campaigns by status, archived ones apart (GET /campaigns-overview). */
+/** Counts campaigns by status, archived ones separately (GET /campaigns-overview). */
 export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   const org = reader(ctx);
   const all = await org.sql<Columns<'campaigns', 'status' | 'kind' | 'archived'> & { total: number }>(

@@ -54,8 +54,8 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
 }
 
 /**
- * Reserves a slot for an email of a campaign's test: at once, because it keeps no gap, or on the next day if the daily
- * cap is used up. Slots of the campaign stay. Returns as {@link reserveDirect}.
+ * Reserves a slot for an email of a campaign's test. The slot is now, because a test keeps no gap. If the daily cap is
+ * used up, it is on the next day. Slots of the campaign stay. Returns as {@link reserveDirect}.
  */
 export async function reserveTest(tx: Tx, email: Omit<DueDirectSend, 'send_mode'>): Promise<DirectSlot> {
   const mailboxId = email.mailbox_id;
