@@ -20,7 +20,7 @@ import { addToCategories } from './upsert.ts';
 export const UNDO_MS = DAY_MS;
 
 /** A change of many contacts: one action over a selection. */
-export type BulkAction =
+type BulkAction =
   | { type: 'add_to_campaign' | 'remove_from_campaign'; campaign_id: string }
   | { type: 'add_category' | 'remove_category'; category_id: string }
   | { type: 'suppress'; reason?: string | undefined }

@@ -8,7 +8,7 @@ import { useText } from '../../text/index.ts';
 import { useLeads } from './queries.ts';
 
 /** Recipient of a test, and the lead whose data its emails show. */
-export interface TestTarget {
+interface TestTarget {
   email: string;
   /** Null: the recipient's own data. */
   contactId: string | null;
