@@ -23,7 +23,7 @@ const INSTRUCTIONS = [
   'A whole campaign in one call: create_run, then get_run until it is active, completed, failed, denied or cancelled.',
   'Step by step: list_mailboxes, create_campaign_draft, add_campaign_step for each email, add_contact or add_contacts, add_contacts_to_campaign,',
   'validate_campaign until it reports no error, preflight_campaign for its score, then start_campaign, which makes real email leave.',
-  'awaiting_approval in an answer: nothing has left, and a person decides at its approval_url within 30 minutes; give them that address. get_policy says what needs nobody.',
+  'awaiting_approval in an answer: nothing has left, and a person decides at its approval_url before approval_expires_at; give them that address. get_policy says what needs nobody.',
   'Replies: list_threads with kind reply, get_thread, send_reply. Numbers: get_campaign_report, get_workspace_report, get_outcomes_report.',
   'Nothing before start_campaign sends anything, but test_campaign, which sends the emails to the one address you name.',
   'Lists are paged: pass pagination.next_cursor back as cursor, with the same filters. Ids are UUIDs taken from other answers; never make them up.',

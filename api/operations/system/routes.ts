@@ -14,7 +14,7 @@ export const systemRoutes = [
     method: 'get',
     path: '/health',
     atRoot: true,
-    area: 'operations',
+    area: 'system',
     summary: 'Liveness of this process',
     description: 'Answers 503 when background work of this process has made no progress for a minute.',
     scope: 'public',
@@ -32,7 +32,7 @@ export const systemRoutes = [
     operationId: 'system.readiness',
     method: 'get',
     path: '/system/readiness',
-    area: 'operations',
+    area: 'system',
     summary: 'Check the parts behind the API',
     description:
       'Checks PostgreSQL, Temporal, the workers and their clocks, the scheduler and the intake of events. A failing part has a fix.',

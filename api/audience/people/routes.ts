@@ -4,9 +4,9 @@ import {
   reopenConflict,
   resolveConflict,
   type ConflictView,
-} from '../../../domain/audience/identities/conflicts.ts';
-import { getPerson, listPeople, type PersonView } from '../../../domain/audience/identities/read.ts';
-import { deletePerson } from '../../../domain/audience/identities/remove.ts';
+} from '../../../domain/audience/people/conflicts.ts';
+import { getPerson, listPeople, type PersonView } from '../../../domain/audience/people/read.ts';
+import { deletePerson } from '../../../domain/audience/people/remove.ts';
 import { may } from '../../../domain/platform/kernel/actor.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
@@ -103,7 +103,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
 /** Routes of identifiers that two people claim. */
 export const identityConflictRoutes: readonly AnyRoute[] = [
   route({
-    area: 'identity-conflicts',
+    area: 'people',
     operationId: 'identityConflicts.list',
     method: 'get',
     path: '/identity-conflicts',
@@ -123,7 +123,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
       presentPage(await listConflicts(ctx, status, page), (row) => presentConflict(row, ctx)),
   }),
   route({
-    area: 'identity-conflicts',
+    area: 'people',
     operationId: 'identityConflicts.resolve',
     method: 'post',
     path: '/identity-conflicts/:id/resolve',
@@ -139,7 +139,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
     handler: async (ctx, { params, body }) => presentConflict(await resolveConflict(ctx, params.id, body.action), ctx),
   }),
   route({
-    area: 'identity-conflicts',
+    area: 'people',
     operationId: 'identityConflicts.reopen',
     method: 'post',
     path: '/identity-conflicts/:id/reopen',
