@@ -57,6 +57,8 @@ export interface Tables {
   blob_chunks: { row: BlobChunksRow; insert: BlobChunksInsert };
   blob_removals: { row: BlobRemovalsRow; insert: BlobRemovalsInsert };
   blobs: { row: BlobsRow; insert: BlobsInsert };
+  bulk_edit_contacts: { row: BulkEditContactsRow; insert: BulkEditContactsInsert };
+  bulk_edits: { row: BulkEditsRow; insert: BulkEditsInsert };
   campaign_advanced: { row: CampaignAdvancedRow; insert: CampaignAdvancedInsert };
   campaign_flow_counts: { row: CampaignFlowCountsRow; insert: CampaignFlowCountsInsert };
   campaign_logs: { row: CampaignLogsRow; insert: CampaignLogsInsert };
@@ -873,6 +875,49 @@ interface BlobsInsert {
   created_at: Date;
 }
 
+/** A contact that a bulk edit has changed. */
+interface BulkEditContactsRow {
+  edit_id: string;
+  contact_id: string;
+  organization_id: string;
+  /** Entry that the edit added for the address. No foreign key, because it may be removed. */
+  suppression_id: string | null;
+}
+
+interface BulkEditContactsInsert {
+  edit_id: string;
+  contact_id: string;
+  organization_id: string;
+  suppression_id?: string | null;
+}
+
+/** A change of many contacts that can be undone for a day. */
+interface BulkEditsRow {
+  id: string;
+  organization_id: string;
+  user_id: string | null;
+  action: 'add_to_campaign' | 'remove_from_campaign' | 'add_category' | 'remove_category' | 'suppress' | 'verify';
+  /** Campaign or category of the action. No foreign key, because either may be deleted. */
+  target_id: string | null;
+  /** Number of selected contacts, changed or not. */
+  selected: number;
+  changed: number;
+  undone_at: Date | null;
+  created_at: Date;
+}
+
+interface BulkEditsInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  action: 'add_to_campaign' | 'remove_from_campaign' | 'add_category' | 'remove_category' | 'suppress' | 'verify';
+  target_id?: string | null;
+  selected: number;
+  changed: number;
+  undone_at?: Date | null;
+  created_at: Date;
+}
+
 /** Settings of a campaign that override the organization's settings. */
 interface CampaignAdvancedRow {
   campaign_id: string;
@@ -1166,6 +1211,8 @@ interface CampaignsRow {
   variants_compared_at: Date | null;
   /** Approval that started the campaign. Its emails are compared with the binding. Null: a person or a policy started it. */
   approval_id: string | null;
+  /** Lists leave it out unless asked. A start takes it out of the archive. */
+  archived: boolean;
   created_at: Date;
   updated_at: Date;
 }
@@ -1239,6 +1286,7 @@ interface CampaignsInsert {
   blocked_reason?: string | null;
   variants_compared_at?: Date | null;
   approval_id?: string | null;
+  archived?: boolean;
   created_at: Date;
   updated_at: Date;
 }
@@ -5218,6 +5266,10 @@ interface TestRunsRow {
   conversation: StoredConversation;
   /** Maximum duration (seconds) of each wait. Null: the durations of the steps. */
   max_wait_seconds: number | null;
+  /** The email that it tests alone. Null: every step. No foreign key, because the row outlives the step. */
+  only_step_id: string | null;
+  /** Parts of that email as they were written when the test began, in place of the stored ones. */
+  copy: JsonObject;
   /** Time by which the run must finish. Otherwise it fails. */
   ends_at: Date;
   waiting_for: string | null;
@@ -5241,6 +5293,8 @@ interface TestRunsInsert {
   app_values?: string;
   conversation?: string;
   max_wait_seconds?: number | null;
+  only_step_id?: string | null;
+  copy?: string;
   ends_at: Date;
   waiting_for?: string | null;
   waiting_until?: Date | null;

@@ -34,8 +34,8 @@ export const campaignLeadRoutes = [
     params: idParams,
     query: leadListQuery,
     success: { status: 200, body: leadPage },
-    handler: async (ctx, { params, query: { status, ...page } }) =>
-      presentPage(await listLeads(ctx, params.id, { status }, page), (row) =>
+    handler: async (ctx, { params, query: { status, step, q, ...page } }) =>
+      presentPage(await listLeads(ctx, params.id, { status, stepId: step, q }, page), (row) =>
         presentLead(row, { ...ctx, campaignId: params.id }),
       ),
   }),

@@ -48,6 +48,7 @@ export function presentCampaign(
     name: row.name,
     description: row.description,
     status: row.status,
+    archived: row.archived,
     kind: row.kind,
     stop_on_reply: row.stop_on_reply,
     stop_on_company_reply: row.stop_on_company_reply,
@@ -192,6 +193,7 @@ export function presentVariant(row: CampaignVariantRow): Item<typeof variantList
     is_active: row.is_active,
     metadata: row.metadata,
     promoted_at: iso(row.promoted_at),
+    promotion: row.promotion as Item<typeof variantList>['promotion'],
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   };

@@ -167,6 +167,7 @@ test('the list filters, counts and pages; `paused` is every paused variant; the 
     paused: 2,
     draft: 1,
     completed: 1,
+    archived: 0,
     one_time: 1,
     folders: [{ folder_id: folder, total: 1 }],
   });

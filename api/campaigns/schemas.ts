@@ -10,7 +10,11 @@ import { COMPANY_REPLIES } from '../../domain/campaigns/input.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
 import { stepActionSchema } from '../../domain/sending/campaign/actions.ts';
 import { conditionsSchema } from '../../domain/sending/campaign/graph.ts';
-import { completeSettingsSchema, partialSettingsSchema } from '../../domain/sending/campaign/outreach-settings.ts';
+import {
+  completeSettingsSchema,
+  partialSettingsSchema,
+  WINNING_RULES,
+} from '../../domain/sending/campaign/outreach-settings.ts';
 import { leadHold, mergeFields } from '../audience/contacts/schemas.ts';
 import {
   besideFaults,
@@ -62,6 +66,7 @@ const campaignFields = {
   name: z.string(),
   description: z.string(),
   status: z.enum(CAMPAIGN_STATUSES),
+  archived: z.boolean().meta({ description: 'Lists leave it out unless asked' }),
   kind: z.enum(['sequence', 'one_time']),
   stop_on_reply: z.boolean(),
   stop_on_company_reply: z.enum(COMPANY_REPLIES).meta({
@@ -125,6 +130,11 @@ export const campaignListQuery = z.object({
   folder: z.string().optional().meta({ description: 'Only campaigns in this folder, by its id' }),
   status: z.enum(STATUS_FILTERS).optional().meta({ description: 'Only campaigns in this state' }),
   kind: z.enum(['sequence', 'one_time']).optional().meta({ description: 'one_time: campaigns with a single email' }),
+  archived: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .meta({ description: 'True lists archived campaigns alone. Default: those that are not archived' }),
 });
 
 export const overview = resource('CampaignOverview', {
@@ -134,6 +144,7 @@ export const overview = resource('CampaignOverview', {
   draft: z.int(),
   completed: z.int(),
   one_time: z.int(),
+  archived: z.int().meta({ description: 'Archived campaigns, which the other numbers leave out' }),
   folders: z.array(z.strictObject({ folder_id: uuid, total: z.int() })),
 });
 
@@ -278,6 +289,13 @@ const variantFields = {
   promoted_at: timestamp
     .nullable()
     .describe('Time of its promotion to all further emails of its step (ab_testing.auto_promote_winner)'),
+  promotion: z
+    .strictObject({
+      rule: z.enum(WINNING_RULES),
+      counts: z.array(z.strictObject({ variant_id: uuid, sent: z.int(), successes: z.int() })),
+    })
+    .nullable()
+    .meta({ description: 'Rule of the promotion, with the counts of all variants at that time' }),
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -320,6 +338,12 @@ export const leadParams = z.object({ id: z.string(), contactId: z.string() });
 export const leadListQuery = z.object({
   ...pageQuery(200),
   status: z.enum(LEAD_STATUSES).optional().meta({ description: 'Only leads in this state' }),
+  step: z.uuid().optional().meta({ description: 'Only leads that are at this step now' }),
+  q: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'Part of name, email or company; needs the right to see contacts' }),
 });
 
 export const heldLead = resource('HeldLead', { campaign_id: uuid, contact_id: uuid, hold: leadHold.nullable() });

@@ -16,6 +16,7 @@ const OF_PART: Readonly<Record<string, string>> = {
   attachments: 'file',
   attributions: 'person, as `person_id` of other answers',
   automations: 'automation',
+  'bulk-edits': 'bulk edit',
   'campaign-spend': 'campaign',
   campaigns: 'campaign',
   categories: 'category',

@@ -45,6 +45,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
       user_id: ctx.actor.userId,
       name: name ?? copyName(source.name),
       status: 'draft',
+      archived: false,
       start_date: upcoming(source.start_date),
       end_date: upcoming(source.end_date),
       ramp_level: 0,

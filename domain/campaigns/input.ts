@@ -176,12 +176,19 @@ export const createCampaignSchema = z
   });
 
 /** Body of PATCH /campaigns/:id. */
-export const updateCampaignSchema = z.strictObject(settings).partial().extend({
-  name: name.optional(),
-  status: z.string().optional(),
-  email_tags: idList.optional(),
-  folders: idList.optional(),
-});
+export const updateCampaignSchema = z
+  .strictObject(settings)
+  .partial()
+  .extend({
+    name: name.optional(),
+    status: z.string().optional(),
+    email_tags: idList.optional(),
+    folders: idList.optional(),
+    archived: z
+      .boolean()
+      .optional()
+      .meta({ description: 'True leaves the campaign out of lists; refused while it is active' }),
+  });
 
 export type CreateCampaign = z.output<typeof createCampaignSchema>;
 export type UpdateCampaign = z.output<typeof updateCampaignSchema>;

@@ -21,6 +21,8 @@ interface CampaignFilters {
   folder?: string | undefined;
   status?: (typeof STATUS_FILTERS)[number] | undefined;
   kind?: CampaignRow['kind'] | undefined;
+  /** True lists archived campaigns alone; otherwise they are left out. */
+  archived?: boolean | undefined;
 }
 
 /**
@@ -39,7 +41,9 @@ export async function getCampaign(ctx: Ctx, id: string): Promise<CampaignRow> {
 export async function listCampaigns(ctx: Ctx, filters: CampaignFilters, page: PageRequest): Promise<Page<CampaignRow>> {
   if (page.cursor && !isUuid(page.cursor)) throw badCursor();
   const matching = () => {
-    const query = reader(ctx).query(Campaigns);
+    const query = reader(ctx)
+      .query(Campaigns)
+      .where('archived', filters.archived ?? false);
     if (filters.q) void query.where('name', 'ilike', `%${likeLiteral(filters.q)}%`);
     if (filters.folder !== undefined) {
       if (isUuid(filters.folder)) void query.whereRaw('folders @> array[?::uuid]', [filters.folder]);
@@ -65,17 +69,19 @@ interface CampaignOverview {
   draft: number;
   completed: number;
   one_time: number;
+  archived: number;
   folders: { folder_id: string; total: number }[];
 }
 
-/** Counts campaigns by status (GET /campaigns-overview). */
+/** Counts campaigns by status, archived ones separately (GET /campaigns-overview). */
 export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   const org = reader(ctx);
-  const groups = await org.sql<Columns<'campaigns', 'status' | 'kind'> & { total: number }>(
-    'select status, kind, count(*)::int as total from campaigns where organization_id = :org group by status, kind',
+  const all = await org.sql<Columns<'campaigns', 'status' | 'kind' | 'archived'> & { total: number }>(
+    'select status, kind, archived, count(*)::int as total from campaigns where organization_id = :org group by status, kind, archived',
   );
+  const groups = all.filter(({ archived }) => !archived);
   const folders = await org.sql<{ folder_id: string; total: number }>(
-    `select folder_id, count(*)::int as total from campaigns, unnest(folders) as folder_id where organization_id = :org
+    `select folder_id, count(*)::int as total from campaigns, unnest(folders) as folder_id where organization_id = :org and not archived
      group by folder_id order by folder_id`,
   );
   const sum = (counts: (group: (typeof groups)[number]) => boolean) =>
@@ -90,6 +96,7 @@ export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
     draft: sum(({ status }) => status === 'draft'),
     completed: sum(({ status }) => status === 'completed'),
     one_time: sum(({ kind }) => kind === 'one_time'),
+    archived: all.reduce((total, group) => total + (group.archived ? group.total : 0), 0),
     folders,
   };
 }

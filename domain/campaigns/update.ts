@@ -28,7 +28,7 @@ const SCHEDULE = [
   'entry_delay_minutes',
 ] as const;
 /** Fields that do not affect sending. */
-const UNSENT = new Set(['description', 'folders']);
+const UNSENT = new Set(['description', 'folders', 'archived']);
 /** Fields that decide which mailboxes may send. Slots of mailboxes that leave the pool are released. */
 const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
 
@@ -70,13 +70,14 @@ export async function editCampaign(
 
 /** Changes a locked campaign, and starts or stops it if requested. */
 async function applyEdit(ctx: Ctx, tx: Tx, campaign: CampaignRow, input: UpdateCampaign): Promise<Start> {
-  const { name, status, email_tags: tags, folders, ...settings } = input;
+  const { name, status, email_tags: tags, folders, archived, ...settings } = input;
   refuseProblems(await campaignEditProblems(tx.org, input, tx.now, campaign));
   const columns: Partial<CampaignRow> = {
     ...settingsColumns(settings, campaign),
     ...(name === undefined ? {} : { name }),
     ...(tags ? { email_tags: [...new Set(tags)] } : {}),
     ...(folders ? { folders: [...new Set(folders)] } : {}),
+    ...(archived === undefined ? {} : { archived }),
   };
   const changes = changesOf(campaign, columns);
   const changed = Object.keys(changes);
@@ -100,13 +101,16 @@ async function applyEdit(ctx: Ctx, tx: Tx, campaign: CampaignRow, input: UpdateC
 /** Lists problems of an edit beyond the format of its fields. Checks only the given fields. */
 export async function campaignEditProblems(
   org: OrgScope,
-  { status, email_tags: tags = [], folders = [], ...settings }: UpdateCampaign,
+  { status, email_tags: tags = [], folders = [], archived = false, ...settings }: UpdateCampaign,
   now: Date,
   campaign: CampaignRow,
 ): Promise<Problem[]> {
   return [
     ...settingsProblems(settings, now, campaign),
     ...statusProblems(campaign, status),
+    ...(archived && (status ?? campaign.status) === 'active'
+      ? [{ path: 'body.archived', message: message('campaigns.archived_active') }]
+      : []),
     ...(await labelProblems(org, 'tag', tags, 'body.email_tags')),
     ...(await labelProblems(org, 'folder', folders, 'body.folders')),
   ];

@@ -34,7 +34,7 @@ import {
 } from './claimed.ts';
 import { dimensionsOf } from './dimensions.ts';
 import { claimDirect, fetchFiles, FilesNotLoaded, type FetchedFiles } from './direct-claim.ts';
-import { lastSentAt } from './seats.ts';
+import { testEmailSql, lastSentAt } from './seats.ts';
 import { sentFacts } from './settle.ts';
 import { commonCopy, headersOf, storeContent } from './control/sent-content.ts';
 import { readTestEmail } from './test-email.ts';
@@ -238,7 +238,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
        case when e.approved is not null then heron_lead_changes(ct, e.approved) end as lead_changes,
        ${askedNow('s.organization_id', 'ct.email')} as asked,
        greatest(${lastSentAt('s.mailbox_id')},
-         (select max(o.claimed_at) from sends o where o.mailbox_id = s.mailbox_id and o.state = 'sending' and o.id <> s.id),
+         (select max(o.claimed_at) from sends o where o.mailbox_id = s.mailbox_id and o.state = 'sending' and o.id <> s.id and not ${testEmailSql('o.id')}),
          (select max(w.claimed_at) from warmup_mails w where w.mailbox_id = s.mailbox_id and w.state = 'sending')) as mailbox_sent_at
      from sends s
      left join enrollments e on e.id = s.enrollment_id

@@ -48,10 +48,30 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
   if (restsNow) return restsNow;
   const seat = await readSeat(tx, mailboxId);
   const at = freeFrom(seat, tx.now.getTime());
-  if (at === Infinity)
-    return { kind: 'later', at: new Date(tx.now.getTime() + RETRY_MS), why: message('wait.mailbox_sends_nothing') };
+  if (at === Infinity) return sendsNothing(tx);
   await store(tx, email, mailboxId, new Date(at));
   return { kind: 'slot', at: new Date(at) };
+}
+
+/**
+ * Reserves a slot for an email of a campaign's test. The slot is now, because a test keeps no gap. If the daily cap is
+ * used up, it is on the next day. Slots of the campaign stay. Returns as {@link reserveDirect}.
+ */
+export async function reserveTest(tx: Tx, email: Omit<DueDirectSend, 'send_mode'>): Promise<DirectSlot> {
+  const mailboxId = email.mailbox_id;
+  const sender = mailboxId === null ? undefined : await readSender(tx, mailboxId, 'for no key update');
+  if (!sender) return { kind: 'never' };
+  const rests = restOf(tx, sender);
+  if (rests) return rests;
+  const seat = await readSeat(tx, sender.id);
+  const at = freeFrom({ ...seat, taken: [] }, tx.now.getTime());
+  if (at === Infinity) return sendsNothing(tx);
+  await store(tx, email, sender.id, new Date(at));
+  return { kind: 'slot', at: new Date(at) };
+}
+
+function sendsNothing(tx: Tx): DirectSlot {
+  return { kind: 'later', at: new Date(tx.now.getTime() + RETRY_MS), why: message('wait.mailbox_sends_nothing') };
 }
 
 async function readSender(tx: Tx, id: string, lock: '' | 'for no key update' = ''): Promise<Sender | undefined> {
@@ -110,7 +130,7 @@ async function releaseCampaignSlots(tx: Tx, mailboxId: string): Promise<void> {
   for (const { id } of standBack.sort((a, b) => (a.id < b.id ? -1 : 1))) await releaseReservedSends(tx, { sendId: id });
 }
 
-async function store(tx: Tx, email: DueDirectSend, mailboxId: string, at: Date): Promise<void> {
+async function store(tx: Tx, email: Omit<DueDirectSend, 'send_mode'>, mailboxId: string, at: Date): Promise<void> {
   const day = utcDay(at.getTime());
   await tx.org.sql(
     `with slot as (

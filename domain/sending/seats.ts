@@ -22,13 +22,23 @@ export const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit *
     from warmup_standings h where h.mailbox_id = m.id and m.warmup is not null), 1))::int))`;
 
 /**
- * Returns SQL for the time of a mailbox's last email, warmup included; null without one. Emails that may have been
- * sent, or that the server refused, count too.
+ * Returns SQL that is true for an email of a campaign's test. Tests are sent at once and keep no gap to other emails.
+ * @param send SQL of the email's id
+ */
+export function testEmailSql(send: string): string {
+  return `exists (select from test_run_steps tested where tested.id = ${send})`;
+}
+
+/**
+ * Returns SQL for the time of a mailbox's last email, warmup included and tests excluded; null without one. Emails that
+ * may have been sent, or that the server refused, count too.
  * @param mailbox SQL of the mailbox's id
  */
 export function lastSentAt(mailbox: string): string {
-  return `greatest((select max(l.sent_at) from sends l where l.mailbox_id = ${mailbox}),
-         (select max(l.claimed_at) from sends l where l.mailbox_id = ${mailbox} and l.sent_at is null and l.state in ('uncertain', 'bounced')),
+  return `greatest((select l.sent_at from sends l where l.mailbox_id = ${mailbox} and l.sent_at is not null
+           and not ${testEmailSql('l.id')} order by l.sent_at desc limit 1),
+         (select l.claimed_at from sends l where l.mailbox_id = ${mailbox} and l.sent_at is null and l.state in ('uncertain', 'bounced')
+           and not ${testEmailSql('l.id')} order by l.claimed_at desc nulls last limit 1),
          (select coalesce(w.sent_at, w.claimed_at) from warmup_mails w where w.mailbox_id = ${mailbox} and w.claimed_at is not null
             and w.state <> 'sending' order by w.claimed_at desc limit 1))`;
 }
@@ -162,7 +172,7 @@ export async function readSeats(
        ${lastSentAt('m.id')} as last_sent_at,
        (select array_agg(extract(epoch from t.at)::float8 * 1000) from (
           select case s.state when 'sending' then s.claimed_at else s.slot_at end as at from sends s
-          where s.mailbox_id = m.id and s.state in ('reserved', 'sending')
+          where s.mailbox_id = m.id and s.state in ('reserved', 'sending') and not ${testEmailSql('s.id')}
           union all
           select case w.state when 'sending' then w.claimed_at else w.slot_at end from warmup_mails w
           where w.mailbox_id = m.id and w.state in ('reserved', 'sending')) t) as taken,

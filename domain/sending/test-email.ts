@@ -17,6 +17,8 @@ interface TestEmail {
   overrides: Json | null;
   suppressed: boolean;
   asked: boolean;
+  /** Null: a test keeps no gap to the mailbox's other emails. */
+  mailbox_sent_at: null;
 }
 
 /**
@@ -25,7 +27,7 @@ interface TestEmail {
  * copies. Returns undefined for other emails.
  */
 export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail | undefined> {
-  const [row] = await tx.org.sql<Omit<TestEmail, 'enrollment'> & { run: Json }>(
+  const [row] = await tx.org.sql<Omit<TestEmail, 'enrollment' | 'mailbox_sent_at'> & { run: Json }>(
     `select to_jsonb(r) as run, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant, to_jsonb(ct) as contact,
        ${settingsColumns('c')},
        ${suppressedNow('r.organization_id', 'r.prospect_email')} as suppressed,
@@ -40,9 +42,11 @@ export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail |
     { send: sendId, now: tx.now },
   );
   if (!row) return undefined;
-  const { run, campaign, contact, ...rest } = row;
+  const { run, campaign, contact, step, ...rest } = row;
   return {
     ...rest,
+    mailbox_sent_at: null,
+    step: step && { ...step, ...run.copy },
     enrollment: {
       id: run.id,
       state: run.state === 'running' ? 'active' : run.state,

@@ -44,6 +44,7 @@ export const audience = {
   'audience.person_busy.fix': 'Die Anfrage noch einmal senden.',
   'audience.conflict_busy': 'Andere Anfragen ändern gerade die Personen dieses Konflikts',
   'audience.conflict_busy.fix': 'Die Anfrage noch einmal senden.',
+  'audience.conflict_not_dismissed': 'Nur ein verworfener Konflikt lässt sich wieder öffnen',
   'audience.conflict_resolved': 'Dieser Konflikt ist schon gelöst',
   'audience.conflict_resolved.fix': 'Die Liste neu laden.',
   'audience.both_have_contacts': 'Beide Personen haben einen Kontakt',
@@ -128,6 +129,8 @@ export const audience = {
   'contacts.field_exists.count':
     '{count, plural, one {# Kontakt hat beide Felder} other {# Kontakte haben beide Felder}}',
   'contacts.field_exists.fix': 'Einen anderen Namen wählen oder das Feld mit diesem Namen zuerst löschen.',
+  'audience.bulk_edit_undone': 'Diese Änderung wurde schon rückgängig gemacht',
+  'audience.bulk_edit_too_old': 'Diese Änderung ist älter als ein Tag',
   'contacts.all_unconfirmed': 'Die Filter sind leer, also treffen sie auf jeden Kontakt des Arbeitsbereichs zu',
   'contacts.all_unconfirmed.field': 'muss true sein, um jeden Kontakt zu meinen',
   'segments.names_it': 'wird vom Segment „{name}“ genannt',

@@ -86,6 +86,7 @@ export const campaigns = {
   'campaigns.not_active.fix': 'Ihr Stand ist {status}.',
   'campaigns.may_not_send':
     'Kampagnen starten und anhalten darf, wer SEND_CAMPAIGNS (Schlüssel) oder send_campaigns (Menschen) hat',
+  'campaigns.archived_active': 'muss false sein, solange die Kampagne läuft',
   'campaigns.status_choice': 'muss active oder paused sein',
   'campaigns.order_field_missing': 'fehlt: Nach welchem eigenen Feld wird sortiert?',
   'campaigns.one_email_step': 'darf nicht email sein: Eine einmalige Kampagne hat höchstens einen E-Mail-Schritt',
@@ -165,6 +166,7 @@ export const campaigns = {
   'tests.not_found.fix': 'Unter „Prüfen und testen“ stehen alle Tests.',
   'tests.ended': 'Der Test ist schon zu Ende ({state})',
   'nothing_to_cancel.fix': 'Es ist nichts zu tun.',
+  'tests.no_such_email': 'ist keine E-Mail dieser Kampagne',
   'tests.no_prospect': 'Ein Test braucht eine Adresse',
   'tests.no_prospect.problem': 'fehlt, wenn contact_id nicht angegeben ist: E-Mails gehen an eine echte Adresse',
   'tests.other_address':

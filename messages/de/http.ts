@@ -77,6 +77,7 @@ export const http = {
   'thing.form': 'Formular',
   'thing.stream': 'Strom',
   'thing.goal': 'Ziel',
+  'thing.bulk_edit': 'Sammeländerung',
   'thing.identity_conflict': 'Zweifel über eine Person',
   'thing.import': 'Import',
   'thing.invitation': 'Einladung',

@@ -86,6 +86,7 @@ export const campaigns = {
   'campaigns.not_active': 'The campaign is not active',
   'campaigns.not_active.fix': 'Its status is {status}.',
   'campaigns.may_not_send': 'Starting and stopping a campaign needs SEND_CAMPAIGNS (keys) or send_campaigns (people)',
+  'campaigns.archived_active': 'must be false while the campaign is active',
   'campaigns.status_choice': 'must be active or paused',
   'campaigns.order_field_missing': 'is required to order by a custom field',
   'campaigns.one_email_step': 'must not be email: a one-time campaign has at most one email step',
@@ -166,6 +167,7 @@ export const campaigns = {
   'tests.not_found.fix': 'GET /v1/campaigns/:id/test-runs lists the test runs of a campaign.',
   'tests.ended': 'The test run has ended: {state}',
   'nothing_to_cancel.fix': 'No action is needed.',
+  'tests.no_such_email': 'is not an email of this campaign',
   'tests.no_prospect': 'A test needs a prospect',
   'tests.no_prospect.problem': 'is required without contact_id: emails go to a real address',
   'tests.other_address':

@@ -80,6 +80,7 @@ export const http = {
   'thing.form': 'Form',
   'thing.stream': 'Stream',
   'thing.goal': 'Goal',
+  'thing.bulk_edit': 'Bulk edit',
   'thing.identity_conflict': 'Identity conflict',
   'thing.import': 'Import',
   'thing.invitation': 'Invitation',

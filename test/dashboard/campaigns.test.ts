@@ -125,8 +125,8 @@ browserTest(
     const letter = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
     t.regex(letter.raw.toString(), /Hello Ada, who looks after the lights\?/);
     await tab(page, 'Leads');
-    await page.getByRole('link', { name: 'ada@lead.test' }).waitFor();
-    await page.getByRole('button', { name: 'Actions for ada@lead.test' }).click();
+    await page.getByRole('link', { name: 'Ada', exact: true }).waitFor();
+    await page.getByRole('tabpanel').getByRole('button', { name: 'Actions for Ada', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Hold' }).click();
     await page.getByText('Held by hand').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();

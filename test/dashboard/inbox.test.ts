@@ -264,6 +264,14 @@ browserTest(
     await page.keyboard.press('4');
     await thread.getByRole('button', { name: 'Question', exact: true }).waitFor();
     t.deepEqual((await api('GET', '/suppressions')).data, [], 'it was none');
+    // A correction can itself be wrong.
+    await page.getByText('Classified as: Question').waitFor();
+    await page.keyboard.press('z');
+    await thread.getByRole('button', { name: 'Opt-out', exact: true }).waitFor();
+    await page.keyboard.press('4');
+    await thread.getByRole('button', { name: 'Question', exact: true }).waitFor();
+    const log = await world.deps.db('audit_logs').where({ entity_type: 'inbox_message', action: 'update' });
+    t.true(log.length >= 4, 'every correction, and the one that was undone');
 
     box.deliver(replyTo(ben.original, 'Please write to our buyer Maria Lopez, maria@firm.test, she decides this.'));
     await rowOf(page, 'Ben').click();

@@ -17,7 +17,7 @@ async function sources(): Promise<{ name: string; area: string; source: string }
   return Promise.all(
     names.map(async (name) => ({
       name,
-      area: /^pages\/(\w+)\//.exec(name)?.[1] ?? 'common',
+      area: /^(?:pages|components)\/(\w+)\//.exec(name)?.[1] ?? 'common',
       source: await readFile(join(SOURCES, name), 'utf8'),
     })),
   );

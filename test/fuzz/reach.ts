@@ -220,6 +220,8 @@ const REACHING: Record<string, Make> = {
   'teams.update': () => ({ body: { name: 'Support', color: '#16a34a' } }),
   'teams.addMember': ({ tenant }) => ({ body: { user_id: tenant.userId } }),
   'contacts.bulkDelete': ({ contactId }) => ({ body: { contacts: [contactId] } }),
+  'contacts.count': ({ contactId }) => ({ body: { contacts: [contactId] } }),
+  'contacts.bulkEdit': ({ contactId }) => ({ body: { contacts: [contactId], action: { type: 'suppress' } } }),
   'contacts.bulkUpdate': ({ contactId }) => ({
     body: { contacts: [contactId], fields: [{ type: 'ADD', key: 'plan', value: 'pro' }], subscribe: true },
   }),

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { newId } from '../../lib/ids.ts';
 import { createMailbox } from '../harness/factories.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
@@ -19,6 +20,26 @@ const WAYS: readonly [count: number, state: string, steps: readonly number[], wh
   [1, 'active', [0, 1, 3], { hold_since: new Date(), hold_reason: externalText(WIDE), hold_source: 'manual' }],
   [4, 'completed', [0, 1, 3, 4]],
 ];
+
+/** Chooses all shown rows of a list. */
+export async function chooseRows(page: Page): Promise<void> {
+  await page.getByRole('checkbox', { name: 'Choose all shown rows' }).check();
+  await page.getByRole('region', { name: 'Actions for the chosen rows' }).waitFor();
+}
+
+async function openMenu(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for Autumn, trial to customer' }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
+}
+
+/** Opens a dialog by its button, or by its item of a menu. */
+function openDialog(name: string, menu?: (page: Page) => Promise<void>): (page: Page) => Promise<void> {
+  return async (page) => {
+    await menu?.(page);
+    await page.getByRole(menu ? 'menuitem' : 'button', { name, exact: true }).click();
+    await page.getByRole('dialog').waitFor();
+  };
+}
 
 /** A running campaign with every kind of step, a branch whose paths join again, and leads at all steps. */
 export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<PageToSee[]> {
@@ -119,6 +140,10 @@ export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<
   const page = `/campaigns/${campaign.id}`;
   await post('/templates', { name: WIDE, subject: HOSTILE, body_plain: HOSTILE });
   const tagged = await post('/campaigns', { name: 'By tag', email_tag_ids: [tag.id] });
+  const folder = await post('/folders', { title: WIDE.slice(0, 50) });
+  await post(`/campaigns/${tagged.id}`, { folders: [folder.id] }, 'PATCH');
+  const old = await post('/campaigns', { name: 'Last year' });
+  await post(`/campaigns/${old.id}`, { archived: true }, 'PATCH');
   return [
     ['sequence', page],
     ['sequence-list', `${page}?view=list`],
@@ -129,6 +154,14 @@ export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<
     ['sequence-new-deal', `${page}?step=new-create_deal`],
     ['sequence-new-move', `${page}?step=new-move_deal_stage`],
     ['sequence-leads', `${page}?tab=leads`],
+    ['sequence-leads-chosen', `${page}?tab=leads`, undefined, chooseRows],
+    ['sequence-test', `${page}?step=${steps[0]!.id}`, undefined, openDialog('Send a test')],
+    ['sequence-rename', page, undefined, openDialog('Rename', openMenu)],
+    ['sequence-duplicate', page, undefined, openDialog('Duplicate', openMenu)],
+    ['sequence-folders', page, undefined, openDialog('Folders', openMenu)],
+    ['sequence-delete', page, undefined, openDialog('Delete', openMenu)],
+    ['campaigns-chosen', '/campaigns', undefined, chooseRows],
+    ['campaigns-archived', '/campaigns?status=archived'],
     ['sequence-leads-failed', `${page}?tab=leads&status=failed`],
     ['sequence-schedule', `${page}?tab=schedule`],
     ['sequence-senders', `${page}?tab=senders`],

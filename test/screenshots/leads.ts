@@ -1,9 +1,22 @@
+import type { Page } from 'playwright-core';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newId } from '../../lib/ids.ts';
 import { runImport } from '../../domain/audience/imports/run.ts';
 import { startImport } from '../../domain/audience/imports/start.ts';
+import { chooseRows } from './campaigns.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+
+/** Chooses all shown rows and opens the dialog of an action. */
+function chooseAction(button: string, item?: string): (page: Page) => Promise<void> {
+  return async (page) => {
+    await chooseRows(page);
+    await page.getByRole('button', { name: button }).click();
+    if (item) await page.getByRole('menuitem', { name: item }).click();
+    await page.getByRole('dialog').waitFor();
+  };
+}
 
 /** The leads pages: the messy example list imported, tags, a segment, suppressions, and hostile names. */
 export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<PageToSee[]> {
@@ -43,9 +56,13 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
     ],
   });
   await post('/segments', { name: HOSTILE.slice(0, 100) });
+  await claimTwice(world, tenant.organizationId, [grace.id, hostile.id]);
   return [
     ['leads-empty', '/leads', 'empty'],
     ['leads', '/leads?q=example.org'],
+    ['leads-chosen', '/leads?q=example.org', undefined, chooseRows],
+    ['leads-chosen-campaign', '/leads?q=example.org', undefined, chooseAction('Add to a campaign')],
+    ['leads-chosen-delete', '/leads?q=example.org', undefined, chooseAction('More actions', 'Delete for good')],
     ['leads-none-found', '/leads?q=nothing-like-it'],
     ['lead', `/leads/${grace.id}`],
     ['lead-hostile', `/leads/${hostile.id}`],
@@ -57,6 +74,8 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
     ['leads-imports', '/leads/imports'],
     ['leads-import', `/leads/imports/${imported}`],
     ['leads-import-new', '/leads/imports/new'],
+    ['leads-conflicts-empty', '/leads/conflicts', 'empty'],
+    ['leads-conflicts', '/leads/conflicts'],
     ['leads-suppressions-empty', '/leads/suppressions', 'empty'],
     ['leads-suppressions', '/leads/suppressions'],
     ['leads-verification', '/leads/verification'],
@@ -79,4 +98,26 @@ async function importLeads(world: Stage['world'], organizationId: string): Promi
   await runImport(ctx, id);
   await rm(folder, { recursive: true, force: true });
   return id;
+}
+
+/** Adds a conflict for each contact: an event without a contact names an identifier of theirs. */
+async function claimTwice({ deps }: Stage['world'], org: string, contactIds: readonly string[]): Promise<void> {
+  const created_at = deps.clock.now();
+  for (const [at, contact_id] of contactIds.entries()) {
+    const [person, other] = [newId(), newId()];
+    await deps.db('people').insert([
+      { id: person, organization_id: org, created_at },
+      { id: other, organization_id: org, contact_id, created_at },
+    ]);
+    await deps.db('identity_conflicts').insert({
+      id: newId(),
+      organization_id: org,
+      person_id: person,
+      other_person_id: other,
+      kind: 'user_id',
+      value: at === 0 ? 'user-4711' : WIDE,
+      state: 'open',
+      created_at,
+    });
+  }
 }

@@ -122,6 +122,11 @@ const DRIVEN: Record<string, Mutation[]> = {
       return [['POST', '/contacts', [{ email, first_name: 'Mallory' }]]];
     }),
   ],
+  'contacts.bulkEdit': [
+    calls((desk) => [['POST', '/contacts/bulk-edits', { contacts: desk.contactIds, action: { type: 'suppress' } }]], {
+      ends: 'the address is suppressed',
+    }),
+  ],
   'contacts.bulkUpdate': [
     calls((desk) => [
       ['PATCH', '/contacts', { contacts: desk.contactIds, fields: [{ type: 'EDIT', key: 'industry', value: 'Wood' }] }],
@@ -209,6 +214,8 @@ const EXCEPTIONS: Record<string, string> = {
   'contacts.createReferred': 'adds a contact to no campaign, or fills empty fields by the statement of contacts.create',
   'mailboxes.startConsent': 'ends in the verb of mailboxes.connect, after a consent at the provider',
   'mailboxes.test': 'reads and writes nothing that an email is made of',
+  'contacts.undoBulkEdit':
+    'restores memberships, categories and suppressions of before, by the statements of contacts.bulkEdit',
   'suppressions.remove': 'an entry that is removed lets an email leave as it was approved',
   'segments.create': 'a segment chooses leads only when they are added',
   'segments.update': 'a segment chooses leads only when they are added',

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
+import { UNDO_MS, type BulkEditRow } from '../../../domain/audience/contacts/bulk-edits.ts';
 import type { ContactDetail } from '../../../domain/audience/contacts/read.ts';
 import type { FoundContact } from '../../../domain/audience/contacts/search.ts';
 import type { LeadProgress } from '../../../domain/sending/leads/progress.ts';
 import type { ContactView } from '../../../domain/directory/contact-view.ts';
 import type { LeadRow } from '../../../domain/sending/leads/list.ts';
 import { iso } from '../../http/schemas.ts';
-import type { contact, contactDetail, foundContact, leadHold } from './schemas.ts';
+import type { bulkEdit, contact, contactDetail, foundContact, leadHold } from './schemas.ts';
 import type { Language } from '../../../messages/index.ts';
 import { presentReason, reasonIn } from '../../http/stored-message.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
@@ -99,5 +100,19 @@ export function presentHoldOf(
     until: iso(lead.hold_until),
     reason: reasonIn(lead.hold_reason, language) ?? '',
     source: lead.hold_source ?? 'manual',
+  };
+}
+
+/** Returns a bulk edit with the end of its undo. */
+export function presentBulkEdit(row: BulkEditRow): z.input<typeof bulkEdit> {
+  return {
+    id: row.id,
+    action: row.action,
+    target_id: row.target_id,
+    selected: row.selected,
+    changed: row.changed,
+    undo_until: iso(new Date(row.created_at.getTime() + UNDO_MS)),
+    undone_at: iso(row.undone_at),
+    created_at: iso(row.created_at),
   };
 }

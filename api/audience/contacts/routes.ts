@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { recordsOfBulkEdit, updateContacts } from '../../../domain/audience/contacts/bulk.ts';
+import { actionProblems, applyBulkEdit, undoBulkEdit } from '../../../domain/audience/contacts/bulk-edits.ts';
 import { createContacts, recordsOfContacts } from '../../../domain/audience/contacts/create.ts';
 import { getContact, lookupContact } from '../../../domain/audience/contacts/read.ts';
 import { createReferredContact } from '../../../domain/audience/contacts/refer.ts';
 import { deleteContact, deleteContacts } from '../../../domain/audience/contacts/remove.ts';
+import { readSelection } from '../../../domain/audience/contacts/selection.ts';
 import { listContacts, searchContacts } from '../../../domain/audience/contacts/search.ts';
 import { recordsOfEdit, updateContact } from '../../../domain/audience/contacts/update.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
@@ -12,9 +14,11 @@ import { filterProblems } from '../../../domain/directory/contact-filters.ts';
 import { answerOrAwait, awaitingApproval } from '../../approvals/awaiting-approval.ts';
 import { route } from '../../http/route.ts';
 import { expectedVersion, idParams, pageQuery, presentPage } from '../../http/schemas.ts';
-import { presentContact, presentDetail, presentFound } from './present.ts';
+import { presentBulkEdit, presentContact, presentDetail, presentFound } from './present.ts';
 import {
   bulkDelete,
+  bulkEdit,
+  bulkEditBody,
   bulkUpdate,
   contact,
   contactCreate,
@@ -23,11 +27,11 @@ import {
   contactSearch,
   contactUpdate,
   foundContactPage,
+  selection,
+  SELECTION_BODY,
 } from './schemas.ts';
 
 const area = 'contacts';
-/** Maximum size (bytes) of a selection; enough for 50,000 exclusions. */
-const SELECTION_BODY = 4 * 1024 * 1024;
 const inCategory = z.uuid().optional().meta({ description: 'Only contacts in this category' });
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
@@ -145,6 +149,66 @@ export const contactRoutes = [
     handler: async (ctx, { body }) => {
       await deleteContacts(ctx, body);
     },
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.count',
+    method: 'post',
+    path: '/contacts/count',
+    readOnly: true,
+    summary: 'Count the contacts of a selection',
+    description: 'Selects contacts as PATCH /contacts does.',
+    body: z.strictObject(selection),
+    bodyLimit: SELECTION_BODY,
+    success: { status: 200, body: z.strictObject({ count: z.int() }) },
+    errors: [
+      'too_many_contacts',
+      'selection_too_large',
+      'invalid_lead_status',
+      'invalid_engagement',
+      'lead_filter_requires_campaign',
+    ],
+    handler: async (ctx, { body }) => ({
+      count: (await readSelection(reader(ctx), body, ctx.clock.now())).length,
+    }),
+  }),
+  route({
+    ...bulk,
+    operationId: 'contacts.bulkEdit',
+    method: 'post',
+    path: '/contacts/bulk-edits',
+    summary: 'Change many contacts so that it can be undone',
+    description:
+      'Selects contacts as PATCH /contacts does, applies one action, and answers how many it has changed. It can be undone for a day. Leads that a key or application adds beyond its policy are held until a person approves them: the answer is 202.',
+    body: bulkEditBody,
+    furtherProblems: async (ctx, { action }) => (action ? actionProblems(reader(ctx), action) : []),
+    bodyLimit: SELECTION_BODY,
+    success: { status: 200, body: bulkEdit },
+    errors: [
+      'too_many_contacts',
+      'selection_too_large',
+      'invalid_lead_status',
+      'invalid_engagement',
+      'lead_filter_requires_campaign',
+    ],
+    awaiting: awaitingApproval,
+    handler: (ctx, { body: { action, ...selected } }) =>
+      answerOrAwait(ctx, async (held) => presentBulkEdit(await applyBulkEdit(ctx, selected, action, held))),
+  }),
+  route({
+    ...bulk,
+    operationId: 'contacts.undoBulkEdit',
+    method: 'post',
+    path: '/contacts/bulk-edits/:id/undo',
+    summary: 'Undo a bulk edit',
+    description:
+      'Restores what the edit has changed: memberships, categories, suppressions, planned verifications. Emails that left in the meantime stay sent. A lead that was removed starts again, without the steps that it already got. Answers 409 if it was undone before, or is older than a day.',
+    params: idParams,
+    success: { status: 200, body: bulkEdit },
+    errors: ['not_found', 'conflict'],
+    awaiting: awaitingApproval,
+    handler: (ctx, { params }) =>
+      answerOrAwait(ctx, async (held) => presentBulkEdit(await undoBulkEdit(ctx, params.id, held))),
   }),
   route({
     ...read,

@@ -109,7 +109,11 @@ export const contactSearch = resource('ContactSearch', {
   reverse: z.boolean().optional().meta({ description: 'True sorts ascending' }),
 });
 
-const selection = {
+/** Maximum size (bytes) of a selection; enough for 50,000 exclusions. */
+export const SELECTION_BODY = 4 * 1024 * 1024;
+
+/** Contacts of a bulk call: by id, or all that match filters. */
+export const selection = {
   contacts: z.array(z.string()).optional(),
   all: z.boolean().optional(),
   filters: contactSearch.optional(),
@@ -147,6 +151,34 @@ export const bulkUpdate = z.strictObject({
   verify: z.literal(true).optional().meta({
     description: 'Verifies addresses without a verdict; the result is in verification_status',
   }),
+});
+
+const campaignId = z.string().meta({ description: 'Campaign of the action' });
+const categoryId = z.string().meta({ description: 'Category of the action' });
+
+export const bulkEditBody = z.strictObject({
+  ...selection,
+  action: z
+    .discriminatedUnion('type', [
+      z.strictObject({ type: z.enum(['add_to_campaign', 'remove_from_campaign']), campaign_id: campaignId }),
+      z.strictObject({ type: z.enum(['add_category', 'remove_category']), category_id: categoryId }),
+      z.strictObject({ type: z.literal('suppress'), reason: z.string().max(500).optional() }),
+      z
+        .strictObject({ type: z.literal('verify') })
+        .meta({ description: 'Verifies addresses without a verdict; the result is in verification_status' }),
+    ])
+    .meta({ description: 'The change of each selected contact' }),
+});
+
+export const bulkEdit = resource('BulkEdit', {
+  id: uuid,
+  action: z.enum(['add_to_campaign', 'remove_from_campaign', 'add_category', 'remove_category', 'suppress', 'verify']),
+  target_id: uuid.nullable().meta({ description: 'Campaign or category of the action' }),
+  selected: z.int().meta({ description: 'Number of selected contacts' }),
+  changed: z.int().meta({ description: 'Number of contacts that the action has changed' }),
+  undo_until: timestamp.meta({ description: 'Time until which it can be undone' }),
+  undone_at: timestamp.nullable(),
+  created_at: timestamp,
 });
 
 /** Either a list of ids or a selection. */

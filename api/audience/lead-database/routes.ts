@@ -6,6 +6,7 @@ import { exportLeadPeople } from '../../../domain/audience/lead-database/export.
 import { countLeadFacets } from '../../../domain/audience/lead-database/facets.ts';
 import { searchLeadPeople, type LeadPerson } from '../../../domain/audience/lead-database/people.ts';
 import { leadProblems, leadRefusal } from '../../../domain/audience/lead-database/query.ts';
+import { SELECTION_BODY } from '../contacts/schemas.ts';
 import { route } from '../../http/route.ts';
 import { iso, presentPage } from '../../http/schemas.ts';
 import {
@@ -122,9 +123,10 @@ export const leadDatabaseRoutes = [
         'X-Total-Rows': { description: 'Number of rows, without the heading', schema: { type: 'integer' } },
       },
     },
-    errors: ['invalid_lead_query', 'invalid_sort'],
-    handler: async (ctx, { body: { sort, ...query } }) => {
-      const { rows, csv } = await exportLeadPeople(ctx, query, sort);
+    errors: ['invalid_lead_query', 'invalid_sort', 'too_many_contacts', 'selection_too_large'],
+    bodyLimit: SELECTION_BODY,
+    handler: async (ctx, { body: { sort, selection, ...query } }) => {
+      const { rows, csv } = await exportLeadPeople(ctx, query, sort, selection);
       return {
         stream: csv,
         contentType: 'text/csv; charset=utf-8',

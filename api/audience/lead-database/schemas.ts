@@ -3,6 +3,7 @@ import { COMPANY_SORTS } from '../../../domain/audience/lead-database/companies.
 import { FACETS } from '../../../domain/audience/lead-database/facets.ts';
 import { PEOPLE_SORTS } from '../../../domain/audience/lead-database/people.ts';
 import { OUTREACH_STATUSES } from '../../../domain/directory/segments/fields.ts';
+import { selection } from '../contacts/schemas.ts';
 import { conditions, match } from '../segments/schemas.ts';
 import { paged, pageDescriptions, resource, timestamp, uuid } from '../../http/schemas.ts';
 
@@ -25,7 +26,14 @@ export const companiesQuestion = z.strictObject({
   sort: z.enum(COMPANY_SORTS).default('people'),
   ...page,
 });
-export const exportQuestion = z.strictObject({ ...question, sort: peopleSort });
+export const exportQuestion = z.strictObject({
+  ...question,
+  sort: peopleSort,
+  selection: z
+    .strictObject(selection)
+    .optional()
+    .meta({ description: 'Only these contacts, selected as in PATCH /contacts' }),
+});
 
 export const leadPerson = resource('LeadPerson', {
   id: uuid,

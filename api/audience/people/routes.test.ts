@@ -177,6 +177,10 @@ test('people who both have contacts are kept apart; what was dismissed is not ra
   t.is(refused.body.code, 'identity_merge_contacts');
   t.is((await resolve(tenant, conflict.id, 'dismiss')).body.status, 'dismissed');
   assertStatus(t, await resolve(tenant, conflict.id, 'dismiss'), 409);
+  const reopen = () => call(world, 'POST', `/v1/identity-conflicts/${conflict.id}/reopen`, { token: tenant.apiKey });
+  t.like((await reopen()).body, { status: 'open', resolved_at: null, resolved_by: null });
+  assertStatus(t, await reopen(), 409);
+  t.is((await resolve(tenant, conflict.id, 'dismiss')).body.status, 'dismissed');
   await publish(tenant, { contact_id: bob, user_id: 'u1' });
   t.deepEqual(await conflicts(tenant), []);
   t.deepEqual(await conflicts(tenant, 'dismissed'), await conflicts(tenant, 'all'));

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { listConflicts, resolveConflict, type ConflictView } from '../../../domain/audience/people/conflicts.ts';
+import {
+  listConflicts,
+  reopenConflict,
+  resolveConflict,
+  type ConflictView,
+} from '../../../domain/audience/people/conflicts.ts';
 import { getPerson, listPeople, type PersonView } from '../../../domain/audience/people/read.ts';
 import { deletePerson } from '../../../domain/audience/people/remove.ts';
+import { may } from '../../../domain/platform/kernel/actor.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 
@@ -22,6 +29,8 @@ const person = resource('Person', {
   created_at: timestamp,
 });
 
+const named = z.strictObject({ email: z.string(), first_name: z.string(), last_name: z.string() }).nullable();
+
 const conflict = resource('IdentityConflict', {
   id: uuid,
   organization_id: uuid,
@@ -35,6 +44,8 @@ const conflict = resource('IdentityConflict', {
   other_contact_id: uuid
     .nullable()
     .meta({ description: 'Contact of other_person_id. Two people with contacts cannot be merged' }),
+  contact: named.meta({ description: 'Null without such a contact, and for callers who may not read contacts' }),
+  other_contact: named,
   status: z.enum(['open', 'merged', 'dismissed']),
   created_at: timestamp,
   resolved_at: timestamp.nullable(),
@@ -109,7 +120,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
     }),
     success: { status: 200, body: paged(conflict) },
     handler: async (ctx, { query: { status, ...page } }) =>
-      presentPage(await listConflicts(ctx, status, page), presentConflict),
+      presentPage(await listConflicts(ctx, status, page), (row) => presentConflict(row, ctx)),
   }),
   route({
     area: 'people',
@@ -125,7 +136,21 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
     body: z.strictObject({ action: z.enum(['merge', 'dismiss']) }),
     success: { status: 200, body: conflict },
     errors: ['conflict', 'identity_merge_contacts'],
-    handler: async (ctx, { params, body }) => presentConflict(await resolveConflict(ctx, params.id, body.action)),
+    handler: async (ctx, { params, body }) => presentConflict(await resolveConflict(ctx, params.id, body.action), ctx),
+  }),
+  route({
+    area: 'people',
+    operationId: 'identityConflicts.reopen',
+    method: 'post',
+    path: '/identity-conflicts/:id/reopen',
+    summary: 'Open a dismissed conflict again',
+    description: 'Takes back a `dismiss`. A merge cannot be taken back.',
+    scope: ['MANAGE_ACQUISITION'],
+    permission: 'manage_settings',
+    params: idParams,
+    success: { status: 200, body: conflict },
+    errors: ['conflict'],
+    handler: async (ctx, { params }) => presentConflict(await reopenConflict(ctx, params.id), ctx),
   }),
 ];
 
@@ -148,7 +173,8 @@ function presentPerson(row: PersonView): z.input<typeof person> {
   };
 }
 
-function presentConflict(row: ConflictView): z.input<typeof conflict> {
+function presentConflict(row: ConflictView, { actor }: Pick<Ctx, 'actor'>): z.input<typeof conflict> {
+  const maySee = may(actor, ['READ_CONTACTS'], ['view_contacts']);
   return {
     id: row.id,
     organization_id: row.organization_id,
@@ -158,6 +184,8 @@ function presentConflict(row: ConflictView): z.input<typeof conflict> {
     other_person_id: (row.other_person_id ?? row.merged_person_id)!,
     contact_id: row.contact_id,
     other_contact_id: row.other_contact_id,
+    contact: maySee ? row.contact : null,
+    other_contact: maySee ? row.other_contact : null,
     status: row.state,
     created_at: iso(row.created_at),
     resolved_at: iso(row.resolved_at),

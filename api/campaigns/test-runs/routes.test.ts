@@ -1,4 +1,8 @@
 import test from 'ava';
+import { advanceTestRun } from '../../../domain/campaigns/test-runs/advance.ts';
+import { transact } from '../../../domain/platform/kernel/transact.ts';
+import { readSeats } from '../../../domain/sending/seats.ts';
+import { readTestEmail } from '../../../domain/sending/test-email.ts';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf, PRESETS } from '../../../lib/permissions.ts';
 import { openDesk } from '../../../test/harness/campaign-desk.ts';
@@ -218,4 +222,42 @@ test('a key without a policy tests to any address, as often a day as it may over
   clock.advance(2 * 3600_000);
   assertStatus(t, await start(fresh.id, 16), 202);
   assertStatus(t, await start(fresh.id, 17, child), 202);
+});
+
+test('one email is tested alone: at once, as it is being written, and without a gap for those after it', async (t) => {
+  const { desk, mailbox, id, path, start } = await ready({
+    steps: [
+      { name: 'One', subject: 'Hello', body_plain: 'Hi' },
+      { name: 'Two', body_plain: 'Again', wait_after: 3 },
+    ],
+  });
+  await world.deps.db('mailboxes').where({ id: mailbox }).update({ min_wait_time: 600 });
+  const ctx = world.system(desk.tenant.organizationId);
+  const steps = (await desk.call('GET', `${path}/steps`)).body;
+  const contact_id = await desk.contact();
+  const step = { id: steps[1].id, subject: 'Draft', body_plain: 'Not stored' };
+  const { body: run } = await start({ contact_id, prospect_email: 'me@ours.example', step });
+  const now = clock.now();
+  // The days that the step waits in a sequence are left out.
+  t.like(await advanceTestRun(ctx, run.id), { kind: 'send', at: now.getTime() });
+  const [send] = await world.deps.db('sends').where({ recipient: 'me@ours.example', mailbox_id: mailbox });
+  const read = () =>
+    transact(ctx, async (tx) => {
+      const day = { day: '2030-03-01', from: now.getTime(), until: now.getTime() };
+      const [seat] = await readSeats(tx.org, { id }, [mailbox], day);
+      return { taken: seat!.taken, email: (await readTestEmail(tx, send.id))! };
+    });
+  const reserved = await read();
+  t.deepEqual(reserved.taken, [], 'reserved');
+  t.like(reserved.email.step, { subject: 'Draft', body_plain: 'Not stored', name: 'Two' });
+  await world.deps.db('sends').where({ id: send.id }).update({ state: 'sent', sent_at: now });
+  t.deepEqual((await read()).taken, [], 'sent');
+  await world.deps
+    .db('test_run_steps')
+    .where({ test_run_id: run.id })
+    .update({ state: 'completed', completed_at: now });
+  t.like(await advanceTestRun(ctx, run.id), { kind: 'done', outcome: 'completed' });
+
+  const wrong = await start({ contact_id, step: { id: newId() } });
+  t.deepEqual([wrong.status, wrong.body.problems[0].path], [400, 'body.step.id']);
 });

@@ -3,6 +3,7 @@ import { cancelTestRun } from '../../../domain/campaigns/test-runs/cancel.ts';
 import { getTestRun, listTestRuns, type TestRunView } from '../../../domain/campaigns/test-runs/read.ts';
 import { startCampaignTest } from '../../../domain/campaigns/test-runs/start.ts';
 import type { TestStepRow } from '../../../domain/sending/control/test-runs.ts';
+import { stepUpdateSchema } from '../../../domain/campaigns/input.ts';
 import { route } from '../../http/route.ts';
 import {
   emailAddress,
@@ -66,6 +67,18 @@ const startBody = z
       description: 'Contact whose fields fill the copy. Default: the contact with the address, created if needed',
     }),
     mailbox_id: uuid.optional().meta({ description: "Sending mailbox. Default: the first of the campaign's pool" }),
+    step: z
+      .strictObject({
+        id: uuid,
+        subject: stepUpdateSchema.shape.subject,
+        body_plain: stepUpdateSchema.shape.body_plain,
+        body_html: stepUpdateSchema.shape.body_html,
+      })
+      .optional()
+      .meta({
+        description:
+          'Sends this email alone, at once, and without its variants. Given parts take the place of the stored ones, so that it can be tested while it is written',
+      }),
     max_wait_seconds: z
       .int()
       .min(1)
@@ -91,7 +104,7 @@ export const testRunRoutes = [
     path: '/campaigns/:id/test',
     summary: 'Test a campaign with one prospect',
     description:
-      'Sends real email to the prospect and really calls apps, marked `run_mode: test`, with the same code as for leads. Nothing counts for the campaign, and no address is suppressed. Steps that change records are skipped. It works for a campaign in any status; `prospect_email` or `contact_id` is required. A key or application needs no policy for it. It may start 50 tests per UTC day together with keys it created, unless the installation changes the limit (`CREDENTIAL_TESTS_PER_DAY`).',
+      'Sends real email to the prospect and really calls apps, marked `run_mode: test`, with the same code as for leads. Nothing counts for the campaign, and no address is suppressed. The emails keep no gap to others of the mailbox, and count in its day. Steps that change records are skipped. It works for a campaign in any status; `prospect_email` or `contact_id` is required. A key or application needs no policy for it. It may start 50 tests per UTC day together with keys it created, unless the installation changes the limit (`CREDENTIAL_TESTS_PER_DAY`).',
     params: idParams,
     body: startBody,
     success: { status: 202, body: testRun },
@@ -103,6 +116,7 @@ export const testRunRoutes = [
           contactId: body.contact_id,
           mailboxId: body.mailbox_id,
           maxWaitSeconds: body.max_wait_seconds,
+          step: body.step,
         }),
         ctx,
       ),

@@ -62,6 +62,37 @@ create index contact_verifications_due on contact_verifications (due_at);
 create index contact_verifications_organization on contact_verifications (organization_id);
 call heron_guard_rows('contact_verifications');
 
+create table bulk_edits (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  user_id uuid,
+  action text not null check (action in ('add_to_campaign', 'remove_from_campaign', 'add_category', 'remove_category', 'suppress', 'verify')),
+  target_id uuid,
+  selected integer not null,
+  changed integer not null,
+  undone_at timestamptz,
+  created_at timestamptz not null
+);
+comment on table bulk_edits is 'A change of many contacts that can be undone for a day.';
+comment on column bulk_edits.target_id is 'Campaign or category of the action. No foreign key, because either may be deleted.';
+comment on column bulk_edits.selected is 'Number of selected contacts, changed or not.';
+create index bulk_edits_organization on bulk_edits (organization_id);
+create index bulk_edits_created on bulk_edits (created_at);
+call heron_guard_rows('bulk_edits');
+
+create table bulk_edit_contacts (
+  edit_id uuid not null references bulk_edits on delete cascade,
+  contact_id uuid not null references contacts on delete cascade,
+  organization_id uuid not null references organizations on delete cascade,
+  suppression_id uuid,
+  primary key (edit_id, contact_id)
+);
+comment on table bulk_edit_contacts is 'A contact that a bulk edit has changed.';
+comment on column bulk_edit_contacts.suppression_id is 'Entry that the edit added for the address. No foreign key, because it may be removed.';
+create index bulk_edit_contacts_contact on bulk_edit_contacts (contact_id);
+create index bulk_edit_contacts_organization on bulk_edit_contacts (organization_id);
+call heron_guard_rows('bulk_edit_contacts');
+
 create table people (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,

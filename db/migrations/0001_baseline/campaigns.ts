@@ -70,9 +70,11 @@ create table campaigns (
   blocked_reason jsonb,
   variants_compared_at timestamptz,
   approval_id uuid,
+  archived boolean not null default false,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
+comment on column campaigns.archived is 'Lists leave it out unless asked. A start takes it out of the archive.';
 comment on table campaigns is 'A sequence of steps that is executed for each lead.';
 comment on column campaigns.stop_on_company_reply is 'Replies of one person that end the sequence for the others at their company.';
 comment on column campaigns.daily_limit is 'Maximum number of emails per campaign-local day.';
@@ -307,6 +309,8 @@ create table test_runs (
   app_values jsonb not null default '{}',
   conversation jsonb not null default '{"subject": "", "messageIds": []}',
   max_wait_seconds integer,
+  only_step_id uuid,
+  copy jsonb not null default '{}',
   ends_at timestamptz not null,
   waiting_for text,
   waiting_until timestamptz,
@@ -319,6 +323,8 @@ create table test_runs (
 comment on table test_runs is 'A trial of a campaign with one prospect. Sends real emails and calls, but does not count in the campaign''s leads and numbers.';
 comment on column test_runs.prospect_email is 'Recipient of its emails, independent of the contact''s address.';
 comment on column test_runs.max_wait_seconds is 'Maximum duration (seconds) of each wait. Null: the durations of the steps.';
+comment on column test_runs.only_step_id is 'The email that it tests alone. Null: every step. No foreign key, because the row outlives the step.';
+comment on column test_runs.copy is 'Parts of that email as they were written when the test began, in place of the stored ones.';
 comment on column test_runs.ends_at is 'Time by which the run must finish. Otherwise it fails.';
 create index test_runs_campaign on test_runs (campaign_id, id desc);
 create index test_runs_open on test_runs (id) where state in ('running', 'waiting_for_event');

@@ -69,10 +69,7 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
  * field)
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit, { onHeld }: HeldLeads = {}): Promise<ContactView[]> {
-  if (edit.verify && ctx.config.EMAIL_VERIFICATION === 'off')
-    throw new AppError('bad_request', message('audience.no_verification'), {
-      fix: message('audience.no_verification.fix'),
-    });
+  if (edit.verify) assertVerificationOn(ctx);
   return transact(ctx, async (tx) => {
     await assertKnown(tx.org, recordsOfBulkEdit(edit));
     const ids = await resolveSelection(tx.org, edit, tx.now);
@@ -110,6 +107,17 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit, { onHeld }: HeldL
     await assertAnswerable(tx.org, ids);
     return viewContacts(tx.org, ids);
   });
+}
+
+/**
+ * Checks that this installation verifies addresses.
+ * @throws AppError bad_request
+ */
+export function assertVerificationOn({ config }: Pick<Ctx, 'config'>): void {
+  if (config.EMAIL_VERIFICATION === 'off')
+    throw new AppError('bad_request', message('audience.no_verification'), {
+      fix: message('audience.no_verification.fix'),
+    });
 }
 
 /** Lists the categories and campaigns named by a bulk edit. */

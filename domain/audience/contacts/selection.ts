@@ -19,30 +19,45 @@ export interface Selection {
 }
 
 /**
+ * Returns the ids of a selection that is only read; it may be empty.
+ * @throws AppError too_many_contacts, selection_too_large
+ */
+export function readSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+  return selectedIds(org, selection, now, '');
+}
+
+/**
  * Resolves a selection to ids, locked in order. Unknown ids are omitted.
  * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over
  * 50000), bad_request when nothing is selected
  */
 export async function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
-  const ids = selection.all ? await matching(org, selection, now) : await listed(org, selection.contacts ?? []);
+  const ids = await selectedIds(org, selection, now, 'for update');
   if (ids.length === 0) refuseProblems([{ path: 'body', message: message('directory.nothing_selected') }]);
   return ids;
 }
 
-async function listed(org: OrgScope, asked: readonly string[]): Promise<string[]> {
+/** SQL that locks the selected contacts, or nothing. */
+type Lock = 'for update' | '';
+
+function selectedIds(org: OrgScope, selection: Selection, now: Date, lock: Lock): Promise<string[]> {
+  return selection.all ? matching(org, selection, now, lock) : listed(org, selection.contacts ?? [], lock);
+}
+
+async function listed(org: OrgScope, asked: readonly string[], lock: Lock): Promise<string[]> {
   if (asked.length > MAX_IDS) {
     throw new AppError('too_many_contacts', message('audience.too_many_selected', { max: MAX_IDS }), {
       fix: message('audience.too_many_selected.fix'),
     });
   }
   const rows = await org.sql<Columns<'contacts', 'id'>>(
-    'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
+    `select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id ${lock}`,
     { ids: asked.filter(isUuid) },
   );
   return rows.map((row) => row.id);
 }
 
-async function matching(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+async function matching(org: OrgScope, selection: Selection, now: Date, lock: Lock): Promise<string[]> {
   if (!selection.filters) {
     throw badRequest(message('audience.filters_needed'), [
       { path: 'body.filters', message: message('audience.filters_with_all') },
@@ -62,7 +77,7 @@ async function matching(org: OrgScope, selection: Selection, now: Date): Promise
   if (exclude.length > 0)
     where.add(`not exists (select 1 from unnest(${where.bind(exclude, 'uuid[]')}) as out(id) where out.id = c.id)`);
   const rows = await org.sql<Columns<'contacts', 'id'>>(
-    `select c.id from contacts c where c.organization_id = :org and ${where.all()} order by c.id limit :limit for update`,
+    `select c.id from contacts c where c.organization_id = :org and ${where.all()} order by c.id limit :limit ${lock}`,
     { ...where.bindings, limit: MAX_SELECTED + 1 },
   );
   if (rows.length > MAX_SELECTED) {

@@ -7,6 +7,7 @@ import { tooManyRequests } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
+import { readSelection, type Selection } from '../contacts/selection.ts';
 import { compileLeadQuery, type LeadQuery } from './query.ts';
 import { PEOPLE_ORDERS, PERSON, type LeadPerson, type PeopleSort } from './people.ts';
 
@@ -64,15 +65,22 @@ const open: string[] = [];
  * field. An import of the file creates the same contacts. Rows are read as fast as the client accepts them; a
  * disconnected client ends the query. Cells that a spreadsheet would read as formulas get an apostrophe. The audit log
  * records who exported how many.
+ * @param selection contacts that the query is narrowed to
  * @returns the number of rows that follow, and the text
- * @throws AppError invalid_lead_query; rate_limit_exceeded while too many exports run in this process
+ * @throws AppError invalid_lead_query; rate_limit_exceeded while too many exports run in this process; for a selection as
+ * {@link readSelection}
  */
 export async function exportLeadPeople(
   ctx: Ctx,
   query: LeadQuery,
   sort: PeopleSort,
+  selection?: Selection,
 ): Promise<{ rows: number; csv: Readable }> {
   const where = await compileLeadQuery(reader(ctx), query);
+  if (selection) {
+    const ids = await readSelection(reader(ctx), selection, ctx.clock.now());
+    where.add(`c.id = any(${where.bind(ids, 'uuid[]')})`);
+  }
   const workspace = organizationOf(ctx);
   if (open.length >= MAX_OPEN || open.filter((each) => each === workspace).length >= MAX_OPEN_EACH)
     throw tooManyRequests(5_000, message('audience.exports_running'));

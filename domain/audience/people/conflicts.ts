@@ -1,4 +1,4 @@
-import type { Row } from '../../../db/rows.ts';
+import type { Columns, Row } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
@@ -8,17 +8,24 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockPeople, mergePeople } from './merge.ts';
 
+/** Name and address of a contact. */
+type Named = Columns<'contacts', 'email' | 'first_name' | 'last_name'>;
+
 /** A conflict, with the contacts of its people. */
 export interface ConflictView extends Row<'identity_conflicts'> {
   contact_id: string | null;
   other_contact_id: string | null;
+  contact: Named | null;
+  other_contact: Named | null;
 }
 
 type ConflictFilter = 'open' | 'dismissed' | 'all';
 
 const TRIES = 5;
-const VIEW = `select c.*, p.contact_id, o.contact_id as other_contact_id from identity_conflicts c
-  join people p on p.id = c.person_id left join people o on o.id = c.other_person_id`;
+const named = (alias: string) =>
+  `(select jsonb_build_object('email', n.email, 'first_name', n.first_name, 'last_name', n.last_name) from contacts n where n.id = ${alias}.contact_id)`;
+const VIEW = `select c.*, p.contact_id, o.contact_id as other_contact_id, ${named('p')} as contact, ${named('o')} as other_contact
+  from identity_conflicts c join people p on p.id = c.person_id left join people o on o.id = c.other_person_id`;
 
 /**
  * Lists identity conflicts, newest first.
@@ -59,6 +66,30 @@ export async function resolveConflict(ctx: Ctx, id: string, action: 'merge' | 'd
       metadata: { person_id: personId, other_person_id: otherId, kind },
     });
     return (await findConflict(tx.org, id))!;
+  });
+}
+
+/**
+ * Opens a dismissed conflict again.
+ * @throws AppError not_found, conflict (it is open or merged)
+ */
+export async function reopenConflict(ctx: Ctx, id: string): Promise<ConflictView> {
+  if (!isUuid(id)) throw notFound('identity_conflict');
+  return transact(ctx, async (tx) => {
+    const changed = await tx.org
+      .table('identity_conflicts')
+      .where({ id, state: 'dismissed' })
+      .update({ state: 'open', resolved_at: null, resolved_by: null });
+    const conflict = await findConflict(tx.org, id);
+    if (!conflict) throw notFound('identity_conflict');
+    if (changed === 0) throw new AppError('conflict', message('audience.conflict_not_dismissed'));
+    tx.audit({
+      action: 'update',
+      entityType: 'identity_conflict',
+      entityId: id,
+      changes: { state: { from: 'dismissed', to: 'open' } },
+    });
+    return conflict;
   });
 }
 

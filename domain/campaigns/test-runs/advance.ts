@@ -16,7 +16,7 @@ import { releaseReservedSends } from '../../sending/control/release.ts';
 import { stepLabel } from '../../sending/enrollment/advance.ts';
 import { readGraph, type EngineStep, type Graph } from '../../sending/enrollment/snapshot.ts';
 import { variantFor } from '../../sending/enrollment/steps.ts';
-import { reserveDirect } from '../../sending/direct-slot.ts';
+import { reserveTest } from '../../sending/direct-slot.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import {
@@ -78,8 +78,7 @@ async function walk(at: Walk): Promise<TestDecision> {
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
     if (at.step?.state === 'failed') return finish(at, 'failed', issueOf(at));
     if (at.step === null || at.step.state === 'completed' || at.step.state === 'skipped') {
-      const next =
-        at.step === null ? { step: firstStep(at.graph.steps), since: at.tx.now } : await nextAfter(at, at.step);
+      const next = at.step === null ? { step: beginning(at), since: at.tx.now } : await nextAfter(at, at.step);
       if ('unrouted' in next) return failAtApp(at);
       if ('until' in next) return wait(at, next.until, 'waiting', message('wait.for_outcome'));
       if (next.step === null) return finish(at, 'completed');
@@ -111,6 +110,11 @@ async function walk(at: Walk): Promise<TestDecision> {
   throw new Error(`test run ${at.run.id} passed ${MAX_HOPS} steps without waiting`);
 }
 
+/** Returns the step at which the run begins: the only one that it tests, or the campaign's first. */
+function beginning({ run, graph }: Walk): EngineStep | null {
+  return run.only_step_id ? (graph.steps.find(({ id }) => id === run.only_step_id) ?? null) : firstStep(graph.steps);
+}
+
 /** Fails a test run whose app failed at a step without a branch for it. A lead would be blocked at such a step. */
 async function failAtApp(at: Walk): Promise<TestDecision> {
   await at.tx.org.table('test_run_steps').where({ id: at.step!.id }).update({ state: 'failed' });
@@ -129,6 +133,7 @@ type NextStep = { step: EngineStep | null; since: Date } | { until: Date } | { u
  */
 async function nextAfter({ tx, run, graph }: Walk, finished: TestStepRow): Promise<NextStep> {
   const left = finished.completed_at ?? tx.now;
+  if (run.only_step_id) return { step: null, since: left };
   const step = graph.steps.find(({ id }) => id === finished.step_id);
   if (!step) return { step: stepAt(graph, graph.removed.get(finished.step_id)), since: left };
   const facts = await factsOf(tx, run, finished);
@@ -183,7 +188,7 @@ async function enter(at: Walk, step: EngineStep, since: Date): Promise<void> {
     test_run_id: run.id,
     step_id: step.id,
     contact_id: run.contact_id,
-    variant_id: step.kind === 'email' ? variantFor(graph, step, run.id) : null,
+    variant_id: step.kind === 'email' && !run.only_step_id ? variantFor(graph, step, run.id) : null,
     seq,
     name: step.name,
     kind: step.action?.type ?? step.kind,
@@ -218,13 +223,12 @@ async function executeEmail(at: Walk, own: EngineStep): Promise<Verdict> {
   if (email) return sendNow(at, email.slot_at);
   const due = step.started_at.getTime() + limitedWaitMs(run, own.wait_after * DAY_MS);
   if (due > tx.now.getTime()) return wait(at, new Date(due), 'waiting', message('wait.for_day'));
-  const slot = await reserveDirect(tx, {
+  const slot = await reserveTest(tx, {
     id: step.id,
     mailbox_id: run.mailbox_id,
     to_emails: [run.prospect_email],
     contact_id: null,
     attempts: step.attempts,
-    send_mode: 'instant',
   });
   if (slot.kind === 'slot') return sendNow(at, slot.at);
   if (slot.kind === 'later') return wait(at, slot.at, 'held', slot.why);
@@ -287,8 +291,9 @@ async function executeWait(at: Walk, action: Extract<StepAction, { type: 'wait_f
   };
 }
 
-/** Returns the duration (ms) of a wait in this test, limited by `max_wait_seconds`. */
-function limitedWaitMs({ max_wait_seconds: most }: TestRunRow, waitMs: number): number {
+/** Returns the duration (ms) of a wait in this test, limited by `max_wait_seconds`; 0 if it tests a single email. */
+function limitedWaitMs({ max_wait_seconds: most, only_step_id: only }: TestRunRow, waitMs: number): number {
+  if (only) return 0;
   return most === null ? waitMs : Math.min(waitMs, most * 1000);
 }
 

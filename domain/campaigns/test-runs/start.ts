@@ -1,5 +1,7 @@
 import { newId } from '../../../lib/ids.ts';
-import { AppError, badRequest, notFound, type Problem } from '../../../lib/errors.ts';
+import { json } from '../../../db/connection.ts';
+import { defined } from '../../../lib/defined.ts';
+import { AppError, badRequest, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
@@ -26,6 +28,10 @@ interface TestRequest {
   contactId?: string | undefined;
   /** Defaults to the first mailbox of the campaign's sender pool that the caller may use. */
   mailboxId?: string | undefined;
+  /** Sends this email alone and at once, with the given parts in place of the stored ones. */
+  step?:
+    | { id: string; subject?: string | undefined; body_plain?: string | undefined; body_html?: string | undefined }
+    | undefined;
   /** Maximum duration of every wait, in seconds. Without this value, waits last as long as the steps define. */
   maxWaitSeconds?: number | undefined;
 }
@@ -38,8 +44,8 @@ const MAX_OPEN = 10;
 /**
  * Runs one prospect through the steps of a campaign in any status, with the live runtime: real emails to the given
  * address, and real app calls. The campaign's numbers do not change. A credential needs no policy: a test emails one
- * address and uses no capability that a policy grants. It is limited by suppressions, the key's mailboxes, caps and
- * gaps, and {@link assertTestsLeft}.
+ * address and uses no capability that a policy grants. It is limited by suppressions, the key's mailboxes, daily
+ * caps, and {@link assertTestsLeft}.
  * @throws AppError not_found; bad_request; campaign_invalid without steps; campaign_no_mailbox
  * @throws AppError forbidden for a mailbox that the key may not use, and for sending a contact's fields to another
  * address without the right to see contacts
@@ -54,6 +60,7 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
         { path: 'body.prospect_email', message: message('tests.no_prospect.problem') },
       ]);
     await assertTestLimit(tx, campaign);
+    const only = request.step && (await onlyEmail(tx, campaign, request.step.id));
     await assertTestsLeft(ctx, tx);
     const prospect = await findProspect({ ...ctx, trx: tx.trx }, tx, request);
     const email = request.prospectEmail ?? prospect.email;
@@ -70,6 +77,8 @@ export async function startCampaignTest(ctx: Ctx, campaignId: string, request: T
       prospect_email: email,
       state: 'running',
       max_wait_seconds: request.maxWaitSeconds ?? null,
+      only_step_id: only?.id ?? null,
+      copy: json(copyOf(request)),
       ends_at: new Date(tx.now.getTime() + MAX_TEST_MS),
       created_at: tx.now,
       updated_at: tx.now,
@@ -100,6 +109,23 @@ async function assertTestLimit(tx: Tx, campaign: CampaignRow): Promise<void> {
     throw new AppError('conflict', message('tests.too_many', { count: MAX_OPEN }), {
       fix: message('tests.too_many.fix'),
     });
+}
+
+/**
+ * Returns the email that is tested alone.
+ * @throws AppError bad_request if the campaign has no such email
+ */
+async function onlyEmail(tx: Tx, campaign: CampaignRow, id: string): Promise<{ id: string }> {
+  const [step] = await tx.org.sql<{ id: string }>(
+    `select id from campaign_steps where organization_id = :org and campaign_id = :campaign and id = cast(:id as uuid) and kind = 'email'`,
+    { campaign: campaign.id, id },
+  );
+  if (!step) refuseProblems([{ path: 'body.step.id', message: message('tests.no_such_email') }]);
+  return step!;
+}
+
+function copyOf({ step: { id: _, ...copy } = { id: '' } }: TestRequest): Record<string, string> {
+  return defined(copy) as Record<string, string>;
 }
 
 /**

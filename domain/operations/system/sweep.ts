@@ -1,6 +1,7 @@
 import { across } from '../../../db/across.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { firstIdAt } from '../../../lib/ids.ts';
+import { UNDO_MS } from '../../audience/contacts/bulk-edits.ts';
 import { dropOverdue } from '../../connect/integrations/drop-overdue.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
@@ -37,6 +38,7 @@ const EXPIRING = [
   // Kept longer than providers repeat a webhook.
   { table: 'integration_inbound', column: 'received_at', keptMs: 30 * DAY_MS },
   { table: 'integration_deliveries', column: 'failed_at', keptMs: 30 * DAY_MS, only: `state = 'failed'` },
+  { table: 'bulk_edits', column: 'created_at', keptMs: UNDO_MS },
   { table: 'reaction_parked_events', column: 'settled_at', keptMs: 30 * DAY_MS },
 ] as const satisfies readonly { table: string; column: string; keptMs: number; only?: string }[];
 

@@ -11,7 +11,7 @@ export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'ou
 type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 
 /** Rules for choosing an A/B winner (`ab_testing`). */
-const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
+export const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
 const UNSUBSCRIBE_MODES = ['text', 'link', 'off'] as const;
 /** Rules for a lead whose contact is in progress in another active campaign (`campaign_overlap`). */
 const OVERLAP_MODES = ['off', 'warn', 'hold'] as const;

@@ -50,7 +50,7 @@ export async function activateCampaign(
   { type, message: said, waitForLeads = false }: Activation,
 ): Promise<boolean> {
   const [moved] = await tx.org.sql<{ epoch: number }>(
-    `update campaigns set status = 'active', control_epoch = control_epoch + 1, last_status_change_at = :now, updated_at = :now,
+    `update campaigns set status = 'active', archived = false, control_epoch = control_epoch + 1, last_status_change_at = :now, updated_at = :now,
        started_at = coalesce(started_at, :now), continuous = continuous or :wait, idle_since = case when :wait then :now::timestamptz end
      where organization_id = :org and id = :id and status <> 'active' returning control_epoch as epoch`,
     { id: campaign.id, now: tx.now, wait: waitForLeads },

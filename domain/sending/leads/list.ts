@@ -1,6 +1,6 @@
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import { Conditions } from '../../platform/conditions.ts';
-import { leadStatusSql, type LeadStatus } from '../../directory/contact-filters.ts';
+import { addTextSearch, leadStatusSql, type LeadStatus } from '../../directory/contact-filters.ts';
 import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
@@ -43,17 +43,27 @@ export interface LeadRow {
 export async function listLeads(
   ctx: Ctx,
   campaignId: string,
-  filters: { status?: LeadStatus | undefined; contactId?: string },
+  filters: {
+    status?: LeadStatus | undefined;
+    /** Step at which the lead is now. */
+    stepId?: string | undefined;
+    /** Part of name, email or company. Ignored for callers who may not see contacts. */
+    q?: string | undefined;
+    contactId?: string;
+  },
   page: PageRequest,
 ): Promise<Page<LeadRow>> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
-  const key = [campaign.id, filters.status, filters.contactId];
+  const isSeen = may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']);
+  const key = [campaign.id, filters.status, filters.stepId, filters.q, filters.contactId];
   const where = new Conditions('l');
   const status = leadStatusSql(where, ctx.clock.now());
   const after = decodeIdCursor('campaigns.leads', key, page.cursor);
   if (after) where.add(`e.id < ${where.bind(after, 'uuid')}`);
   if (filters.contactId) where.add(`e.contact_id = ${where.bind(filters.contactId, 'uuid')}`);
+  if (filters.stepId) where.add(`e.current_step_id = ${where.bind(filters.stepId, 'uuid')}`);
+  if (isSeen) addTextSearch(where, filters.q);
   if (filters.status) {
     where.add(`${status} = ${where.bind(filters.status, 'text')}`);
     // Repeats the status as a condition on the indexed column. A held lead is an unfinished lead with a hold.
@@ -61,7 +71,7 @@ export async function listLeads(
       `e.state = any(${where.bind(filters.status === 'paused' ? ['pending', 'active'] : [filters.status], 'text[]')})`,
     );
   }
-  const contact = may(ctx.actor, ['READ_CONTACTS'], ['view_contacts'])
+  const contact = isSeen
     ? `jsonb_build_object('email', c.email, 'first_name', c.first_name, 'last_name', c.last_name, 'company', c.company)`
     : 'null::jsonb';
   const rows = await org.sql<LeadRow>(

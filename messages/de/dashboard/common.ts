@@ -103,6 +103,8 @@ export const common = {
   'session.signIn': 'In einem neuen Tab anmelden',
   cancel: 'Abbrechen',
   close: 'Schließen',
+  'select.row': '{name} auswählen',
+  'select.loaded': 'Alle angezeigten Zeilen auswählen',
   undo: 'Rückgängig',
   'letter.empty': 'Diese Nachricht hat keinen Text.',
   'letter.deleted': 'Der Text wurde nach Ablauf der Aufbewahrung gelöscht.',

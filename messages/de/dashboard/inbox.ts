@@ -55,6 +55,7 @@ export const inbox = {
   'inbox.asks.no': 'Keine Abmeldung',
   'inbox.reading.why': 'So wurde die Nachricht eingeordnet; wähle etwas anderes, um das zu korrigieren',
   'inbox.reading.none': 'Nicht eingeordnet',
+  'inbox.corrected': 'Eingeordnet als: {kind}',
   'inbox.reading.correct': 'Einordnung korrigieren',
   'inbox.pause': 'Lead bis {at, date, day} anhalten',
   'inbox.pause.reason': 'Möchte später angesprochen werden',

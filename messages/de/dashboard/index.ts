@@ -1,5 +1,6 @@
 import { agents } from './agents.ts';
 import { automations } from './automations.ts';
+import { bulk } from './bulk.ts';
 import { campaigns } from './campaigns.ts';
 import { common } from './common.ts';
 import { crm } from './crm.ts';
@@ -19,6 +20,7 @@ import { start } from './start.ts';
 export const dashboard = {
   agents,
   automations,
+  bulk,
   campaigns,
   common,
   crm,

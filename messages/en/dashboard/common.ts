@@ -102,6 +102,8 @@ export const common = {
   'session.signIn': 'Sign in in a new tab',
   cancel: 'Cancel',
   close: 'Close',
+  'select.row': 'Choose {name}',
+  'select.loaded': 'Choose all shown rows',
   undo: 'Undo',
   'letter.empty': 'This message has no text.',
   'letter.deleted': 'The text was deleted at the end of its retention.',

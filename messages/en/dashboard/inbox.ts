@@ -54,6 +54,7 @@ export const inbox = {
   'inbox.asks.no': 'Not an opt-out',
   'inbox.reading.why': 'Classification of this message; choose another one to correct it',
   'inbox.reading.none': 'Not classified',
+  'inbox.corrected': 'Classified as: {kind}',
   'inbox.reading.correct': 'Correct the classification',
   'inbox.pause': 'Pause the lead until {at, date, day}',
   'inbox.pause.reason': 'Asked to be contacted later',

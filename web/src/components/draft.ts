@@ -102,7 +102,7 @@ export function useDraft<T extends { updated_at: string }>({
     isChanged: Object.keys(mine).length > 0,
     theirs: both.length > 0 ? { fields: both, value: stored } : null,
     takeTheirs: () => {
-      setMine(without(mine, (name) => both.includes(name as never)));
+      setMine(without(mine, (name) => (both as (keyof T)[]).includes(name)));
       setBase(stored);
       save.reset();
     },

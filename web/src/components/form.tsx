@@ -6,12 +6,15 @@ import { ErrorNote } from './states.tsx';
 export function Form({
   act,
   submit,
+  color,
   note,
   children,
 }: {
   act: { mutate: () => void; error: unknown; isPending: boolean };
   /** Label of the submit button. */
   submit: string;
+  /** Color of the submit button, for what cannot be undone. */
+  color?: string;
   /** Content above the button in place of the API's error. */
   note?: ReactNode;
   children: ReactNode;
@@ -27,7 +30,7 @@ export function Form({
         {children}
         {note ?? <ErrorNote error={act.error} />}
         <Group justify="flex-end">
-          <Button type="submit" loading={act.isPending}>
+          <Button type="submit" loading={act.isPending} {...(color ? { color } : {})}>
             {submit}
           </Button>
         </Group>

@@ -36,9 +36,9 @@ export function TableFrame({
           <Table highlightOnHover className={drops?.table ?? style.table}>
             <Table.Thead>
               <Table.Tr>
-                {columns.map(({ label, isNumber, isHidden }) => (
+                {columns.map(({ label, head, isNumber, isHidden }) => (
                   <Table.Th key={label} ta={isNumber ? 'right' : undefined}>
-                    {isHidden ? <span className="skip">{label}</span> : label}
+                    {isHidden ? <span className="skip">{label}</span> : (head ?? label)}
                   </Table.Th>
                 ))}
               </Table.Tr>

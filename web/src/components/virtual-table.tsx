@@ -15,6 +15,8 @@ import { flushSync } from 'react-dom';
 import { useText } from '../text/index.ts';
 import { extraColumnClasses, type ColumnHead } from './columns.ts';
 import { useLinks } from './links.ts';
+import { SelectBox, selectColumn } from './select-box.tsx';
+import type { Selection } from '../hooks/selection.ts';
 import classes from './virtual-table.module.css';
 
 /**
@@ -36,6 +38,13 @@ const FIRST_INDEX = 2;
 const AHEAD = 40;
 const AHEAD_SCROLLING = 200;
 
+/** Choice of rows. All parts are stable, so that existing rows are not rendered again. */
+interface Select<Row> {
+  selection: Selection;
+  /** Name of a row, for its checkbox. */
+  nameOf: (row: Row) => string;
+}
+
 type List<Row> = Pick<
   UseInfiniteQueryResult<{ pages: { data: readonly Row[]; pagination: { total: number | null } }[] }>,
   'data' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'
@@ -51,6 +60,7 @@ export function VirtualTable<Row>({
   columns,
   minWidth,
   keyOf,
+  select,
   empty,
   children,
 }: {
@@ -59,6 +69,8 @@ export function VirtualTable<Row>({
   /** Width (px) below which the table scrolls sideways. */
   minWidth: number;
   keyOf: (row: Row) => string;
+  /** Adds a column in which rows are chosen. */
+  select?: Select<Row> | undefined;
   /** Text for an empty list. Default: no match. */
   empty?: string | undefined;
   /** Renders the cells of a row. Must be a stable function, so that existing rows are not rendered again. */
@@ -68,7 +80,9 @@ export function VirtualTable<Row>({
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
   // Some lists know their total only at their end.
   const total = list.hasNextPage ? list.data?.pages[0]?.pagination.total : rows.length;
-  const drops = extraColumnClasses(columns);
+  const shown = select ? [selectColumn(select.selection), ...columns] : columns;
+  const drops = extraColumnClasses(shown);
+  if (select) select.selection.order = rows.map(keyOf);
   if (list.data && rows.length === 0)
     return (
       <Paper withBorder radius="md">
@@ -83,14 +97,14 @@ export function VirtualTable<Row>({
         <Table highlightOnHover layout="fixed" className={drops?.table} aria-rowcount={(total ?? -2) + 1}>
           <Table.Thead>
             <Table.Tr aria-rowindex={1}>
-              {columns.map(({ label, isNumber, width, isHidden }) => (
+              {shown.map(({ label, head, isNumber, width, isHidden }) => (
                 <Table.Th key={label} ta={isNumber ? 'right' : undefined} w={width}>
-                  {isHidden ? <span className="skip">{label}</span> : label}
+                  {isHidden ? <span className="skip">{label}</span> : (head ?? label)}
                 </Table.Th>
               ))}
             </Table.Tr>
           </Table.Thead>
-          <Rows rows={rows} list={list} keyOf={keyOf} cells={children} />
+          <Rows rows={rows} list={list} keyOf={keyOf} select={select} cells={children} />
         </Table>
       </Table.ScrollContainer>
       {list.isFetchingNextPage ? (
@@ -110,11 +124,13 @@ function Rows<Row>({
   rows,
   list: { hasNextPage, isFetchingNextPage, fetchNextPage },
   keyOf,
+  select,
   cells,
 }: {
   rows: readonly Row[];
   list: List<Row>;
   keyOf: (row: Row) => string;
+  select: Select<Row> | undefined;
   cells: (row: Row) => ReactNode;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -146,7 +162,15 @@ function Rows<Row>({
         ...rows
           .slice(from, to)
           .map((row, n) => (
-            <Drawn key={keyOf(row)} row={row} index={from + n} cells={cells as (row: unknown) => ReactNode} />
+            <Drawn
+              key={keyOf(row)}
+              row={row}
+              id={keyOf(row)}
+              index={from + n}
+              selection={select?.selection}
+              nameOf={select?.nameOf as ((row: unknown) => string) | undefined}
+              cells={cells as (row: unknown) => ReactNode}
+            />
           )),
       ])}
       <Space key="below" rows={rows.length - end} />
@@ -227,15 +251,30 @@ const controlsOf = (row: Element) => [...row.querySelectorAll<HTMLElement>('a, b
 /** One row, memoized: its cells change only with the row, the page and the language. */
 const Drawn = memo(function Drawn({
   row,
+  id,
   index,
+  selection,
+  nameOf,
   cells,
 }: {
   row: unknown;
+  id: string;
   index: number;
+  selection: Selection | undefined;
+  nameOf: ((row: unknown) => string) | undefined;
   cells: (row: unknown) => ReactNode;
 }) {
   useText();
-  return <tr aria-rowindex={index + FIRST_INDEX}>{cells(row)}</tr>;
+  return (
+    <tr aria-rowindex={index + FIRST_INDEX}>
+      {selection && nameOf ? (
+        <td>
+          <SelectBox selection={selection} id={id} name={nameOf(row)} />
+        </td>
+      ) : null}
+      {cells(row)}
+    </tr>
+  );
 });
 
 /**

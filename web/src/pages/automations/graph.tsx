@@ -70,7 +70,7 @@ export default function GraphPicture({
         fit={FIT}
         nodes={nodes}
         edges={edges}
-        nodeTypes={KINDS as never}
+        nodeTypes={KINDS}
         nodesDraggable={onMove !== undefined}
         onNodesChange={(changes) => {
           for (const change of changes)

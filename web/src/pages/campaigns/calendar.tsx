@@ -11,10 +11,14 @@ const WEEKS = 5;
 export function Calendar({
   campaign,
   finish,
+  hasLeads,
   isTodayOver,
 }: {
   campaign: Campaign;
+  /** Estimated completion; null if it is unknown, as without a mailbox. */
   finish: string | null;
+  /** True if leads wait for emails. */
+  hasLeads: boolean;
   /** True if no more emails are sent today. */
   isTodayOver: boolean;
 }) {
@@ -28,16 +32,20 @@ export function Calendar({
   const monday = mondayOf(first);
   const days = Array.from({ length: WEEKS * 7 }, (_, at) => toDay(monday + at * DAY_MS));
   const sends = (day: string) =>
-    last !== null &&
+    hasLeads &&
     day >= first &&
-    day <= last &&
+    (last === null || day <= last) &&
     !(isTodayOver && day === today) &&
     (end === null || day < end) &&
     isOpen(campaign, day);
   const month = new Intl.DateTimeFormat(region(), { month: 'short', day: 'numeric', timeZone: 'UTC' });
   return (
     <div>
-      <div className="calendar" role="img" aria-label={t('campaign.calendar.label', { from: first, to: last ?? '–' })}>
+      <div
+        className="calendar"
+        role="img"
+        aria-label={t('campaign.calendar.label', { from: first, to: last ?? end ?? '–' })}
+      >
         {DAYS.map((day) => (
           <Text key={day} span c="dimmed">
             {textOf('campaign.day', day)}

@@ -5,7 +5,7 @@ import { lazy, Suspense, useMemo, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useText } from '../../text/index.ts';
 import type { Action, FieldsProps, Step, EmailContent } from './flow.ts';
-import { useLeads } from './leads.ts';
+import { useLeads } from './queries.ts';
 import { Faults, Preview, usePreview } from './preview.tsx';
 
 const Editor = lazy(() => import('./editor.tsx'));

@@ -73,8 +73,8 @@ export default function Graph({
         fit={FIT}
         nodes={[...stepNodes, ...endNodes]}
         edges={edges}
-        nodeTypes={KINDS as never}
-        edgeTypes={EDGE_TYPES as never}
+        nodeTypes={KINDS}
+        edgeTypes={EDGE_TYPES}
       />
     </div>
   );

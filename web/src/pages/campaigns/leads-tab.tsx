@@ -1,19 +1,28 @@
 import { ActionIcon, Badge, Group, Menu, Select, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import IconDots from 'tabler:dots';
 import IconUsers from 'tabler:users';
+import { Suspense } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useCan } from '../../app/person.ts';
 import { useAction } from '../../components/action.ts';
+import { shownAddress } from '../../components/address.ts';
+import { ContactBar } from '../../components/bulk/lazy.ts';
 import { useFilter } from '../../components/filter.ts';
 import { isEmptyList, PagedTable, usePaged } from '../../components/paged.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { SelectBox, selectColumn } from '../../components/select-box.tsx';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
+import { useChosen, useSelection, type Selection } from '../../hooks/selection.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { Confirm } from './confirm.tsx';
 import { AddLeads } from './add-leads.tsx';
+import { typeOf, type Step } from './flow.ts';
+import { stepsQuery } from './queries.ts';
 
 type Lead = RowOf<'/v1/campaigns/{id}/leads'>;
 type Status = Lead['status'];
@@ -42,44 +51,74 @@ const PAGE = 50;
 export default function Leads({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
   const may = useCan('manage_campaigns');
+  const mayBulk = useCan('manage_contacts');
+  const maySearch = useCan('view_contacts');
+  const [q, setQ] = useFilter('q');
   const [status, setStatus] = useFilter('status');
-  const leads = usePaged(['campaigns', id, 'leads', 'list', status], (cursor, signal) =>
+  const [step, setStep] = useFilter('at');
+  const steps = useQuery(stepsQuery(id));
+  const selection = useSelection(`${q} ${status} ${step}`);
+  const chosen = useChosen(selection);
+  const isNarrow = Boolean(q || status || step);
+  const leads = usePaged(['campaigns', id, 'leads', 'list', q, status, step], (cursor, signal) =>
     dataOf(
       heron.GET('/v1/campaigns/{id}/leads', {
         params: {
           path: { id },
-          query: { limit: PAGE, ...(status ? { status: status as Status } : {}), ...cursor },
+          query: {
+            limit: PAGE,
+            ...(q ? { q } : {}),
+            ...(status ? { status: status as Status } : {}),
+            ...(step ? { step } : {}),
+            ...cursor,
+          },
         },
         signal,
       }),
     ),
   );
   const add = may ? <AddLeads id={id} /> : null;
+  selection.order = leads.data?.pages.flatMap(({ data }) => data.map((lead) => lead.contact_id)) ?? [];
+  const stepChoices = steps.data?.map((one) => ({ value: one.id, label: nameOfStep(one) })) ?? [];
   return (
     <Answered query={leads} skeleton={<ListSkeleton rows={5} />}>
       {({ pages }) =>
-        isEmptyList(leads) && !status ? (
+        isEmptyList(leads) && !isNarrow ? (
           <Empty icon={IconUsers} title={t('campaign.lead.empty')} action={add}>
             {t('campaign.leads.empty')}
           </Empty>
         ) : (
           <Stack gap="sm">
             <Group justify="space-between">
-              <Select
-                value={status || null}
-                onChange={(value) => setStatus(value ?? '')}
-                data={STATUSES.map((value) => ({ value, label: textOf('lead.status', value) }))}
-                placeholder={t('campaigns.anyStatus')}
-                aria-label={t('campaigns.anyStatus')}
-                clearable
-                w={200}
-              />
+              <Group gap="xs">
+                {maySearch ? <SearchField label={t('campaign.lead.search')} value={q} onChange={setQ} /> : null}
+                <Select
+                  value={status || null}
+                  onChange={(value) => setStatus(value ?? '')}
+                  data={STATUSES.map((value) => ({ value, label: textOf('lead.status', value) }))}
+                  placeholder={t('campaigns.anyStatus')}
+                  aria-label={t('campaigns.anyStatus')}
+                  clearable
+                  w={170}
+                />
+                <Select
+                  value={step || null}
+                  onChange={(value) => setStep(value ?? '')}
+                  data={stepChoices}
+                  placeholder={t('campaign.lead.anyStep')}
+                  aria-label={t('campaign.lead.anyStep')}
+                  clearable
+                  searchable
+                  w={190}
+                />
+              </Group>
               {add}
             </Group>
             <PagedTable
               list={leads}
               minWidth={760}
               columns={[
+                ...(mayBulk ? [selectColumn(selection)] : []),
                 { label: t('campaign.lead.who') },
                 { label: t('campaigns.status') },
                 { label: t('campaign.lead.step'), isExtra: true },
@@ -90,10 +129,32 @@ export default function Leads({ id, isRunning }: { id: string; isRunning: boolea
             >
               {pages.flatMap(({ data }) =>
                 data.map((lead) => (
-                  <Row key={lead.contact_id} campaignId={id} isRunning={isRunning} lead={lead} may={may} />
+                  <Row
+                    key={lead.contact_id}
+                    campaignId={id}
+                    isRunning={isRunning}
+                    lead={lead}
+                    may={may}
+                    selection={mayBulk ? selection : undefined}
+                  />
                 )),
               )}
             </PagedTable>
+            {chosen.isAll || chosen.ids.size > 0 ? (
+              <Suspense>
+                <ContactBar
+                  selection={selection}
+                  campaign={id}
+                  filters={{
+                    campaign_ids: [id],
+                    ...(q ? { query: q } : {}),
+                    ...(status ? { lead_status: status } : {}),
+                  }}
+                  // The API selects contacts by their status in a campaign, and not by their step.
+                  mayChooseAll={!step}
+                />
+              </Suspense>
+            ) : null}
           </Stack>
         )
       }
@@ -106,23 +167,33 @@ function Row({
   isRunning,
   lead,
   may,
+  selection,
 }: {
   campaignId: string;
   isRunning: boolean;
   lead: Lead;
   may: boolean;
+  selection: Selection | undefined;
 }) {
   const t = useText();
-  const name = lead.contact?.email ?? t('campaign.leads.erased');
+  const { contact } = lead;
+  const address = contact ? shownAddress(contact.email) : t('campaign.leads.erased');
+  const name = (contact && [contact.first_name, contact.last_name].filter(Boolean).join(' ')) || address;
+  const about = [name === address ? '' : address, contact?.company].filter(Boolean).join(' · ');
   return (
     <Table.Tr>
+      {selection ? (
+        <Table.Td>
+          <SelectBox selection={selection} id={lead.contact_id} name={name} />
+        </Table.Td>
+      ) : null}
       <Table.Td maw={{ base: 190, sm: 240 }} className="clip">
-        <PageLink to={`/campaigns/${campaignId}/leads/${lead.contact_id}`} size="sm" fw={600} title={name}>
+        <PageLink to={`/campaigns/${campaignId}/leads/${lead.contact_id}`} size="sm" fw={600} title={address}>
           {name}
         </PageLink>
-        {lead.contact?.company ? (
-          <Text size="xs" c="dimmed" className="clip">
-            {lead.contact.company}
+        {about ? (
+          <Text size="xs" c="dimmed" className="clip" title={about}>
+            {about}
           </Text>
         ) : null}
       </Table.Td>
@@ -147,6 +218,11 @@ function Row({
       ) : null}
     </Table.Tr>
   );
+}
+
+/** Returns the name of a step, or of its kind if it has none. */
+function nameOfStep(step: Step): string {
+  return step.name.trim() || textOf('step.kind', typeOf(step));
 }
 
 /** Shows the reason for a lead's state: its end, its hold or its wait. */
@@ -216,7 +292,7 @@ function Actions({ campaignId, lead, name }: { campaignId: string; lead: Lead; n
         <Menu.Dropdown>
           {lead.hold ? <Menu.Item onClick={() => resume.mutate()}>{t('campaign.lead.resume')}</Menu.Item> : null}
           {isOpen ? <Menu.Item onClick={() => pause.mutate()}>{t('campaign.lead.pause')}</Menu.Item> : null}
-          <Menu.Item color="red" onClick={removal.open}>
+          <Menu.Item c="var(--mantine-color-error)" onClick={removal.open}>
             {t('campaign.lead.remove')}
           </Menu.Item>
         </Menu.Dropdown>

@@ -2,24 +2,33 @@ import { Group, Select, Table, Text } from '@mantine/core';
 import IconPlus from 'tabler:plus';
 import IconSend from 'tabler:send';
 import { useQuery } from '@tanstack/react-query';
-import { dataOf, heron } from '../../app/api.ts';
+import { lazy, Suspense } from 'react';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { daysAgo } from '../../components/day.ts';
 import { useFilter } from '../../components/filter.ts';
 import { Page } from '../../components/page.tsx';
 import { isEmptyList, PagedTable, usePaged } from '../../components/paged.tsx';
+import { SelectBox, selectColumn } from '../../components/select-box.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { PageLink, PageLinkButton } from '../../components/page-link.tsx';
-import { toNumber, toPercent, useText } from '../../text/index.ts';
+import { loadArea, toNumber, toPercent, useText } from '../../text/index.ts';
+import { useChosen, useSelection, type Selection } from '../../hooks/selection.ts';
+import { CampaignMenu } from './campaign-menu.tsx';
+import { foldersQuery } from './queries.ts';
 import { CampaignStatus } from './status.tsx';
 
-const STATUSES = ['draft', 'active', 'paused', 'completed'] as const;
-type Status = (typeof STATUSES)[number];
+const STATUSES = ['draft', 'active', 'paused', 'completed', 'archived'] as const;
+type Status = Exclude<(typeof STATUSES)[number], 'archived'>;
+type Campaign = RowOf<'/v1/campaigns'>;
 const PAGE = 20;
 /** Maximum number of campaigns whose figures the API returns in one request. */
 const COMPARED = 10;
+
+/** Loaded when campaigns are chosen. */
+const CampaignBar = lazy(async () => (await Promise.all([import('./campaign-bar.tsx'), loadArea('bulk')]))[0]);
 
 /** Page of all campaigns with their results of the last thirty days. */
 export default function CampaignsPage() {
@@ -27,14 +36,19 @@ export default function CampaignsPage() {
   const mayWrite = useCan('manage_campaigns');
   const [q, setQ] = useFilter('q');
   const [status, setStatus] = useFilter('status');
-  const list = usePaged(['campaigns', 'list', q, status], (cursor, signal) =>
+  const [folder, setFolder] = useFilter('folder');
+  const folders = useQuery(foldersQuery);
+  const selection = useSelection(`${q} ${status} ${folder}`);
+  const { ids } = useChosen(selection);
+  const list = usePaged(['campaigns', 'list', q, status, folder], (cursor, signal) =>
     dataOf(
       heron.GET('/v1/campaigns', {
         params: {
           query: {
             limit: PAGE,
             ...(q ? { q } : {}),
-            ...(status ? { status: status as Status } : {}),
+            ...(folder ? { folder } : {}),
+            ...(status === 'archived' ? { archived: 'true' as const } : status ? { status: status as Status } : {}),
             ...cursor,
           },
         },
@@ -42,7 +56,8 @@ export default function CampaignsPage() {
       }),
     ),
   );
-  const isEmpty = isEmptyList(list) && !q && !status;
+  const isEmpty = isEmptyList(list) && !q && !status && !folder;
+  selection.order = list.data?.pages.flatMap(({ data }) => data.map(({ id }) => id)) ?? [];
   const write = mayWrite ? (
     <PageLinkButton to="/campaigns/new" leftSection={<IconPlus size={16} />}>
       {t('campaigns.new')}
@@ -69,23 +84,48 @@ export default function CampaignsPage() {
                   clearable
                   w={180}
                 />
+                {folders.data?.length ? (
+                  <Select
+                    value={folder || null}
+                    onChange={(value) => setFolder(value ?? '')}
+                    data={folders.data.map(({ id, title }) => ({ value: id, label: title }))}
+                    placeholder={t('campaigns.anyFolder')}
+                    aria-label={t('campaigns.anyFolder')}
+                    clearable
+                    searchable
+                    w={180}
+                  />
+                ) : null}
               </Group>
               <PagedTable
                 list={list}
                 minWidth={680}
                 columns={[
+                  selectColumn(selection),
                   { label: t('campaigns.name') },
                   { label: t('campaigns.status') },
                   { label: t('campaigns.sent'), isNumber: true, isExtra: true },
-                  { label: t('campaigns.replyRate'), isNumber: true },
+                  { label: t('campaigns.replyRate'), isNumber: true, isExtra: true },
                   { label: t('campaigns.bounceRate'), isNumber: true, isExtra: true },
                   { label: t('campaigns.changed'), isExtra: true },
+                  ...(mayWrite ? [{ label: t('campaign.lead.do'), isHidden: true }] : []),
                 ]}
               >
                 {pages.map(({ data }) => (
-                  <Rows key={data[0]?.id ?? 'none'} rows={data} />
+                  <Rows
+                    key={data[0]?.id ?? 'none'}
+                    rows={data}
+                    selection={selection}
+                    folders={new Map(folders.data?.map(({ id, title }) => [id, title]))}
+                    mayWrite={mayWrite}
+                  />
                 ))}
               </PagedTable>
+              {ids.size > 0 ? (
+                <Suspense>
+                  <CampaignBar selection={selection} />
+                </Suspense>
+              ) : null}
             </>
           )
         }
@@ -95,7 +135,17 @@ export default function CampaignsPage() {
 }
 
 /** Rows of one page of campaigns with their figures. */
-function Rows({ rows }: { rows: { id: string; name: string; status: string; updated_at: string }[] }) {
+function Rows({
+  rows,
+  selection,
+  folders,
+  mayWrite,
+}: {
+  rows: readonly Campaign[];
+  selection: Selection;
+  folders: ReadonlyMap<string, string>;
+  mayWrite: boolean;
+}) {
   const t = useText();
   const may = useCan('view_analytics');
   const started = rows.filter(({ status }) => status !== 'draft').map(({ id }) => id);
@@ -120,7 +170,8 @@ function Rows({ rows }: { rows: { id: string; name: string; status: string; upda
     },
   });
   const byId = new Map(figures.data?.map((one) => [one.campaign_id, one]));
-  return rows.map(({ id, name, status, updated_at }) => {
+  return rows.map((campaign) => {
+    const { id, name, updated_at, folders: filed } = campaign;
     const figure = byId.get(id);
     const rate = (value: number | undefined) =>
       figure && figure.emails_sent > 0 ? (
@@ -132,13 +183,21 @@ function Rows({ rows }: { rows: { id: string; name: string; status: string; upda
       );
     return (
       <Table.Tr key={id}>
+        <Table.Td>
+          <SelectBox selection={selection} id={id} name={name} />
+        </Table.Td>
         <Table.Td maw={{ base: 140, sm: 360 }} className="clip">
           <PageLink to={`/campaigns/${id}`} fw={600} size="sm" title={name}>
             {name}
           </PageLink>
+          {filed.length > 0 ? (
+            <Text size="xs" c="dimmed" className="clip">
+              {filed.flatMap((folder) => folders.get(folder) ?? []).join(', ')}
+            </Text>
+          ) : null}
         </Table.Td>
         <Table.Td>
-          <CampaignStatus status={status} />
+          <CampaignStatus campaign={campaign} />
         </Table.Td>
         <Table.Td ta="right">{figure?.emails_sent ? toNumber(figure.emails_sent) : rate(undefined)}</Table.Td>
         <Table.Td ta="right">{rate(figure?.reply_rate)}</Table.Td>
@@ -146,6 +205,11 @@ function Rows({ rows }: { rows: { id: string; name: string; status: string; upda
         <Table.Td c="dimmed">
           <Ago at={updated_at} />
         </Table.Td>
+        {mayWrite ? (
+          <Table.Td ta="right">
+            <CampaignMenu campaign={campaign} />
+          </Table.Td>
+        ) : null}
       </Table.Tr>
     );
   });

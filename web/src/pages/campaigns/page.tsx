@@ -7,11 +7,14 @@ import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Figure } from '../../components/figure.tsx';
 import { useFilter } from '../../components/filter.ts';
+import { useGoTo } from '../../components/page-link.tsx';
 import { Page } from '../../components/page.tsx';
 import { scrollToOpenTab } from '../../components/sub-pages.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../components/states.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
+import { CampaignMenu } from './campaign-menu.tsx';
 import { NextHours } from './next-hours.tsx';
+import { campaignQuery } from './queries.ts';
 import { StartStop } from './start-stop.tsx';
 import { CampaignStatus } from './status.tsx';
 
@@ -38,23 +41,29 @@ export default function CampaignPage() {
   const t = useText();
   const { id } = useParams({ from: '/campaigns/$id' });
   const maySend = useCan('send_campaigns');
+  const mayWrite = useCan('manage_campaigns');
+  const go = useGoTo();
   const [tab, setTab] = useFilter('tab');
   const shown = tab in TABS ? (tab as Tab) : 'sequence';
   // Loads the tab's code in parallel with the campaign's data.
   void TABS[shown]();
-  const campaign = useQuery({
-    queryKey: ['campaigns', id],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}', { params: { path: { id } } })),
-  });
+  const campaign = useQuery(campaignQuery(id));
   const tabs = useRef<HTMLDivElement>(null);
   const isThere = campaign.data !== undefined;
   useEffect(() => scrollToOpenTab(tabs.current, '[data-active]'), [shown, isThere]);
   return (
     <Page
       title={campaign.data?.name ?? t('campaigns.one')}
-      lead={campaign.data ? <CampaignStatus status={campaign.data.status} /> : null}
+      lead={campaign.data ? <CampaignStatus campaign={campaign.data} /> : null}
       back={{ to: '/campaigns', label: t('nav.campaigns') }}
-      actions={campaign.data && maySend ? <StartStop campaign={campaign.data} /> : null}
+      actions={
+        campaign.data ? (
+          <>
+            {mayWrite ? <CampaignMenu campaign={campaign.data} onDeleted={() => go('/campaigns')} /> : null}
+            {maySend ? <StartStop campaign={campaign.data} /> : null}
+          </>
+        ) : null
+      }
     >
       <Answered query={campaign} skeleton={<ListSkeleton rows={3} height={120} />}>
         {(data) => {

@@ -6,7 +6,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { ErrorNote } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
 import { messageText } from '../../text/server.ts';
-import { useLeads } from './leads.ts';
+import { useLeads } from './queries.ts';
 import type { EmailContent } from './flow.ts';
 
 /** Template fault of one field of an email. */

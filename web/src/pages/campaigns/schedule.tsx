@@ -229,7 +229,12 @@ function Projection({ campaign }: { campaign: Campaign }) {
                 {toNumber(answer.remaining_today)}
               </Text>
             </SimpleGrid>
-            <Calendar campaign={campaign} finish={finish} isTodayOver={answer.remaining_today === 0} />
+            <Calendar
+              campaign={campaign}
+              finish={finish}
+              hasLeads={answer.recipients > 0}
+              isTodayOver={answer.mailboxes > 0 && answer.remaining_today === 0}
+            />
             <Text size="xs" c="dimmed">
               {t('campaign.estimate.why', { zone: timezone })}
             </Text>

@@ -3,12 +3,12 @@ import { useMediaQuery } from '@mantine/hooks';
 import IconPlus from 'tabler:plus';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useFilter } from '../../components/filter.ts';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { branchesOf, conditionsText, shareOf, type Flow, type Step } from './flow.ts';
+import { stepsQuery, useFlow } from './queries.ts';
 import { StepCard, StepIcon } from './step-card.tsx';
 
 /** Loads the step editor when a step is opened. */
@@ -32,26 +32,6 @@ const KINDS = [
   'unsubscribe',
   'end',
 ] as const;
-/** Interval (ms) of refetching the counts, which cost more than a list and so do not follow every event. */
-const FLOW_EVERY_MS = 15_000;
-
-/** Loads the counts of leads per step; refetched while the campaign runs. */
-function useFlow(id: string, isRunning: boolean) {
-  return useQuery({
-    queryKey: ['flow', id],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/flow', { params: { path: { id } } })),
-    refetchInterval: isRunning ? FLOW_EVERY_MS : false,
-  });
-}
-
-/** Loads the steps of a campaign in order. */
-function useSteps(id: string) {
-  return useQuery({
-    queryKey: ['campaigns', id, 'steps'],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/steps', { params: { path: { id } } })),
-  });
-}
-
 /** The sequence as a graph or a list, with the editor of the selected step. View and selection are in the address. */
 export default function Sequence({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
@@ -59,7 +39,7 @@ export default function Sequence({ id, isRunning }: { id: string; isRunning: boo
   const isNarrow = useMediaQuery('(max-width: 62em)') ?? false;
   const [view, setView] = useFilter('view');
   const [chosen, choose] = useFilter('step');
-  const steps = useSteps(id);
+  const steps = useQuery(stepsQuery(id));
   const flow = useFlow(id, isRunning);
   const isList = isNarrow || view === 'list';
   if (chosen) void loadPanel();

@@ -28,7 +28,7 @@ export function StepFields(props: FieldsProps) {
   const { step, mayWrite, change } = props;
   if (step.kind === 'email') return <EmailStepFields {...props} />;
   const action = (step.action ?? { type: 'end' }) as Action;
-  const set = (fields: Record<string, unknown>) => change({ action: { ...action, ...fields } as never });
+  const set = (fields: Record<string, unknown>) => change({ action: { ...action, ...fields } });
   switch (action.type) {
     case 'wait':
       return (

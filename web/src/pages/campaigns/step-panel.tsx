@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import IconX from 'tabler:x';
 import { useState, type ReactNode } from 'react';
 import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useAction } from '../../components/action.ts';
 import { ErrorNote } from '../../components/states.tsx';
@@ -12,6 +13,8 @@ import { Confirm } from './confirm.tsx';
 import { DraftFoot } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
 import { branchesOf, conditionsText, typeOf, type Action, type Flow, type Step } from './flow.ts';
+import { stepsQuery } from './queries.ts';
+import { SendTest } from './send-test.tsx';
 import { StepIcon } from './step-card.tsx';
 import { StepFields, NEW_STEPS } from './step-fields.tsx';
 import { Variants } from './variants.tsx';
@@ -40,8 +43,9 @@ export function StepPanel({
   close: () => void;
 }) {
   const t = useText();
+  const maySend = useCan('send_campaigns');
   const [isRemoving, removal] = useDisclosure();
-  const key = ['campaigns', id, 'steps'] as const;
+  const { queryKey: key } = stepsQuery(id);
   const path = { params: { path: { id, sid: step.id } } };
   const stale: readonly Key[] = [['campaigns', id], ['flow', id], ['checklist']];
   const draft = useDraft<Step>({
@@ -87,6 +91,7 @@ export function StepPanel({
         mayWrite={mayWrite}
         change={draft.change}
       />
+      {type === 'email' && maySend ? <SendTest campaignId={id} step={draft.value} /> : null}
       <Branches
         step={draft.value}
         steps={steps}

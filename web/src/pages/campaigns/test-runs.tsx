@@ -1,14 +1,16 @@
-import { Badge, Button, Checkbox, Group, Loader, Stack, Text, TextInput, Timeline } from '@mantine/core';
+import { Badge, Button, Checkbox, Group, Loader, Stack, Text, Timeline } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
-import { useCan, usePerson } from '../../app/person.ts';
+import { useCan } from '../../app/person.ts';
 import { useAction } from '../../components/action.ts';
 import { Form } from '../../components/form.tsx';
 import { Section } from '../../components/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { textOf, useText } from '../../text/index.ts';
+import { testRunsQuery } from './queries.ts';
+import { targetOf, TestTargetFields, useTestTarget } from './test-lead.tsx';
 
 type Run = RowOf<'/v1/campaigns/{id}/test-runs'>;
 
@@ -24,28 +26,31 @@ const COLORS: Record<string, string> = {
   waiting_for_event: 'yellow',
 };
 
+/** Refetches test runs while one of them is open. */
+export function refetchWhileOpen({
+  state,
+}: {
+  state: { data?: { data: readonly Run[] } | undefined };
+}): number | false {
+  return state.data?.data.some((run) => OPEN.has(run.state)) ? LOOK_EVERY_MS : false;
+}
+
 /** Test runs of the campaign: real emails to the person's own address, with each step live. */
 export function TestRuns({ id }: { id: string }) {
   const t = useText();
   const maySend = useCan('send_campaigns');
-  const { person } = usePerson();
-  const [email, setEmail] = useState(person.email);
+  const [target, change] = useTestTarget(id);
   const [isHurried, setHurried] = useState(true);
-  const queryKey = ['campaigns', id, 'test-runs'] as const;
-  const runs = useQuery({
-    queryKey,
-    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/test-runs', { params: { path: { id }, query: { limit: 5 } } })),
-    refetchInterval: ({ state }) => (state.data?.data.some((run) => OPEN.has(run.state)) ? LOOK_EVERY_MS : false),
-  });
+  const runs = useQuery({ ...testRunsQuery(id), refetchInterval: refetchWhileOpen });
   const begin = useAction(
     () =>
       dataOf(
         heron.POST('/v1/campaigns/{id}/test', {
           params: { path: { id } },
-          body: { prospect_email: email, ...(isHurried ? { max_wait_seconds: HURRY_S } : {}) },
+          body: { ...targetOf(target), ...(isHurried ? { max_wait_seconds: HURRY_S } : {}) },
         }),
       ),
-    { stale: [queryKey], isShown: true },
+    { stale: [testRunsQuery(id).queryKey], isShown: true },
   );
   return (
     <Section title={t('trial.title')}>
@@ -55,14 +60,7 @@ export function TestRuns({ id }: { id: string }) {
             <Text size="sm" c="dimmed">
               {t('trial.why')}
             </Text>
-            <TextInput
-              label={t('trial.to')}
-              type="email"
-              required
-              maw={360}
-              value={email}
-              onChange={(event) => setEmail(event.currentTarget.value)}
-            />
+            <TestTargetFields campaignId={id} target={target} change={change} />
             <Checkbox
               label={t('trial.hurry', { count: HURRY_S })}
               checked={isHurried}
@@ -90,7 +88,8 @@ export function TestRuns({ id }: { id: string }) {
   );
 }
 
-function TestRun({ campaignId, run, mayCancel }: { campaignId: string; run: Run; mayCancel: boolean }) {
+/** One test run with the steps that it has reached. */
+export function TestRun({ campaignId, run, mayCancel }: { campaignId: string; run: Run; mayCancel: boolean }) {
   const t = useText();
   const isOpen = OPEN.has(run.state);
   const cancel = useAction(
@@ -100,7 +99,7 @@ function TestRun({ campaignId, run, mayCancel }: { campaignId: string; run: Run;
           params: { path: { id: campaignId, runId: run.id } },
         }),
       ),
-    { stale: [['campaigns', campaignId, 'test-runs']] },
+    { stale: [testRunsQuery(campaignId).queryKey] },
   );
   return (
     <Stack gap="sm" component="article" aria-label={t('trial.of', { email: run.prospect_email })}>

@@ -87,6 +87,7 @@ export function Variants({ campaignId, step, flow }: { campaignId: string; step:
                   </Table.Tbody>
                 </Table>
               </Table.ScrollContainer>
+              <Evidence rows={rows} />
               {promotion.query.data ? (
                 <Switch
                   size="sm"
@@ -110,6 +111,35 @@ export function Variants({ campaignId, step, flow }: { campaignId: string; step:
         />
       ) : null}
     </Stack>
+  );
+}
+
+/** Says by which numbers a variant has won, or that none has yet. */
+function Evidence({ rows }: { rows: readonly Variant[] }) {
+  const t = useText();
+  const winner = rows.find(({ promotion }) => promotion !== null);
+  if (!winner?.promotion)
+    return (
+      <Text size="xs" c="dimmed">
+        {t('variants.evidence.none')}
+      </Text>
+    );
+  const { rule, counts } = winner.promotion;
+  const named = (id: string) => rows.find((one) => one.id === id)?.name ?? t('variants.gone');
+  return (
+    <Text size="xs" role="note">
+      {t(`variants.evidence.${rule}`, { name: winner.name })}{' '}
+      {counts
+        .map(({ variant_id: id, sent, successes }) =>
+          t('variants.evidence.of', {
+            name: named(id),
+            successes,
+            sent,
+            share: toPercent(sent > 0 ? successes / sent : 0),
+          }),
+        )
+        .join('; ')}
+    </Text>
   );
 }
 

@@ -1,8 +1,9 @@
+import { notifications } from '@mantine/notifications';
 import type { InfiniteData } from '@tanstack/react-query';
 import { dataOf, heron, queryClient } from '../../app/api.ts';
 import { showError } from '../../components/action.ts';
 import { offerUndo } from '../../components/undo.tsx';
-import { text, type TextKey } from '../../text/index.ts';
+import { text, textOf, type TextKey } from '../../text/index.ts';
 import type { Thread } from './address.ts';
 import type { Kind } from './kinds.ts';
 
@@ -52,9 +53,12 @@ export async function markSeen(thread: string, ids: string[], { seen }: { seen: 
   await refresh();
 }
 
-/** Corrects the kind of a received message. */
-export async function correctReading(id: string, intent: Kind): Promise<void> {
-  await decide(id, { intent });
+/** Corrects the kind of a received message, and offers to undo it if the message had one before. */
+export async function correctReading(id: string, intent: Kind, before: Kind | undefined): Promise<void> {
+  if (!(await decide(id, { intent })) || before === intent) return;
+  const said = text('inbox.corrected', { kind: textOf('inbox.kind', intent) });
+  if (before) offerUndo(said, () => decide(id, { intent: before }));
+  else notifications.show({ message: said, color: 'teal', autoClose: 4_000 });
 }
 
 /** Records that a message is not an opt-out. */
@@ -62,9 +66,17 @@ export async function declineOptOut(id: string): Promise<void> {
   await decide(id, { asks_to_stop: false });
 }
 
-async function decide(id: string, body: { intent: Kind } | { asks_to_stop: false }): Promise<void> {
-  await dataOf(heron.PATCH('/v1/unibox/{id}', { params: { path: { id } }, body })).catch(showError);
+/** Returns true if the API has taken the decision. */
+async function decide(id: string, body: { intent: Kind } | { asks_to_stop: false }): Promise<boolean> {
+  const isTaken = await dataOf(heron.PATCH('/v1/unibox/{id}', { params: { path: { id } }, body })).then(
+    () => true,
+    (error: unknown) => {
+      showError(error);
+      return false;
+    },
+  );
   await Promise.all([refresh(), queryClient.invalidateQueries({ queryKey: ['contacts'] })]);
+  return isTaken;
 }
 
 /** Refetches all visible inbox queries. */

@@ -10,7 +10,7 @@ import { SearchField } from '../../components/search-field.tsx';
 import { undoLast } from '../../components/undo.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { correctReading, declineOptOut, fileThread, markSeen } from './actions.ts';
-import { useAddress } from './address.ts';
+import { useAddress, type Message } from './address.ts';
 import type { Draft } from './draft.ts';
 import { Folders, FolderSelect, useOverview } from './folders.tsx';
 import KeyHelp, { useKeys } from './keys.tsx';
@@ -57,9 +57,9 @@ export default function InboxPage() {
    * Decides about the message of the open conversation that waits for a decision; with `asked` only about a possible
    * opt-out.
    */
-  const decide = (act: (id: string) => Promise<void>, which?: 'asked') => {
+  const decide = (act: (message: Message) => Promise<unknown>, which?: 'asked') => {
     const decided = thread ? decidedMessage(messages.data) : undefined;
-    if (mayWrite && decided && (which === undefined || decided.asks_to_stop)) void act(decided.id);
+    if (mayWrite && decided && (which === undefined || decided.asks_to_stop)) void act(decided);
   };
   useKeys({
     next: () => rows[at + 1] && open(rows[at + 1]!.thread_id, at >= 0),
@@ -78,9 +78,9 @@ export default function InboxPage() {
     compose: () => mayWrite && setDialog({ draft: undefined }),
     search: () => search.current?.focus(),
     ...(Object.fromEntries(
-      KINDS.map((kind) => [`is.${kind}`, () => decide((id) => correctReading(id, kind))]),
+      KINDS.map((kind) => [`is.${kind}`, () => decide(({ id, answer }) => correctReading(id, kind, answer?.kind))]),
     ) as Record<`is.${Kind}`, () => void>),
-    goOn: () => decide(declineOptOut, 'asked'),
+    goOn: () => decide(({ id }) => declineOptOut(id), 'asked'),
     back: () => thread && open(undefined),
     help: () => setDialog('help'),
   });

@@ -41,7 +41,7 @@ function AsksToStop({ message, mayWrite }: { message: Message; mayWrite: boolean
             color="red"
             variant="light"
             rightSection={<Kbd size="xs">6</Kbd>}
-            onClick={() => void correctReading(message.id, 'opt_out')}
+            onClick={() => void correctReading(message.id, 'opt_out', message.answer?.kind)}
           >
             {t('inbox.asks.yes')}
           </Button>
@@ -79,7 +79,7 @@ function KindMenu({ message }: { message: Message }) {
             role="menuitemradio"
             aria-checked={answer?.kind === kind}
             rightSection={<Kbd size="xs">{at + 1}</Kbd>}
-            onClick={() => void correctReading(message.id, kind)}
+            onClick={() => void correctReading(message.id, kind, answer?.kind)}
           >
             {textOf('inbox.kind', kind)}
           </Menu.Item>

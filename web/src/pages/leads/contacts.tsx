@@ -1,12 +1,14 @@
 import { Badge, Group, Select } from '@mantine/core';
 import IconUpload from 'tabler:upload';
 import IconUsers from 'tabler:users';
-import { memo } from 'react';
+import { memo, Suspense } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../components/address.ts';
+import { ContactBar } from '../../components/bulk/lazy.ts';
 import { useFilter } from '../../components/filter.ts';
 import { isEmptyList, usePaged } from '../../components/paged.tsx';
+import { useChosen, useSelection } from '../../hooks/selection.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
 import { Moment } from '../../components/time.tsx';
@@ -47,14 +49,19 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
   const [subscribed] = useFilter('subscribed');
   const [sort] = useFilter('sort');
   const isNarrow = Boolean(q || tag || subscribed);
+  const selection = useSelection(`${q} ${tag} ${subscribed}`);
+  const chosen = useChosen(selection);
+  const filters = {
+    ...(q ? { query: q } : {}),
+    ...(tag ? { category_ids: [tag] } : {}),
+    ...(subscribed ? { subscribed: subscribed === 'yes' } : {}),
+  };
   const list = usePaged(['contacts', 'list', q, tag, subscribed, sort], (cursor, signal) =>
     dataOf(
       heron.POST('/v1/contacts/search', {
         params: { query: { limit: 100, ...cursor } },
         body: {
-          ...(q ? { query: q } : {}),
-          ...(tag ? { category_ids: [tag] } : {}),
-          ...(subscribed ? { subscribed: subscribed === 'yes' } : {}),
+          ...filters,
           ...(sort
             ? { sort_by: sort as (typeof SORTS)[number], reverse: sort === 'email' || sort === 'last_name' }
             : {}),
@@ -86,9 +93,10 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
             <VirtualTable<Contact>
               list={list}
               minWidth={760}
-              keyOf={({ id }) => id}
+              keyOf={idOf}
+              select={mayWrite ? { selection, nameOf: labelOf } : undefined}
               columns={[
-                { label: t('leads.who'), width: '38%' },
+                { label: t('leads.who') },
                 { label: t('leads.company'), width: '20%' },
                 { label: t('leads.tags'), width: '18%', isExtra: true },
                 { label: t('nav.campaigns'), isNumber: true, width: 110, isExtra: true },
@@ -97,6 +105,11 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
             >
               {cellsOf}
             </VirtualTable>
+            {chosen.isAll || chosen.ids.size > 0 ? (
+              <Suspense>
+                <ContactBar selection={selection} filters={filters} />
+              </Suspense>
+            ) : null}
           </>
         )
       }
@@ -145,6 +158,8 @@ const Filters = memo(function Filters() {
   );
 });
 
+const idOf = ({ id }: Contact) => id;
+const labelOf = (contact: Contact) => nameOf(contact) || shownAddress(contact.email);
 const cellsOf = (contact: Contact) => <Cells contact={contact} />;
 
 function Cells({ contact }: { contact: Contact }) {

@@ -1,10 +1,14 @@
 import { Badge } from '@mantine/core';
+import { Suspense } from 'react';
 import { dataOf, heron, type BodyOf, type FoundBy } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../components/address.ts';
+import { ContactBar } from '../../components/bulk/lazy.ts';
 import { usePaged } from '../../components/paged.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Moment } from '../../components/time.tsx';
 import { VirtualTable } from '../../components/virtual-table.tsx';
+import { useChosen, useSelection } from '../../hooks/selection.ts';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './contacts.tsx';
 
@@ -28,28 +32,42 @@ export function PeopleTable({ question }: { question: Question }) {
   const list = usePaged(['contacts', 'database', 'people', question], (cursor, signal) =>
     dataOf(heron.POST('/v1/lead-database/people', { body: { ...question, limit: 100, ...cursor }, signal })),
   );
+  const mayWrite = useCan('manage_contacts');
+  const selection = useSelection(JSON.stringify(question));
+  const { ids } = useChosen(selection);
   return (
     <Answered query={list} skeleton={<ListSkeleton />}>
       {() => (
-        <VirtualTable
-          list={list}
-          minWidth={760}
-          keyOf={({ id }) => id}
-          columns={[
-            { label: t('leads.who') },
-            { label: t('leads.company'), width: '22%', isExtra: true },
-            { label: t('leads.database.status'), width: 172 },
-            { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
-            { label: t('leads.database.last'), width: 150, isExtra: true },
-          ]}
-        >
-          {personCells}
-        </VirtualTable>
+        <>
+          <VirtualTable<Person>
+            list={list}
+            minWidth={760}
+            keyOf={idOf}
+            select={mayWrite ? { selection, nameOf: labelOf } : undefined}
+            columns={[
+              { label: t('leads.who') },
+              { label: t('leads.company'), width: '22%', isExtra: true },
+              { label: t('leads.database.status'), width: 172 },
+              { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
+              { label: t('leads.database.last'), width: 150, isExtra: true },
+            ]}
+          >
+            {personCells}
+          </VirtualTable>
+          {ids.size > 0 ? (
+            <Suspense>
+              {/* Bulk edits select by the filters of contacts, not by conditions. */}
+              <ContactBar selection={selection} filters={{}} mayChooseAll={false} />
+            </Suspense>
+          ) : null}
+        </>
       )}
     </Answered>
   );
 }
 
+const idOf = ({ id }: Person) => id;
+const labelOf = (person: Person) => nameOf(person) || shownAddress(person.email);
 const personCells = (person: Person) => (
   <>
     <td className="clip">

@@ -16,6 +16,7 @@ export function LeadsPage({ lead, actions, children }: { lead: string; actions?:
           { to: '/leads/imports', label: t('leads.imports') },
           { to: '/leads/verification', label: t('leads.field.verification_status') },
           { to: '/leads/suppressions', label: t('leads.suppressions') },
+          { to: '/leads/conflicts', label: t('leads.conflicts') },
           { to: '/leads/database', label: t('leads.database') },
           { to: '/leads/catalogue', label: t('leads.catalogue') },
         ]}

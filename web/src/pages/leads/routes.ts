@@ -11,6 +11,7 @@ export const leadsPages = [
   page('/leads/imports/$id', () => import('./import.tsx')),
   page('/leads/suppressions', () => import('./suppressions.tsx')),
   page('/leads/database', () => import('./database.tsx')),
+  page('/leads/conflicts', () => import('./conflicts.tsx')),
   page('/leads/verification', () => import('./verification.tsx')),
   page('/leads/catalogue', () => import('./catalogue.tsx')),
   page('/leads/$id', () => import('./contact.tsx')),

@@ -1,0 +1,258 @@
+import type { Columns, Row } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { isUuid, newId } from '../../../lib/ids.ts';
+import { message } from '../../../messages/index.ts';
+import { announceUpdates } from '../../directory/announce-contact.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { lockCampaign } from '../../sending/control/status.ts';
+import { leaveCampaigns, unknownProblems } from '../../sending/leads/membership.ts';
+import { addLeads, type HeldLeads } from '../leads/add.ts';
+import { liftSuppressions, suppressContacts } from '../suppressions/of-contacts.ts';
+import { scheduleVerification } from '../verification/schedule.ts';
+import { assertVerificationOn } from './bulk.ts';
+import { resolveSelection, type Selection } from './selection.ts';
+import { addToCategories } from './upsert.ts';
+
+/** Time (ms) for which a bulk edit can be undone. */
+export const UNDO_MS = DAY_MS;
+
+/** A change of many contacts: one action over a selection. */
+type BulkAction =
+  | { type: 'add_to_campaign' | 'remove_from_campaign'; campaign_id: string }
+  | { type: 'add_category' | 'remove_category'; category_id: string }
+  | { type: 'suppress'; reason?: string | undefined }
+  | { type: 'verify' };
+
+export type BulkEditRow = Row<'bulk_edits'>;
+
+/** A contact that the action has changed, with the suppression that it added. */
+interface Changed {
+  contact_id: string;
+  suppression_id?: string;
+}
+
+/**
+ * Applies one action to a selection of contacts, and notes which of them it has changed, so that it can be undone.
+ * Contacts that are as the action would make them do not count as changed. contact.updated is emitted once.
+ * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected, verification is off)
+ * @throws AppError bad_request for an unknown category or campaign; forbidden as {@link addLeads}
+ */
+export async function applyBulkEdit(
+  ctx: Ctx,
+  selection: Selection,
+  action: BulkAction,
+  { onHeld }: HeldLeads = {},
+): Promise<BulkEditRow> {
+  if (action.type === 'verify') assertVerificationOn(ctx);
+  return transact(ctx, async (tx) => {
+    refuseProblems(await actionProblems(tx.org, action));
+    const ids = await resolveSelection(tx.org, selection, tx.now);
+    const changed = await apply(ctx, tx, ids, action, { onHeld });
+    const edit = await store(tx, action, ids.length, changed);
+    announceUpdates(tx, changed.length);
+    tx.audit({
+      action: 'update',
+      entityType: 'contact',
+      metadata: {
+        bulk: true,
+        count: changed.length,
+        bulk_edit_id: edit.id,
+        edit: action.type,
+        target_id: edit.target_id,
+      },
+    });
+    return edit;
+  });
+}
+
+/** Returns a problem if the organization does not have the category or campaign that an action names. */
+export async function actionProblems(org: OrgScope, action: BulkAction): Promise<Problem[]> {
+  const [unknown] =
+    'campaign_id' in action
+      ? await unknownProblems(org, { campaigns: [{ path: '', ids: [action.campaign_id] }] })
+      : 'category_id' in action
+        ? await unknownProblems(org, { categories: [{ path: '', ids: [action.category_id] }] })
+        : [];
+  const field = 'campaign_id' in action ? 'campaign_id' : 'category_id';
+  return unknown ? [{ ...unknown, path: `body.action.${field}` }] : [];
+}
+
+async function apply(
+  ctx: Ctx,
+  tx: Tx,
+  ids: readonly string[],
+  action: BulkAction,
+  { onHeld }: HeldLeads,
+): Promise<Changed[]> {
+  switch (action.type) {
+    case 'add_to_campaign': {
+      await lockCampaign(tx, action.campaign_id);
+      const before = await leadsAmong(tx, action.campaign_id, ids);
+      const { held } = await addLeads(tx, ctx.config, action.campaign_id, ids);
+      if (held) onHeld?.(held);
+      return without(ids, before);
+    }
+    case 'remove_from_campaign': {
+      const leads = await leadsAmong(tx, action.campaign_id, ids);
+      await leaveCampaigns(tx, leads, [action.campaign_id], message('ended.removed'));
+      return toChanged(leads);
+    }
+    case 'add_category': {
+      const before = await membersAmong(tx, action.category_id, ids);
+      await addToCategories(tx.org, ids, [action.category_id]);
+      return without(ids, before);
+    }
+    case 'remove_category': {
+      const members = await membersAmong(tx, action.category_id, ids);
+      await leaveCategory(tx, action.category_id, members);
+      return toChanged(members);
+    }
+    case 'suppress':
+      return suppressContacts(tx, ids, action.reason ?? '');
+    case 'verify':
+      return toChanged(await scheduleVerification(tx, ids));
+  }
+}
+
+/**
+ * Undoes a bulk edit within a day: what it has changed is as before, unless it was changed again since. Emails that left
+ * in the meantime stay sent.
+ * @throws AppError not_found; conflict when it was undone before or is older than a day
+ */
+export async function undoBulkEdit(ctx: Ctx, id: string, { onHeld }: HeldLeads = {}): Promise<BulkEditRow> {
+  return transact(ctx, async (tx) => {
+    const edit = await lockEdit(tx, id);
+    const rows = await tx.org.sql<Columns<'bulk_edit_contacts', 'contact_id' | 'suppression_id'>>(
+      'select contact_id, suppression_id from bulk_edit_contacts where organization_id = :org and edit_id = :id order by contact_id',
+      { id },
+    );
+    const ids = rows.map(({ contact_id: contactId }) => contactId);
+    if (ids.length > 0)
+      await revert(
+        ctx,
+        tx,
+        edit,
+        ids,
+        rows.flatMap(({ suppression_id: entry }) => entry ?? []),
+        { onHeld },
+      );
+    await tx.org.table('bulk_edits').where({ id }).update({ undone_at: tx.now });
+    announceUpdates(tx, ids.length);
+    tx.audit({
+      action: 'update',
+      entityType: 'contact',
+      metadata: {
+        bulk: true,
+        count: ids.length,
+        undone_bulk_edit_id: id,
+        edit: edit.action,
+        target_id: edit.target_id,
+      },
+    });
+    return { ...edit, undone_at: tx.now };
+  });
+}
+
+async function lockEdit(tx: Tx, id: string): Promise<BulkEditRow> {
+  const [edit] = isUuid(id)
+    ? await tx.org.sql<BulkEditRow>('select * from bulk_edits where organization_id = :org and id = :id for update', {
+        id,
+      })
+    : [];
+  if (!edit) throw notFound('bulk_edit');
+  if (edit.undone_at) throw new AppError('conflict', message('audience.bulk_edit_undone'));
+  if (edit.created_at.getTime() + UNDO_MS <= tx.now.getTime())
+    throw new AppError('conflict', message('audience.bulk_edit_too_old'));
+  return edit;
+}
+
+async function revert(
+  ctx: Ctx,
+  tx: Tx,
+  { action, target_id: target }: BulkEditRow,
+  ids: readonly string[],
+  suppressions: readonly string[],
+  { onHeld }: HeldLeads,
+): Promise<void> {
+  switch (action) {
+    case 'add_to_campaign':
+      return leaveCampaigns(tx, ids, [target!], message('ended.removed'));
+    case 'remove_from_campaign': {
+      const { held } = await addLeads(tx, ctx.config, target!, ids);
+      if (held) onHeld?.(held);
+      return;
+    }
+    case 'add_category':
+      return leaveCategory(tx, target!, ids);
+    case 'remove_category':
+      if ((await actionProblems(tx.org, { type: action, category_id: target! })).length > 0) throw notFound('category');
+      return addToCategories(tx.org, ids, [target!]);
+    case 'suppress':
+      return liftSuppressions(tx, suppressions);
+    case 'verify':
+      await tx.org.sql(
+        'delete from contact_verifications where organization_id = :org and contact_id = any(cast(:ids as uuid[]))',
+        { ids },
+      );
+  }
+}
+
+async function store(tx: Tx, action: BulkAction, selected: number, changed: readonly Changed[]): Promise<BulkEditRow> {
+  const edit: BulkEditRow = {
+    id: newId(),
+    organization_id: tx.org.organizationId,
+    user_id: tx.actor.userId,
+    action: action.type,
+    target_id: 'campaign_id' in action ? action.campaign_id : 'category_id' in action ? action.category_id : null,
+    selected,
+    changed: changed.length,
+    undone_at: null,
+    created_at: tx.now,
+  };
+  await tx.org.insert('bulk_edits', edit);
+  await tx.org.sql(
+    `insert into bulk_edit_contacts (edit_id, contact_id, organization_id, suppression_id)
+     select :edit, c.id, :org, c.suppression from unnest(cast(:ids as uuid[]), cast(:suppressions as uuid[])) as c(id, suppression)`,
+    {
+      edit: edit.id,
+      ids: changed.map(({ contact_id: contactId }) => contactId),
+      suppressions: changed.map(({ suppression_id: entry }) => entry ?? null),
+    },
+  );
+  return edit;
+}
+
+async function leadsAmong(tx: Tx, campaignId: string, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.org.sql<Columns<'enrollments', 'contact_id'>>(
+    'select contact_id from enrollments where organization_id = :org and campaign_id = :campaign and contact_id = any(cast(:ids as uuid[]))',
+    { campaign: campaignId, ids },
+  );
+  return rows.map(({ contact_id: id }) => id);
+}
+
+async function membersAmong(tx: Tx, categoryId: string, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.org.sql<Columns<'contact_categories', 'contact_id'>>(
+    'select contact_id from contact_categories where organization_id = :org and label_id = :label and contact_id = any(cast(:ids as uuid[]))',
+    { label: categoryId, ids },
+  );
+  return rows.map(({ contact_id: id }) => id);
+}
+
+async function leaveCategory(tx: Tx, categoryId: string, ids: readonly string[]): Promise<void> {
+  await tx.org.sql(
+    'delete from contact_categories where organization_id = :org and label_id = :label and contact_id = any(cast(:ids as uuid[]))',
+    { label: categoryId, ids },
+  );
+}
+
+function without(ids: readonly string[], before: readonly string[]): Changed[] {
+  const known = new Set(before);
+  return toChanged(ids.filter((id) => !known.has(id)));
+}
+
+function toChanged(ids: readonly string[]): Changed[] {
+  return ids.map((id) => ({ contact_id: id }));
+}
