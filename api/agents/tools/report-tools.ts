@@ -31,6 +31,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'get_workspace_report',
       title: 'Report the numbers of the workspace',
+      group: 'reports',
       description:
         'Reports the emails of all campaigns in the last 7, 30 or 90 UTC days, including today, in total and by day. Rates are percent of the emails sent.',
       arguments: { period: { at: 'query.period', description: '7d, 30d or 90d. Default: 7d' } },
@@ -41,6 +42,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'get_outcomes_report',
       title: 'Report results of emails',
+      group: 'reports',
       description:
         'Counts the people emailed by campaigns who answered, signed up, became active or paid, with revenue and cost by currency, in minor units (cents). Counts events within window_days after an email to the person.',
       arguments: {
@@ -66,6 +68,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'list_categories',
       title: 'List contact categories',
+      group: 'campaigns',
       description: 'Lists the categories of contacts with their ids.',
       arguments: {},
     },
@@ -75,6 +78,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'list_mailbox_tags',
       title: 'List mailbox tags',
+      group: 'mailboxes',
       description: 'Lists the tags that group mailboxes, with their ids.',
       arguments: {},
     },

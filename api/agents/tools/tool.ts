@@ -29,10 +29,19 @@ interface ArgumentSpec {
   fallback?: number;
 }
 
+/**
+ * Groups of tools. An MCP client is shown `core`, which fits into a model's attention, and other groups on demand
+ * (api/agents/mcp/more-tools.ts).
+ */
+export const TOOL_GROUPS = ['core', 'mailboxes', 'campaigns', 'inbox', 'crm', 'reports', 'events'] as const;
+export type ToolGroup = (typeof TOOL_GROUPS)[number];
+
 /** Declaration of an agent tool: a route with a name and arguments that a model understands. */
 export interface ToolSpec {
   name: string;
   title: string;
+  /** Default: `core`. */
+  group?: ToolGroup;
   /** Text for the model: what the tool does, when to use it, what to know before and after. */
   description: string;
   route: AnyRoute;
@@ -50,6 +59,9 @@ export interface ToolSpec {
 /** Tool with its input schema, ready to be listed and called. */
 export interface AgentTool extends ToolSpec {
   readonly inputSchema: JsonSchema & { type: 'object' };
+  /** Schema of the structured answer, one level deep: whole schemas would cost a model more than they tell it. */
+  readonly outputSchema: JsonSchema & { type: 'object' };
+  group: ToolGroup;
   readOnly: boolean;
 }
 
@@ -65,11 +77,16 @@ const KEY_DESCRIPTION =
 export function defineTool(spec: ToolSpec): AgentTool {
   const takesKey = idempotencyOf(spec.route) !== 'none';
   let inputSchema: AgentTool['inputSchema'] | undefined;
+  let outputSchema: AgentTool['outputSchema'] | undefined;
   return {
     ...spec,
+    group: spec.group ?? 'core',
     arguments: takesKey ? { ...spec.arguments, [IDEMPOTENCY_KEY]: KEY_HEADER } : spec.arguments,
     get inputSchema() {
       return (inputSchema ??= deriveInputSchema(spec));
+    },
+    get outputSchema() {
+      return (outputSchema ??= deriveOutputSchema(spec));
     },
     readOnly: !isWrite(spec.route),
   };
@@ -103,6 +120,25 @@ function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
     ...(required.length > 0 ? { required } : {}),
     additionalProperties: false,
   };
+}
+
+/** Derives the schema of a tool's structured answer from its route's answers. Answers that are no object are `result`. */
+function deriveOutputSchema({ route, omits }: ToolSpec): AgentTool['outputSchema'] {
+  const { body } = route.success;
+  const answer = body && body !== 'stream' ? (toSchema(body, 'output') as JsonSchema) : undefined;
+  if (!answer?.properties) return { type: 'object', properties: { result: answer ? outline(answer) : {} } };
+  const properties = Object.fromEntries(
+    Object.entries(answer.properties)
+      .filter(([name]) => name !== omits)
+      .map(([name, schema]) => [name, outline(schema)]),
+  );
+  // An answer that waits for a person has other fields.
+  return { type: 'object', properties: route.awaiting ? {} : properties };
+}
+
+/** Returns the type of a schema, without its parts. */
+function outline({ type }: JsonSchema): JsonSchema {
+  return type === undefined ? {} : { type };
 }
 
 /**
