@@ -109,14 +109,12 @@ test('the list of a caller who may do everything has at most 25 kB, and other gr
 
 test('an agent that reads a request to be left alone can obey it', async (t) => {
   const tenant = await world.tenant();
-  const box = await mailbox(tenant);
-  const { campaignId, contactIds } = await createCampaign(
+  const { campaignId } = await createCampaign(
     world.deps,
     tenant.organizationId,
     [{ subject: 'Hello', body_plain: 'Hi' }],
     { status: 'draft' },
   );
-  t.truthy(box && contactIds);
   const program = await connect(tenant.apiKey, '/mcp');
   const { result: made } = (await program.call('add_contacts', { contacts: [{ email: 'lea@lead.test', campaigns: [campaignId] }] }))
     .data;
