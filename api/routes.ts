@@ -36,9 +36,11 @@ import { uniboxRoutes } from './inbox/threads/routes.ts';
 import { uniboxSentRoutes } from './inbox/threads/sent-routes.ts';
 import { runsRoutes } from './campaigns/runs/routes.ts';
 import { contactImportRoutes } from './audience/imports/routes.ts';
+import { contactHistoryRoutes } from './audience/contacts/history-routes.ts';
 import { contactRoutes } from './audience/contacts/routes.ts';
 import { dealRoutes } from './crm/deal-routes.ts';
 import { pipelineRoutes } from './crm/pipeline-routes.ts';
+import { noteRoutes } from './crm/note-routes.ts';
 import { crmTaskRoutes } from './crm/task-routes.ts';
 import { integrationPageRoutes } from './connect/integrations/pages.ts';
 import { integrationRoutes } from './connect/integrations/routes.ts';
@@ -77,6 +79,7 @@ export const routes: readonly AnyRoute[] = [
   ...runsRoutes,
   ...tasksRoutes,
   ...contactRoutes,
+  ...contactHistoryRoutes,
   ...contactImportRoutes,
   ...integrationRoutes,
   ...integrationPageRoutes,
@@ -85,6 +88,7 @@ export const routes: readonly AnyRoute[] = [
   ...pipelineRoutes,
   ...dealRoutes,
   ...crmTaskRoutes,
+  ...noteRoutes,
   ...teamRoutes,
   ...segmentRoutes,
   ...leadDatabaseRoutes,

@@ -12,6 +12,7 @@ export const audience = {
   'audience.answer_too_large':
     'Die eigenen Felder der gewählten Kontakte sind zu groß für eine Antwort; nichts wurde geändert',
   'audience.answer_too_large.fix': 'Weniger Kontakte wählen und wiederholen.',
+  'audience.before_together': 'before_at und before_id gehören zusammen: beide angeben oder keins',
   'audience.not_email': 'Das ist keine E-Mail-Adresse',
   'audience.filters_needed': 'Eine Auswahl von allen braucht einen Filter',
   'audience.filters_with_all': 'fehlt bei einer Auswahl von allen; ein leeres Objekt passt auf jeden Kontakt',

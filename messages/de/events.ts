@@ -52,8 +52,7 @@ export const events = {
   'event.crm.task_created': 'Eine Aufgabe wurde angelegt.',
   'event.crm.task_updated':
     'Eine Aufgabe wurde geändert; eine Änderung vieler löst es einmal aus, mit `metadata.bulk` und `metadata.count`.',
-  'event.crm.note_created':
-    'Eine Notiz zu einem Kontakt wurde angelegt. Gibt es noch nicht: Keine Operation legt eine Notiz an.',
+  'event.crm.note_created': 'Eine Notiz zu einem Kontakt wurde angelegt.',
   'event.meeting.booked': 'Ein Termin wurde gebucht.',
   'event.meeting.rescheduled': 'Ein Termin wurde verschoben.',
   'event.meeting.canceled': 'Ein Termin wurde abgesagt.',

@@ -13,6 +13,7 @@ export const audience = {
   'audience.answer_too_large':
     'The custom fields of the selected contacts do not fit into one answer; nothing was changed',
   'audience.answer_too_large.fix': 'Select fewer contacts and repeat.',
+  'audience.before_together': 'before_at and before_id belong together: send both or none',
   'audience.not_email': 'This is not an email address',
   'audience.filters_needed': 'Selecting all needs filters',
   'audience.filters_with_all': 'is required with all; an empty object matches every contact',

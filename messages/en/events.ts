@@ -49,7 +49,7 @@ export const events = {
   'event.crm.deal_deleted': 'A deal was deleted.',
   'event.crm.task_created': 'A CRM task was created.',
   'event.crm.task_updated': 'A CRM task changed; a bulk write fires once, with `metadata.bulk` and `metadata.count`.',
-  'event.crm.note_created': 'A note about a contact was created. Not emitted yet: no operation creates a note.',
+  'event.crm.note_created': 'A note about a contact was created.',
   'event.meeting.booked': 'Somebody booked a meeting.',
   'event.meeting.rescheduled': 'A meeting was moved to another time.',
   'event.meeting.canceled': 'A meeting was canceled.',

@@ -323,7 +323,7 @@ export const EVENT_PAYLOADS = {
   'crm.deal_deleted': z.strictObject(deal),
   'crm.task_created': z.strictObject(task),
   'crm.task_updated': z.union([z.strictObject({ ...task, fields: changedFields }), bulk]),
-  'crm.note_created': entity,
+  'crm.note_created': z.strictObject({ entity_id: id, note_id: id, contact_id: id, user_id: idOrNull }),
   'meeting.booked': z.strictObject(meeting),
   'meeting.rescheduled': z.strictObject({ ...meeting, previous_time: at.nullable() }),
   'meeting.canceled': z.strictObject({ ...meeting, reason: text }),
