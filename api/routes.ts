@@ -6,7 +6,9 @@ import { apiKeysRoutes } from './identity/api-keys/routes.ts';
 import { appConnectionsRoutes } from './connect/app-connections/routes.ts';
 import { linkPageRoutes } from './identity/auth/pages/routes.ts';
 import { authRoutes } from './identity/auth/routes.ts';
+import { abAnalysisRoutes } from './campaigns/ab-analysis-routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
+import { mailboxTrackingRoutes } from './campaigns/tracking/mailbox-routes.ts';
 import { identityConflictRoutes, peopleRoutes } from './audience/identities/routes.ts';
 import { eventsRoutes } from './audience/product-events/routes.ts';
 import { organizationsRoutes } from './identity/organizations/routes.ts';
@@ -22,6 +24,7 @@ import { deliverabilityRoutes } from './campaigns/deliverability/routes.ts';
 import { consentPageRoutes } from './mailboxes/pages.ts';
 import { mailboxOrdersRoutes } from './billing/mailbox-orders/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
+import { mailboxStateRoutes } from './mailboxes/state-routes.ts';
 import { systemRoutes } from './operations/system/routes.ts';
 import { tasksRoutes } from './operations/dead-letters/routes.ts';
 import { agentPolicyRoutes } from './approvals/agent-policies/routes.ts';
@@ -71,6 +74,7 @@ export const routes: readonly AnyRoute[] = [
   ...pageRoutes,
   ...appConnectionsRoutes,
   ...campaignRoutes,
+  ...abAnalysisRoutes,
   ...outreachSettingsRoutes,
   ...eventsRoutes,
   ...peopleRoutes,
@@ -101,6 +105,8 @@ export const routes: readonly AnyRoute[] = [
   ...acquisitionRoutes,
   ...auditRoutes,
   ...mailboxRoutes,
+  ...mailboxStateRoutes,
+  ...mailboxTrackingRoutes,
   ...consentPageRoutes,
   ...mailboxOrdersRoutes,
   ...warmupRoutes,
