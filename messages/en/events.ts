@@ -27,8 +27,7 @@ export const events = {
   'event.inbox.email_failed':
     'An email written by a person or an agent failed, bounced, or has an unknown outcome; `state` says which.',
   'event.inbox.email_updated': 'An email of a conversation was marked, filed or labelled.',
-  'event.inbox.email_deleted':
-    'An email of a conversation was deleted. Not emitted yet: no operation deletes an email.',
+  'event.inbox.email_deleted': 'A received email was emptied, because its sender was erased.',
   'event.inbox.reply_classified': 'A reply was read, or a person corrected its reading.',
   'event.inbox.reply_received': 'A connected mailbox received a reply in a known conversation.',
   'event.email_account.connected': 'A mailbox was connected.',
