@@ -1,6 +1,7 @@
 /**
  * `npm run test:clients`: generates Python and Go clients of the OpenAPI document with foreign generators, without a
  * warning. Each then runs a campaign from a contact to its figures, on an installation with a worker and mail servers.
+ * Then the conformance suite of the Model Context Protocol runs against the MCP endpoint.
  * An unavailable generator is skipped with its reason; with CI set, that is a failure.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startBackingServices } from '../../local/backing.ts';
 import { goClient } from './go.ts';
+import { conformanceMissing, runConformance } from './mcp-conformance.ts';
 import { pythonClient } from './python.ts';
 import { startTutorial } from './tutorial.ts';
 import type { ForeignClient } from './foreign-client.ts';
@@ -53,6 +55,21 @@ try {
       failed.push(client.name);
       console.error(`FAIL  ${client.name}: ${(error as Error).message}`);
     }
+  }
+  const name = 'mcp conformance';
+  const missing = await conformanceMissing();
+  if (missing === undefined) {
+    try {
+      const { env } = await tutorial.newcomer('conformance');
+      log(`ok    ${name}: ${await runConformance(tutorial.url, env.HERON_API_KEY!, folder)}`);
+      passed.push(name);
+    } catch (error) {
+      failed.push(name);
+      console.error(`FAIL  ${name}: ${(error as Error).message}`);
+    }
+  } else {
+    skipped.push(name);
+    console.error(`SKIPPED: ${name}: ${missing}`);
   }
 } finally {
   await rm(folder, { recursive: true, force: true });
