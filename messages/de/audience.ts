@@ -22,6 +22,7 @@ export const audience = {
   'audience.no_verification.fix': 'Wer sie betreibt, setzt EMAIL_VERIFICATION.',
   'audience.contact_deleted': 'Der Kontakt wurde gelöscht',
   'audience.unknown_segment': 'ist kein Segment dieses Arbeitsbereichs',
+  'audience.no_export_field': 'ist weder eine Spalte des Exports noch custom:<Schlüssel>',
   'audience.exports_running': 'andere Exporte laufen noch',
 
   'audience.labels_tag': 'Tags',

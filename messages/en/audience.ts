@@ -23,6 +23,7 @@ export const audience = {
   'audience.no_verification.fix': 'The operator sets EMAIL_VERIFICATION.',
   'audience.contact_deleted': 'The contact was deleted',
   'audience.unknown_segment': 'is not a segment of this workspace',
+  'audience.no_export_field': 'is neither a column of the export nor custom:<key>',
   'audience.exports_running': 'other exports are running',
 
   // Messages about labels.

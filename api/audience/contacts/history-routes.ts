@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { listContactEmails, type ContactEmail } from '../../../domain/audience/contacts/emails.ts';
 import { readContactTimeline, TIMELINE_TYPES, type TimelineEntry } from '../../../domain/audience/contacts/timeline.ts';
+import { EXPORT_FIELDS, exportContacts } from '../../../domain/audience/contacts/export.ts';
+import { utcDay } from '../../../lib/clock.ts';
+import { contactSearch } from './schemas.ts';
 import { route } from '../../http/route.ts';
 import { idParams, inputTimestamp, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 
@@ -52,8 +55,55 @@ const timelineEvent = resource('ContactTimelineEvent', {
   machine_reason: z.string().nullable(),
 });
 
-/** Routes of what happened with a contact. */
+const exportBody = z.strictObject({
+  format: z.enum(['csv', 'json']),
+  scope: z.enum(['all', 'filtered', 'selected']),
+  contact_ids: z.array(z.string()).max(1000).optional().meta({ description: 'With scope `selected`' }),
+  filters: contactSearch.optional().meta({ description: 'With scope `filtered`' }),
+  fields: z
+    .array(z.string().max(200))
+    .max(600)
+    .optional()
+    .meta({ description: `Columns: ${EXPORT_FIELDS.join(', ')}, or \`custom:<key>\`. Default: all` }),
+  filename: z
+    .string()
+    .regex(/^[\w .()-]{1,100}$/)
+    .optional()
+    .meta({ description: 'Without extension. Default: contacts- and the day' }),
+});
+
+/** Routes of what happened with a contact, and of the export of contacts. */
 export const contactHistoryRoutes = [
+  route({
+    ...read,
+    operationId: 'contacts.export',
+    method: 'post',
+    path: '/contacts/export',
+    readOnly: true,
+    summary: 'Export contacts as CSV or JSON',
+    description:
+      'Newest first, at most 50,000 rows; X-Total-Rows has the number. Cells of CSV that a spreadsheet could read as formulas begin with an apostrophe. The export is recorded in the audit log.',
+    body: exportBody,
+    success: {
+      status: 200,
+      body: 'stream',
+      contentType: 'text/csv',
+      headers: { 'X-Total-Rows': { description: 'Number of rows, without the heading', schema: { type: 'integer' } } },
+    },
+    errors: ['invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
+    handler: async (ctx, { body: { filename, ...request } }) => {
+      const { rows, text } = await exportContacts(ctx, request);
+      const name = filename ?? `contacts-${utcDay(ctx.clock.now())}`;
+      return {
+        stream: text,
+        contentType: request.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
+        headers: {
+          'X-Total-Rows': String(rows),
+          'Content-Disposition': `attachment; filename="${name}.${request.format}"`,
+        },
+      };
+    },
+  }),
   route({
     ...read,
     operationId: 'contacts.listEmails',

@@ -133,3 +133,38 @@ test('a key for one mailbox sees the emails of that mailbox', async (t) => {
     ['email_sent', 'campaign_added', 'contact_created'],
   );
 });
+
+test('contacts are exported as CSV and JSON, all, by filters or by ids, with the columns that are asked for', async (t) => {
+  const tenant = await world.tenant();
+  const ids = [];
+  for (const [index, custom_fields] of [{ plan: 'pro' }, {}, { plan: '=1+1' }].entries())
+    ids.push(
+      await createContact(world.deps.db, after(index), tenant.organizationId, {
+        email: `c${index}@lead.test`,
+        first_name: `N${index}`,
+        custom_fields: JSON.stringify(custom_fields),
+      }),
+    );
+  const ask = (body: object) => call(world, 'POST', '/v1/contacts/export', { token: tenant.apiKey, body });
+  const all = await ask({ format: 'csv', scope: 'all', fields: ['email', 'custom:plan'], filename: 'My list' });
+  assertStatus(t, all, 200);
+  t.is(all.text, "\ufeffemail,custom:plan\r\nc2@lead.test,'=1+1\r\nc1@lead.test,\r\nc0@lead.test,pro\r\n");
+  t.is(all.headers.get('x-total-rows'), '3');
+  t.is(all.headers.get('content-disposition'), 'attachment; filename="My list.csv"');
+  const some = await ask({ format: 'json', scope: 'filtered', filters: { query: 'c1@' } });
+  t.deepEqual(
+    some.body.map(({ email, first_name: name, 'custom:plan': plan }: Record<string, unknown>) => [email, name, plan]),
+    [['c1@lead.test', 'N1', null]],
+  );
+  const chosen = await ask({ format: 'json', scope: 'selected', contact_ids: [ids[0], ids[2]], fields: ['email'] });
+  t.deepEqual(chosen.body, [{ email: 'c2@lead.test' }, { email: 'c0@lead.test' }]);
+  t.deepEqual((await ask({ format: 'json', scope: 'selected', contact_ids: [newId()] })).body, []);
+  for (const body of [
+    { format: 'csv', scope: 'selected' },
+    { format: 'csv', scope: 'filtered' },
+    { format: 'csv', scope: 'all', fields: ['password'] },
+  ])
+    assertStatus(t, await ask(body), 400);
+  const audit = await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, action: 'export' });
+  t.is(audit.length, 4);
+});

@@ -120,9 +120,9 @@ export const leadDatabaseRoutes = [
     },
     errors: ['invalid_lead_query', 'invalid_sort'],
     handler: async (ctx, { body: { sort, ...query } }) => {
-      const { rows, csv } = await exportLeadPeople(ctx, query, sort);
+      const { rows, text } = await exportLeadPeople(ctx, query, sort);
       return {
-        stream: csv,
+        stream: text,
         contentType: 'text/csv; charset=utf-8',
         headers: {
           'X-Total-Rows': String(rows),
