@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: f52bb20b798d1584. Types: 0e026a605728eb93. */
+/* Written by `npm run db:types`; do not edit. Sources: 2d7d362e6b716eee. Types: 14d62f29a652ddd0. */
 
 import type {
   ApprovalBinding,
@@ -68,6 +68,7 @@ export interface Tables {
   contact_categories: { row: ContactCategoriesRow; insert: ContactCategoriesInsert };
   contact_import_problems: { row: ContactImportProblemsRow; insert: ContactImportProblemsInsert };
   contact_imports: { row: ContactImportsRow; insert: ContactImportsInsert };
+  contact_notes: { row: ContactNotesRow; insert: ContactNotesInsert };
   contact_outreach: { row: ContactOutreachRow; insert: ContactOutreachInsert };
   contact_verifications: { row: ContactVerificationsRow; insert: ContactVerificationsInsert };
   contacts: { row: ContactsRow; insert: ContactsInsert };
@@ -1329,6 +1330,28 @@ interface ContactImportsInsert {
   ended_at?: Date | null;
   blocked_reason?: string | null;
   approval_id?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A note about a contact, for the people of the organization. Deleted with the contact. */
+interface ContactNotesRow {
+  id: string;
+  organization_id: string;
+  contact_id: string;
+  /** Author. Kept when the account is deleted. */
+  user_id: string | null;
+  content: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface ContactNotesInsert {
+  id: string;
+  organization_id: string;
+  contact_id: string;
+  user_id?: string | null;
+  content: string;
   created_at: Date;
   updated_at: Date;
 }

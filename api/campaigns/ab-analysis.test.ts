@@ -13,7 +13,9 @@ test.after.always(() => world?.close());
 async function analysed(counts: { sent: number; replied: number }[]) {
   const { db } = world.deps;
   const { organizationId: organization_id, apiKey: token } = await world.tenant();
-  const { campaignId, stepIds } = await createCampaign(world.deps, organization_id, [{ subject: 'S', body_plain: 'b' }]);
+  const { campaignId, stepIds } = await createCampaign(world.deps, organization_id, [
+    { subject: 'S', body_plain: 'b' },
+  ]);
   const now = new Date(Date.parse('2026-03-02T08:00:00Z'));
   const variants = counts.map((_, index) => ({
     id: newId(),

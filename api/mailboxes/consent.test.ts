@@ -277,7 +277,10 @@ test.serial('the address to send as is one that Gmail has verified', async (t) =
   t.like((await call(world, 'GET', at, { token: tenant.apiKey })).body, {
     supported: true,
     send_as_email: 'new@ada.test',
-    identities: [{ email: GMAIL, is_primary: true }, { email: 'new@ada.test', verified: true }],
+    identities: [
+      { email: GMAIL, is_primary: true },
+      { email: 'new@ada.test', verified: true },
+    ],
   });
   google.sendAs[1]!.verificationStatus = 'pending';
   const refreshed = await call(world, 'POST', `${at}/refresh`, { token: tenant.apiKey });

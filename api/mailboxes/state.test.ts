@@ -59,6 +59,9 @@ test('time zones are listed by their offset', async (t) => {
   const { status, body } = await call(world, 'GET', '/v1/timezones', { token });
   t.is(status, 200);
   const zone = (name: string) => body.findIndex((entry: { name: string }) => entry.name === name);
-  t.is(body[zone('Asia/Kolkata')]?.display_name ?? body[zone('Asia/Calcutta')].display_name.replace('Calcutta', 'Kolkata'), '(UTC+05:30) Asia/Kolkata');
+  t.is(
+    body[zone('Asia/Kolkata')]?.display_name ?? body[zone('Asia/Calcutta')].display_name.replace('Calcutta', 'Kolkata'),
+    '(UTC+05:30) Asia/Kolkata',
+  );
   t.true(zone('America/Los_Angeles') < zone('UTC') && zone('UTC') < zone('Asia/Tokyo'));
 });

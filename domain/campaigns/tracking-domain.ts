@@ -69,16 +69,16 @@ export async function setMailboxDomain(
       tracking_domain_verified_at: checked && tx.now,
     };
     if (checked) await claimDomain(tx, checked.domain, checked.named);
-    await tx.org.table('mailboxes').where({ id: before.id }).update({ ...after, updated_at: tx.now });
+    await tx.org
+      .table('mailboxes')
+      .where({ id: before.id })
+      .update({ ...after, updated_at: tx.now });
     if (checked) await putBackInUse(tx, checked.domain);
     tx.audit({
       action: 'update',
       entityType: 'email_account',
       entityId: before.id,
-      changes: changed(
-        { tracking_domain: before.tracking_domain },
-        { tracking_domain: after.tracking_domain },
-      ),
+      changes: changed({ tracking_domain: before.tracking_domain }, { tracking_domain: after.tracking_domain }),
     });
     return after;
   });

@@ -94,7 +94,9 @@ export async function deleteNote(ctx: Ctx, contactId: string, id: string): Promi
 
 async function findNote(tx: Tx, contactId: string, id: string, lock = ''): Promise<NoteRow> {
   await assertContact(tx.org, contactId);
-  const [note] = isUuid(id) ? await tx.org.sql<NoteRow>(`${NOTE} and n.id = :id ${lock}`, { contact: contactId, id }) : [];
+  const [note] = isUuid(id)
+    ? await tx.org.sql<NoteRow>(`${NOTE} and n.id = :id ${lock}`, { contact: contactId, id })
+    : [];
   if (!note) throw notFound('note');
   return note;
 }

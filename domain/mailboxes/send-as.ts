@@ -98,10 +98,7 @@ export interface SendIdentity {
 export async function readIdentity(ctx: Ctx, mailboxId: string): Promise<SendIdentity> {
   const org = reader(ctx);
   const mailbox = await findMailbox(org, mailboxId);
-  const row = await org
-    .table('mailbox_tokens')
-    .where({ mailbox_id: mailbox.id })
-    .first('send_as', 'send_as_synced_at');
+  const row = await org.table('mailbox_tokens').where({ mailbox_id: mailbox.id }).first('send_as', 'send_as_synced_at');
   return {
     mailbox,
     supported: mailbox.provider === 'gmail',

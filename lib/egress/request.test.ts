@@ -215,7 +215,11 @@ test('what is not HTTP, or ends too early, is a protocol error', async (t) => {
 test('with acceptPartialBody the status counts, whatever the body does', async (t) => {
   const answers: [answer: string, body: string, end: (socket: Socket) => void][] = [
     ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort', 'short', (socket) => socket.end()],
-    ['HTTP/1.1 202 OK\r\nContent-Length: 10\r\n\r\nreset', 'reset', (socket) => setImmediate(() => socket.resetAndDestroy())],
+    [
+      'HTTP/1.1 202 OK\r\nContent-Length: 10\r\n\r\nreset',
+      'reset',
+      (socket) => setImmediate(() => socket.resetAndDestroy()),
+    ],
     ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nzz\r\n', 'a', (socket) => socket.end()],
     ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nopen\r\n', 'open', () => {}],
     ['HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nbody', '', (socket) => socket.end()],
@@ -223,7 +227,9 @@ test('with acceptPartialBody the status counts, whatever the body does', async (
   ];
   const egress = unsafeEgress(t);
   for (const [answer, body, end] of answers) {
-    const receiver = await tcpReceiver(t, (socket) => socket.once('data', () => socket.write(answer, () => end(socket))));
+    const receiver = await tcpReceiver(t, (socket) =>
+      socket.once('data', () => socket.write(answer, () => end(socket))),
+    );
     const url = `http://hooks.example.com:${receiver.port}/`;
     const response = await egress.request({ ...AMPLE, timeoutMs: 2_000, url, acceptPartialBody: true });
     t.is(String(response.status), answer.slice(9, 12), answer);
@@ -248,7 +254,11 @@ test('an unasked 100 Continue is skipped, in one piece or several, on a new conn
   });
   const egress = unsafeEgress(t);
   for (const path of ['whole', 'pieces', 'whole', 'pieces']) {
-    const response = await egress.request({ ...AMPLE, url: `http://hooks.example.com:${receiver.port}/${path}`, body: 'x' });
+    const response = await egress.request({
+      ...AMPLE,
+      url: `http://hooks.example.com:${receiver.port}/${path}`,
+      body: 'x',
+    });
     t.deepEqual([response.status, response.body.toString()], [200, 'done'], path);
   }
   t.is(receiver.connections.length, 1);

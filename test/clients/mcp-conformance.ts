@@ -12,13 +12,7 @@ const PROGRAM = join(FOLDER, 'node_modules', '.bin', 'conformance');
 
 /** Scenarios that a server with tools and without other features must pass, by revision. */
 const SCENARIOS: Record<string, readonly string[]> = {
-  '2026-07-28': [
-    'server-stateless',
-    'tools-list',
-    'caching',
-    'dns-rebinding-protection',
-    'http-header-validation',
-  ],
+  '2026-07-28': ['server-stateless', 'tools-list', 'caching', 'dns-rebinding-protection', 'http-header-validation'],
   '2025-11-25': ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'],
 };
 
@@ -58,7 +52,8 @@ export async function runConformance(url: string, apiKey: string, folder: string
       let passed = 0;
       for (const scenario of scenarios) {
         const checks = await runScenario(door.url, revision, scenario, join(folder, revision, scenario));
-        if (!checks.some(({ status }) => status === 'SUCCESS')) failures.push(`${revision} ${scenario}: nothing passed`);
+        if (!checks.some(({ status }) => status === 'SUCCESS'))
+          failures.push(`${revision} ${scenario}: nothing passed`);
         for (const { id, status, errorMessage, details } of checks) {
           if (status === 'SUCCESS') passed += 1;
           if (status === 'FAILURE' && !details?.untestable && !(id in NOT_OFFERED))

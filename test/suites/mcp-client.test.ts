@@ -120,7 +120,9 @@ for (const path of ['/mcp', '/v1/mcp']) {
       t.is(row.status, 'draft');
       t.true(
         (
-          await mcp.callTool({ name: 'list_campaigns', arguments: {} }).then((result) => JSON.stringify(result.structuredContent))
+          await mcp
+            .callTool({ name: 'list_campaigns', arguments: {} })
+            .then((result) => JSON.stringify(result.structuredContent))
         ).includes('By an agent'),
       );
 

@@ -116,8 +116,9 @@ test('an agent that reads a request to be left alone can obey it', async (t) => 
     { status: 'draft' },
   );
   const program = await connect(tenant.apiKey, '/mcp');
-  const { result: made } = (await program.call('add_contacts', { contacts: [{ email: 'lea@lead.test', campaigns: [campaignId] }] }))
-    .data;
+  const { result: made } = (
+    await program.call('add_contacts', { contacts: [{ email: 'lea@lead.test', campaigns: [campaignId] }] })
+  ).data;
   const held = await program.call('stop_lead', { campaign_id: campaignId, contact_id: made[0].id, reason: 'asked' });
   t.like(held.data.hold, { reason: 'asked' });
   t.like((await program.call('suppress_contact', { email: 'lea@lead.test', reason: 'remove me' })).data, { added: 1 });
@@ -357,11 +358,10 @@ test('bad arguments: every fault is named by its argument, and nothing is done',
     await faults('create_campaign_draft', { name: '', daily_limit: 0, steps: [{ subject: 5 }, { wait_after: 99 }] }),
     ['arguments.daily_limit', 'arguments.name', 'arguments.steps.0.subject', 'arguments.steps.1.wait_after'],
   );
-  t.deepEqual(await faults('add_contacts', { contacts: [{ email: 'nobody', custom_fields: { a: 1 } }], nickname: 'x' }), [
-    'arguments.contacts.0.custom_fields.a',
-    'arguments.contacts.0.email',
-    'arguments.nickname',
-  ]);
+  t.deepEqual(
+    await faults('add_contacts', { contacts: [{ email: 'nobody', custom_fields: { a: 1 } }], nickname: 'x' }),
+    ['arguments.contacts.0.custom_fields.a', 'arguments.contacts.0.email', 'arguments.nickname'],
+  );
   t.deepEqual(await faults('add_contacts', { contacts: [{ email: 'ok@example.com' }, { email: 'bad' }] }), [
     'arguments.contacts.1.email',
   ]);
@@ -377,9 +377,10 @@ test('bad arguments: every fault is named by its argument, and nothing is done',
     await faults('publish_event', { name: 'A B', email: 'x@example.com', contact_id: newId(), idempotency_key: 5 }),
     ['arguments.contact_id', 'arguments.email', 'arguments.idempotency_key', 'arguments.name'],
   );
-  t.deepEqual(await faults('add_contacts', { contacts: [{ email: 'a@example.com' }], idempotency_key: 'k'.repeat(256) }), [
-    'arguments.idempotency_key',
-  ]);
+  t.deepEqual(
+    await faults('add_contacts', { contacts: [{ email: 'a@example.com' }], idempotency_key: 'k'.repeat(256) }),
+    ['arguments.idempotency_key'],
+  );
   t.deepEqual((await rest(tenant, 'GET', '/contacts')).body.data, []);
   t.deepEqual((await rest(tenant, 'GET', '/campaigns')).body.data, []);
   await program.close();
@@ -464,7 +465,8 @@ test("writes count against the workspace's write limit, reads do not", async (t)
   const program = await connectMcp(`${strict.url}/mcp`, tenant.apiKey);
   for (let i = 0; i < 5; i += 1) t.false((await program.call('search_contacts')).isError);
   const added = [];
-  for (let i = 0; i < 3; i += 1) added.push(await program.call('add_contacts', { contacts: [{ email: `n${i}@example.com` }] }));
+  for (let i = 0; i < 3; i += 1)
+    added.push(await program.call('add_contacts', { contacts: [{ email: `n${i}@example.com` }] }));
   t.deepEqual(
     added.map(({ isError }) => isError),
     [false, false, true],
@@ -500,7 +502,9 @@ test('many programs at once, of two workspaces, see their own', async (t) => {
   await Promise.all(
     programs.map((program, i) =>
       Promise.all(
-        Array.from({ length: 5 }, (_, n) => program.call('add_contacts', { contacts: [{ email: `p${i}n${n}@example.com` }] })),
+        Array.from({ length: 5 }, (_, n) =>
+          program.call('add_contacts', { contacts: [{ email: `p${i}n${n}@example.com` }] }),
+        ),
       ),
     ),
   );
@@ -653,8 +657,7 @@ test('on this machine a foreign Host is refused, as DNS rebinding would bring it
       sent.once('error', reject);
       sent.end(JSON.stringify(ping));
     });
-  for (const host of ['localhost', '127.0.0.1:8080', '[::1]:1', 'LOCALHOST:9'])
-    t.is(await withHost(host), 200, host);
+  for (const host of ['localhost', '127.0.0.1:8080', '[::1]:1', 'LOCALHOST:9']) t.is(await withHost(host), 200, host);
   for (const host of ['evil.example.com', 'localhost.evil.example.com', '127.0.0.1.evil.example:80'])
     t.is(await withHost(host), 403, host);
 });

@@ -41,7 +41,10 @@ export function listedTools(actor: Actor, groups: ReadonlySet<ToolGroup>): Descr
 }
 
 /** Returns the described tools of one group that the caller may call. */
-export function toolsOfGroup(actor: Actor, group: unknown): Pick<Description, 'name' | 'description' | 'inputSchema'>[] {
+export function toolsOfGroup(
+  actor: Actor,
+  group: unknown,
+): Pick<Description, 'name' | 'description' | 'inputSchema'>[] {
   return toolsFor(actor)
     .filter((tool) => tool.group === group)
     .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));

@@ -62,7 +62,9 @@ interface Message {
  */
 export async function answerMessage(ctx: Ctx, invoke: Invoke, message: Message): Promise<StreamReply> {
   const refusal: { error?: AppError } = {};
-  const headers = Object.fromEntries(HEADERS.map((name) => [name, message.headers[name] ?? '']).filter(([, value]) => value));
+  const headers = Object.fromEntries(
+    HEADERS.map((name) => [name, message.headers[name] ?? '']).filter(([, value]) => value),
+  );
   const request = new Request(ctx.config.API_PUBLIC_URL, { method: 'POST', headers, body: message.text });
   const onerror = (error: Error) => ctx.log.debug({ err: error }, 'MCP message refused');
   const legacy = await isLegacyRequest(request);

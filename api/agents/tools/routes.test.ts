@@ -222,11 +222,8 @@ test('arguments become a request, and faults of the request faults of arguments'
     'idempotency_key',
   );
   t.is(
-    asArgumentProblem(
-      suppress!,
-      { path: 'body.entries.0.value', message: message('field.required') },
-      'arguments.',
-    ).path,
+    asArgumentProblem(suppress!, { path: 'body.entries.0.value', message: message('field.required') }, 'arguments.')
+      .path,
     'arguments.email',
   );
   t.is(

@@ -5,7 +5,17 @@ import { EXPORT_FIELDS, exportContacts } from '../../../domain/audience/contacts
 import { utcDay } from '../../../lib/clock.ts';
 import { contactSearch } from './schemas.ts';
 import { route } from '../../http/route.ts';
-import { idParams, inputTimestamp, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
+import {
+  idParams,
+  inputTimestamp,
+  iso,
+  paged,
+  pageQuery,
+  presentPage,
+  resource,
+  timestamp,
+  uuid,
+} from '../../http/schemas.ts';
 
 const read = { area: 'contacts', scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 
@@ -47,7 +57,10 @@ const timelineEvent = resource('ContactTimelineEvent', {
   task_id: uuid.nullable(),
   subject: z.string().nullable(),
   reason: z.string().nullable(),
-  source: z.string().nullable().meta({ description: 'Of a contact, suppression, meeting or bounce: where it came from' }),
+  source: z
+    .string()
+    .nullable()
+    .meta({ description: 'Of a contact, suppression, meeting or bounce: where it came from' }),
   intent: z.string().nullable().meta({ description: 'Of a reply' }),
   content: z.string().nullable().meta({ description: 'Text of a note' }),
   user_id: uuid.nullable().meta({ description: 'Author of a note, or member who entered a meeting' }),

@@ -28,7 +28,9 @@ async function scene() {
     { subject: 'Again', body_plain: 'Hi' },
   ]);
   const [enrollmentId] = await enroll(world.deps, organization_id, campaignId, [contactId]);
-  await db('enrollments').where({ id: enrollmentId }).update({ entered_at: after(1) });
+  await db('enrollments')
+    .where({ id: enrollmentId })
+    .update({ entered_at: after(1) });
   const send = (minutes: number, fields: Record<string, unknown>) => ({
     id: newId(),
     organization_id,
@@ -74,7 +76,10 @@ async function scene() {
 
 test('the timeline merges what happened, latest first, in pages', async (t) => {
   const { tenant, contactId, campaignId, sends, ask } = await scene();
-  await call(world, 'POST', `/v1/contacts/${contactId}/notes`, { token: tenant.sessionToken, body: { content: 'Nice' } });
+  await call(world, 'POST', `/v1/contacts/${contactId}/notes`, {
+    token: tenant.sessionToken,
+    body: { content: 'Nice' },
+  });
   const whole = await ask('timeline?limit=50');
   assertStatus(t, whole, 200);
   const types = whole.body.data.map(({ type }: { type: string }) => type);
@@ -92,7 +97,7 @@ test('the timeline merges what happened, latest first, in pages', async (t) => {
   t.like(whole.body.data[3], { machine: true, machine_reason: 'prefetch' });
   t.like(whole.body.data[4], { campaign_name: 'Spring', subject: 'Hello' });
   const paged: unknown[] = [];
-  for (let cursor = ''; ; ) {
+  for (let cursor = ''; ;) {
     const { body } = await ask(`timeline?limit=2${cursor && `&cursor=${cursor}`}`);
     paged.push(...body.data);
     cursor = body.pagination.next_cursor;

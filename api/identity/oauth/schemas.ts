@@ -53,7 +53,10 @@ export const registration = z.looseObject({
     .array(z.string())
     .min(1)
     .max(MAX_LIST)
-    .meta({ description: 'https, http on a loopback host, or a scheme of the application, such as com.example.app:/callback or cursor://' }),
+    .meta({
+      description:
+        'https, http on a loopback host, or a scheme of the application, such as com.example.app:/callback or cursor://',
+    }),
   token_endpoint_auth_method: z.string().nullish().meta({ description: 'Registered as `none`, whatever is asked' }),
   grant_types: z
     .array(z.string())

@@ -8,7 +8,16 @@ import { reader } from '../../platform/kernel/transact.ts';
 /** An email to a contact that was sent or attempted, with the names of what it belongs to. */
 export interface ContactEmail extends Columns<
   'sends',
-  'id' | 'state' | 'subject' | 'campaign_id' | 'step_id' | 'opened_at' | 'clicked_at' | 'replied_at' | 'bounced_at' | 'created_at'
+  | 'id'
+  | 'state'
+  | 'subject'
+  | 'campaign_id'
+  | 'step_id'
+  | 'opened_at'
+  | 'clicked_at'
+  | 'replied_at'
+  | 'bounced_at'
+  | 'created_at'
 > {
   mailbox_id: string | null;
   message_id: string | null;
@@ -48,7 +57,7 @@ export async function listContactEmails(
        left join campaign_steps t on t.id = s.step_id
      where s.organization_id = :org and s.contact_id = :contact and s.state in ('sent', 'uncertain', 'bounced', 'failed')
        and (cast(:mailboxes as uuid[]) is null or s.mailbox_id = any(cast(:mailboxes as uuid[])))
-       ${before.id === undefined ? '' : 'and (date_trunc(\'milliseconds\', s.created_at), s.id) < (cast(:at as timestamptz), cast(:id as uuid))'}
+       ${before.id === undefined ? '' : "and (date_trunc('milliseconds', s.created_at), s.id) < (cast(:at as timestamptz), cast(:id as uuid))"}
      order by date_trunc('milliseconds', s.created_at) desc, s.id desc limit :limit` as `${string}:org${string}`,
     {
       contact: contactId,

@@ -45,7 +45,10 @@ export interface ContactExportRequest {
  * @throws AppError bad_request (unknown columns, a scope without its contacts); rate_limit_exceeded while too many
  * exports run in this process
  */
-export async function exportContacts(ctx: Ctx, request: ContactExportRequest): Promise<{ rows: number; text: Readable }> {
+export async function exportContacts(
+  ctx: Ctx,
+  request: ContactExportRequest,
+): Promise<{ rows: number; text: Readable }> {
   const { format, scope, contact_ids: ids, filters, fields: asked = [] } = request;
   refuseProblems([
     ...asked.flatMap((field, index) =>
@@ -68,7 +71,9 @@ export async function exportContacts(ctx: Ctx, request: ContactExportRequest): P
     select: CONTACT_VIEW,
     order: 'c.id desc',
     record: (rows) =>
-      transact(ctx, async (tx) => tx.audit({ action: 'export', entityType: 'contact', metadata: { rows, scope, format } })),
+      transact(ctx, async (tx) =>
+        tx.audit({ action: 'export', entityType: 'contact', metadata: { rows, scope, format } }),
+      ),
     begin: (keys) => (isCsv ? csvHeader(columnsOf(keys)) : '['),
     lines(contacts, keys) {
       const columns = columnsOf(keys);

@@ -1,4 +1,11 @@
-import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  isTimestampText,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../../lib/cursor.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { assertContact } from '../../crm/activities.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -52,7 +59,8 @@ const LIST = 'contacts.timeline';
 const COLUMNS = `type, at, id, email_account_id, campaign_id, step_id, task_id, subject, reason, source, intent, content, user_id, machine, machine_reason`;
 
 /** Restriction of a key to mailboxes. */
-const READABLE = (column: string) => `(cast(:mailboxes as uuid[]) is null or ${column} = any(cast(:mailboxes as uuid[])))`;
+const READABLE = (column: string) =>
+  `(cast(:mailboxes as uuid[]) is null or ${column} = any(cast(:mailboxes as uuid[])))`;
 
 /** Parts of the timeline. The rows of one contact are few, so that each part is read whole. */
 const PARTS = [

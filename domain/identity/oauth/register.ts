@@ -38,8 +38,7 @@ export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promis
     const fault = redirectUriProblem(uri, { privateUse: true });
     return fault ? [{ path: `body.redirect_uris.${index}`, message: fault }] : [];
   });
-  if (problems.length > 0)
-    throw new OAuthError('invalid_redirect_uri', message('oauth.unregistrable'), { problems });
+  if (problems.length > 0) throw new OAuthError('invalid_redirect_uri', message('oauth.unregistrable'), { problems });
   const now = ctx.clock.now();
   const row = {
     id: newId(),
@@ -52,7 +51,7 @@ export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promis
     logo_url: shownUrl(metadata.logo_uri ?? ''),
     website_url: shownUrl(metadata.client_uri ?? ''),
     redirect_uris: [...new Set(metadata.redirect_uris)],
-    scopes: (readScopeText(metadata.scope ?? '').mask & SELF_REGISTERED_MAX) || SELF_REGISTERED_MAX,
+    scopes: readScopeText(metadata.scope ?? '').mask & SELF_REGISTERED_MAX || SELF_REGISTERED_MAX,
     created_at: now,
     updated_at: now,
   };
@@ -63,7 +62,11 @@ export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promis
 
 /** Returns a name that may appear on a consent page: without characters that hide or reverse text. */
 function shownName(name: string): string {
-  const shown = name.replace(/\p{C}+/gu, ' ').trim().slice(0, MAX_NAME).trim();
+  const shown = name
+    .replace(/\p{C}+/gu, ' ')
+    .trim()
+    .slice(0, MAX_NAME)
+    .trim();
   return nameProblem(shown) ? UNNAMED : shown;
 }
 

@@ -183,7 +183,6 @@ const task = {
 const changedFields = z.array(text).describe('What changed');
 
 /** Events of planned areas, with only the certain fields. Adding fields later is compatible. */
-const entity = z.looseObject({ entity_id: id });
 const warmedMailbox = z.looseObject({ email_account_id: id });
 const storedEmail = z.looseObject({ email_id: id, email_account_id: id });
 

@@ -11,7 +11,11 @@ const COMPARE_MS = 10 * MINUTE_MS;
 
 export type WinningRule = OutreachSettings['ab_testing']['default_winning_rule'];
 /** Column of `sends` that counts as a success under each rule. */
-const SUCCESS: Record<WinningRule, string> = { reply_rate: 'replied_at', click_rate: 'clicked_at', open_rate: 'opened_at' };
+const SUCCESS: Record<WinningRule, string> = {
+  reply_rate: 'replied_at',
+  click_rate: 'clicked_at',
+  open_rate: 'opened_at',
+};
 
 interface Contender extends Sample {
   id: string;
