@@ -5,6 +5,7 @@ import { auditRoutes } from './platform/audit/routes.ts';
 import { apiKeysRoutes } from './identity/api-keys/routes.ts';
 import { appConnectionsRoutes } from './connect/app-connections/routes.ts';
 import { linkPageRoutes } from './identity/auth/pages/routes.ts';
+import { meRoutes } from './identity/auth/me-routes.ts';
 import { authRoutes } from './identity/auth/routes.ts';
 import { abAnalysisRoutes } from './campaigns/ab-analysis-routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
@@ -67,6 +68,7 @@ export const routes: readonly AnyRoute[] = [
   ...systemRoutes,
   ...instanceRoutes,
   ...authRoutes,
+  ...meRoutes,
   ...linkPageRoutes,
   ...organizationsRoutes,
   ...apiKeysRoutes,

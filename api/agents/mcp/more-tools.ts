@@ -9,10 +9,10 @@ export const CALL_TOOL = 'call_tool';
 /** Contents of the groups, for the model. */
 const CONTENTS: Record<Exclude<ToolGroup, 'core'>, string> = {
   mailboxes: 'one mailbox in detail, tags',
-  campaigns: 'log, scores, test runs, cancelling of runs, changes of steps, categories',
+  campaigns: 'steps, log, scores, test runs, cancelling of runs, actions and changes of steps, categories, segments',
   inbox: 'new emails to single people, cancelling of emails',
   crm: 'pipelines, deals, tasks of people',
-  reports: 'numbers of the workspace, results of emails',
+  reports: 'numbers of a campaign and of the workspace, results of emails',
   events: 'product events',
 };
 
@@ -23,7 +23,7 @@ interface Description {
   description: string;
   inputSchema: { type: 'object'; [keyword: string]: unknown };
   outputSchema?: { type: 'object'; [keyword: string]: unknown };
-  annotations: Record<string, boolean | string>;
+  annotations: Record<string, boolean>;
 }
 
 /**
@@ -63,13 +63,7 @@ function listTools(hidden: readonly (keyof typeof CONTENTS)[]): Description {
       additionalProperties: false,
     },
     outputSchema: { type: 'object', properties: { tools: { type: 'array' } } },
-    annotations: {
-      title: 'List more tools',
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
   };
 }
 
@@ -86,7 +80,6 @@ function callTool(): Description {
     },
     // The called tool may be any, so the hints are the most careful ones.
     annotations: {
-      title: 'Call a tool that is not listed',
       readOnlyHint: false,
       destructiveHint: true,
       idempotentHint: false,
@@ -102,12 +95,13 @@ function describe(tool: AgentTool): Description {
     description: tool.description,
     inputSchema: tool.inputSchema,
     outputSchema: tool.outputSchema,
-    annotations: {
-      title: tool.title,
-      readOnlyHint: tool.readOnly,
-      destructiveHint: !tool.readOnly && (tool.destructive ?? false),
-      idempotentHint: tool.readOnly || (tool.repeatable ?? false),
-      openWorldHint: tool.openWorld ?? false,
-    },
+    annotations: tool.readOnly
+      ? { readOnlyHint: true, openWorldHint: false }
+      : {
+          readOnlyHint: false,
+          destructiveHint: tool.destructive ?? false,
+          idempotentHint: tool.repeatable ?? false,
+          openWorldHint: tool.openWorld ?? false,
+        },
   };
 }

@@ -21,6 +21,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'get_campaign_report',
       title: 'Report the numbers of a campaign',
+      group: 'reports',
       description:
         "Reports the outcomes of a campaign's emails since its start, in total and by step: sent, opened, clicked, answered, bounced, opted out. Rates are percent of the emails sent. Opens by people are unique_opens minus machine_opens. search_leads finds the people behind a number.",
       arguments: { campaign_id: id('campaign', 'list_campaigns or create_campaign_draft') },
@@ -58,6 +59,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'list_segments',
       title: 'List segments',
+      group: 'campaigns',
       description:
         'Lists the saved conditions over contacts, newest first. Use their ids as the audience of a run or of add_contacts_to_campaign.',
       arguments: { ...PAGE },

@@ -67,8 +67,9 @@ export interface AgentTool extends ToolSpec {
 
 export const IDEMPOTENCY_KEY = 'idempotency_key';
 const KEY_HEADER = 'headers.idempotency-key';
-const KEY_DESCRIPTION =
-  'Any unique string. Send the same one again only to repeat the identical call after an unclear failure: the first answer is repeated and nothing is done twice.';
+const KEY_DESCRIPTION = 'Unique string, repeated in a retry';
+/** Maximum number of fields that the schema of an answer lists. */
+const MAX_OUTLINED = 6;
 
 /**
  * Creates a tool of a route. Its input schema is derived from the route's schemas at first read, which throws for a
@@ -111,8 +112,7 @@ function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
     if (found.required || demanded) required.push(name);
   }
   const mode = idempotencyOf(spec.route);
-  if (mode !== 'none')
-    properties[IDEMPOTENCY_KEY] = { type: 'string', maxLength: MAX_KEY_LENGTH, description: KEY_DESCRIPTION };
+  if (mode !== 'none') properties[IDEMPOTENCY_KEY] = { type: 'string', description: KEY_DESCRIPTION };
   if (mode === 'required') required.push(IDEMPOTENCY_KEY);
   return {
     type: 'object',
@@ -133,7 +133,8 @@ function deriveOutputSchema({ route, omits }: ToolSpec): AgentTool['outputSchema
       .map(([name, schema]) => [name, outline(schema)]),
   );
   // An answer that waits for a person has other fields.
-  return { type: 'object', properties: route.awaiting ? {} : properties };
+  if (route.awaiting || Object.keys(properties).length > MAX_OUTLINED) return { type: 'object' };
+  return { type: 'object', properties };
 }
 
 /** Returns the type of a schema, without its parts. */
@@ -214,12 +215,22 @@ export function asArgumentError(tool: AgentTool, error: AppError, prefix: string
   });
 }
 
-/** Removes patterns that only spell out a `format`, as a model cannot use them. The route still checks them. */
+/** Keywords that a model does not need. The route checks them all the same, and says what is wrong. */
+const UNTOLD = new Set(['additionalProperties', 'minLength', 'maxLength', 'maxItems', 'id']);
+
+/**
+ * Removes what costs a model more than it tells: limits of lengths, integers' natural bounds, and patterns that only
+ * spell out a `format`.
+ */
 function forModels<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(forModels) as T;
   if (typeof schema !== 'object' || schema === null) return schema;
   const entries = Object.entries(schema).filter(
-    ([keyword]) => !(keyword === 'pattern' && 'format' in schema) && keyword !== 'propertyNames',
+    ([keyword, value]) =>
+      !(keyword === 'pattern' && 'format' in schema) &&
+      keyword !== 'propertyNames' &&
+      !(UNTOLD.has(keyword) && typeof value !== 'object') &&
+      !((keyword === 'maximum' || keyword === 'minimum') && !Number.isSafeInteger(Number(value) * 2)),
   );
   return Object.fromEntries(entries.map(([keyword, value]) => [keyword, forModels(value)])) as T;
 }

@@ -145,6 +145,10 @@ export const throttleDrop = resource('ThrottleDrop', {
   last_event_id: uuid,
 });
 
+export const throttleDropPage = paged(throttleDrop).extend({
+  drops: z.array(throttleDrop).meta({ description: 'The same rows, under the name that some clients read' }),
+});
+
 export const managedEndpoint = resource('ManagedEndpoint', {
   id: uuid,
   organization_id: uuid,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_LIST = 50;
 
@@ -49,14 +49,10 @@ export const tokens = resource('OAuthTokens', {
 /** RFC 7591 requires unknown metadata to be ignored. */
 export const registration = z.looseObject({
   client_name: z.string().nullish().meta({ description: 'Shown on the consent page, without control characters' }),
-  redirect_uris: z
-    .array(z.string())
-    .min(1)
-    .max(MAX_LIST)
-    .meta({
-      description:
-        'https, http on a loopback host, or a scheme of the application, such as com.example.app:/callback or cursor://',
-    }),
+  redirect_uris: z.array(z.string()).min(1).max(MAX_LIST).meta({
+    description:
+      'https, http on a loopback host, or a scheme of the application, such as com.example.app:/callback or cursor://',
+  }),
   token_endpoint_auth_method: z.string().nullish().meta({ description: 'Registered as `none`, whatever is asked' }),
   grant_types: z
     .array(z.string())
@@ -173,4 +169,7 @@ export const application = resource('OAuthApplication', fields);
 export const applicationWithSecret = resource('OAuthApplicationWithSecret', {
   ...fields,
   client_secret: z.string().meta({ description: 'Shown only in this answer' }),
+});
+export const applicationPage = paged(application).extend({
+  applications: z.array(application).meta({ description: 'The same rows, under the name that some clients read' }),
 });
