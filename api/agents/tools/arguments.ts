@@ -1,7 +1,7 @@
 /** Paging arguments of every list tool. */
 export const PAGE = {
   // The model reads every row of an answer at a cost, so the default is lower than the route's own.
-  limit: { at: 'query.limit', fallback: 20 },
+  limit: { at: 'query.limit', fallback: 20, description: 'Rows' },
   cursor: { at: 'query.cursor', description: 'pagination.next_cursor of the page before' },
 } as const;
 

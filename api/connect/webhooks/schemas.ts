@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../../domain/connect/webhooks/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../../domain/platform/kernel/events.ts';
-import { outboundUrl, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { outboundUrl, paged, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const MAX_DESCRIPTION = 1000;
