@@ -65,3 +65,28 @@ test('time zones are listed by their offset', async (t) => {
   );
   t.true(zone('America/Los_Angeles') < zone('UTC') && zone('UTC') < zone('Asia/Tokyo'));
 });
+
+test('a credential of each kind learns what it stands for, and aliases hold the same rows', async (t) => {
+  const { apiKey, sessionToken, userId, organizationId } = await world.tenant();
+  const me = async (token: string) => (await call(world, 'GET', '/v1/me', { token })).body;
+  const key = await me(apiKey);
+  t.like(key, { user_id: userId, organization_id: organizationId, auth_type: 'api_key' });
+  t.true(key.scopes.includes('read_contacts'));
+  t.like(await me(sessionToken), { user_id: userId, auth_type: 'session', scopes: [] });
+  t.is((await call(world, 'GET', '/v1/me')).status, 401);
+  for (const [path, alias] of [
+    ['/v1/oauth/applications', 'applications'],
+    ['/v1/webhooks/throttle-drops', 'drops'],
+  ] as const) {
+    const { body } = await call(world, 'GET', path, { token: sessionToken });
+    t.deepEqual(body[alias], body.data, path);
+  }
+  const forever = { name: 'Forever', permissions: 1, expires_at: null };
+  const made = await call(world, 'POST', '/v1/api-keys', { token: sessionToken, body: forever });
+  t.deepEqual([made.status, made.body.expires_at], [201, null]);
+  const out = [{ email: 'out@lead.test', subscribed: false }];
+  const [contact] = (await call(world, 'POST', '/v1/contacts', { token: apiKey, body: out })).body;
+  t.false(contact.subscribed);
+  const again = [{ email: 'out@lead.test', subscribed: true }];
+  t.false((await call(world, 'POST', '/v1/contacts', { token: apiKey, body: again })).body[0].subscribed);
+});
