@@ -27,7 +27,8 @@ async function analysed(counts: { sent: number; replied: number }[]) {
     updated_at: now,
   }));
   await db('campaign_variants').insert(variants);
-  for (const [index, { sent, replied }] of counts.entries())
+  for (const [index, { sent, replied }] of counts.entries()) {
+    if (sent === 0) continue;
     await db('sends').insert(
       Array.from({ length: sent }, (_, number) => ({
         id: newId(),
@@ -44,6 +45,7 @@ async function analysed(counts: { sent: number; replied: number }[]) {
         updated_at: now,
       })),
     );
+  }
   const answer = await call(world, 'GET', `/v1/campaigns/${campaignId}/ab-analysis`, { token });
   return { answer, variants };
 }
@@ -64,7 +66,7 @@ test('variants are compared with intervals, and a clear one wins', async (t) => 
   });
   t.like(body.variants[1], { total_sent: 200, replied: 60, reply_rate: 30, open_rate: 0 });
   // Wilson's interval of 60 in 200, from tables.
-  t.deepEqual(body.variants[1].intervals.reply_rate, { low: 24.08, high: 36.68 });
+  t.deepEqual(body.variants[1].intervals.reply_rate, { low: 24.07, high: 36.68 });
 });
 
 test('a small difference has no winner, and a variant without emails the whole range', async (t) => {

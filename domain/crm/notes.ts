@@ -1,4 +1,3 @@
-import { changed, created, deleted } from '../platform/changes.ts';
 import type { Row } from '../../db/rows.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -49,7 +48,7 @@ export async function createNote(ctx: Ctx, contactId: string, content: string): 
       action: 'create',
       entityType: 'contact_note',
       entityId: id,
-      changes: created({ contact_id: contactId }),
+      metadata: { contact_id: contactId },
     });
     return findNote(tx, contactId, id);
   });
@@ -68,12 +67,7 @@ export async function updateNote(
     await tx.org.table('contact_notes').where({ id }).update({ content, updated_at: tx.now });
     await logNote(tx, contactId, id, 'note_updated');
     // The audit log keeps no text that a deletion of the contact must erase.
-    tx.audit({
-      action: 'update',
-      entityType: 'contact_note',
-      entityId: id,
-      changes: changed({ updated_at: note.updated_at }, { updated_at: tx.now }),
-    });
+    tx.audit({ action: 'update', entityType: 'contact_note', entityId: id, metadata: { contact_id: contactId } });
     return findNote(tx, contactId, id);
   });
 }
@@ -87,7 +81,7 @@ export async function deleteNote(ctx: Ctx, contactId: string, id: string): Promi
       action: 'delete',
       entityType: 'contact_note',
       entityId: id,
-      changes: deleted({ contact_id: contactId }),
+      metadata: { contact_id: contactId },
     });
   });
 }

@@ -147,7 +147,7 @@ test('contacts are exported as CSV and JSON, all, by filters or by ids, with the
       await createContact(world.deps.db, after(index), tenant.organizationId, {
         email: `c${index}@lead.test`,
         first_name: `N${index}`,
-        custom_fields: JSON.stringify(custom_fields),
+        custom_fields,
       }),
     );
   const ask = (body: object) => call(world, 'POST', '/v1/contacts/export', { token: tenant.apiKey, body });

@@ -52,7 +52,7 @@ export const systemRoutes = [
     organization: false,
     success: { status: 200, body: z.array(timeZone) },
     handler: async ({ clock }) =>
-      timeZones(clock.now()).map(({ name, offsetMinutes }) => ({
+      (await timeZones(clock.now())).map(({ name, offsetMinutes }) => ({
         name,
         display_name: `(UTC${offsetText(offsetMinutes)}) ${name}`,
       })),
