@@ -8,7 +8,10 @@ import { output } from './foreign-client.ts';
 /** The protocol's own test suite. It brings an earlier SDK, so it is no package of Heron's. */
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const FOLDER = cacheFolder('mcp-conformance-0.2.0-alpha.12');
-const PROGRAM = join(FOLDER, 'node_modules', '.bin', 'conformance');
+const PROGRAM = join(FOLDER, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
+/** The suite needs Node 22. With an earlier one here, its package is installed beside. */
+const IS_OLD = Number(process.versions.node.split('.')[0]) < 22;
+const NODE = IS_OLD ? join(FOLDER, 'node_modules', '.bin', 'node') : process.execPath;
 
 /** Scenarios that a server with tools and without other features must pass, by revision. */
 const SCENARIOS: Record<string, readonly string[]> = {
@@ -31,7 +34,15 @@ interface Check {
 export async function conformanceMissing(): Promise<string | undefined> {
   try {
     await mkdir(FOLDER, { recursive: true });
-    await output('npm', ['install', '--no-audit', '--no-fund', '--prefix', FOLDER, SUITE]);
+    await output('npm', [
+      'install',
+      '--no-audit',
+      '--no-fund',
+      '--prefix',
+      FOLDER,
+      SUITE,
+      ...(IS_OLD ? ['node@22.23.3'] : []),
+    ]);
     return undefined;
   } catch (error) {
     return (error as Error).message;
@@ -71,9 +82,20 @@ export async function runConformance(url: string, apiKey: string, folder: string
 
 async function runScenario(url: string, revision: string, scenario: string, folder: string): Promise<Check[]> {
   await mkdir(folder, { recursive: true });
-  const args = ['server', '--url', url, '--scenario', scenario, '--spec-version', revision, '--output-dir', folder];
+  const args = [
+    PROGRAM,
+    'server',
+    '--url',
+    url,
+    '--scenario',
+    scenario,
+    '--spec-version',
+    revision,
+    '--output-dir',
+    folder,
+  ];
   // The program fails when a check does, and the checks are read from its files.
-  const said = await output(PROGRAM, args, { cwd: folder }).catch((error: Error) => error.message);
+  const said = await output(NODE, args, { cwd: folder }).catch((error: Error) => error.message);
   const file = (await readdir(folder, { recursive: true })).find((name) => name.endsWith('checks.json'));
   if (!file) throw new Error(`${scenario} left no checks: ${said}`);
   return JSON.parse(await readFile(join(folder, file), 'utf8')) as Check[];
