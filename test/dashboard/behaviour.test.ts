@@ -232,3 +232,16 @@ browserTest('a session that ended keeps what was typed, and goes on when somebod
   await page.waitForURL(/\/campaigns\/[0-9a-f-]{36}/);
   await context.close();
 });
+
+browserTest('a browser whose language is no language tag shows the page', async (t) => {
+  const { page, context, faults } = await world.open(tenant, '/', { locale: 'en-GB' });
+  await page.addInitScript(`Object.defineProperties(navigator, {
+    language: { get: () => 'en-US@posix' },
+    languages: { get: () => ['en-US@posix'] },
+  })`);
+  await page.reload();
+  await page.locator('main h1').waitFor();
+  t.is(await page.getByText('en-US@posix').count(), 0);
+  t.deepEqual(faults, []);
+  await context.close();
+});

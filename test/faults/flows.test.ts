@@ -26,7 +26,7 @@ test('flows survive kill -9 of every process and the loss of Temporal: each ends
     workers: 1,
     spreadMs: 5_000,
     expiresMs: 8_000,
-    losesStore: true,
+    losesStore: 1,
     settleMs: 150_000,
     log: (line) => void lines.push(line),
   });

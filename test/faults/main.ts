@@ -13,6 +13,8 @@
  * `--restore` backs an installation up and restores it in the middle of a campaign, twice. `--rolling` replaces every
  * process of every role under load, with `--from <folder>` those of an earlier build by this one. These two are not
  * part of `npm test`.
+ * `--soak N` plays flows for N minutes, with a hostile organization, frozen processes and forgotten database
+ * connections beside the kills.
  * `--failover` takes the database away from a worker without a word; `--clock` sets the clock of a worker an hour ahead.
  */
 import { parseArgs } from 'node:util';
@@ -28,6 +30,7 @@ import { runOrderFaults } from './orders.ts';
 import type { Check } from './reconcile.ts';
 import { runRestoreDrill } from './restore.ts';
 import { runRollingRestart } from './rolling.ts';
+import { runSoak } from './soak.ts';
 import { runFaults, type FaultReport } from './run.ts';
 import { runWebhookFaults } from './webhooks.ts';
 import { runWrongClock } from './wrong-clock.ts';
@@ -44,6 +47,7 @@ const { values } = parseArgs({
     rolling: { type: 'boolean', default: false },
     failover: { type: 'boolean', default: false },
     clock: { type: 'boolean', default: false },
+    soak: { type: 'string' },
     from: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seed: { type: 'string' },
@@ -131,7 +135,7 @@ if (values.flows) {
     workers: 2,
     spreadMs: 25_000,
     expiresMs: 15_000,
-    losesStore: true,
+    losesStore: 1,
     settleMs: 150_000,
     log,
   });
@@ -142,6 +146,25 @@ if (values.flows) {
   console.log(
     `\nTo repeat: npm run test:faults -- --flows --seed ${seed} --rounds ${rounds} --kills ${kills}${values.only ? ` --only ${values.only}` : ''}`,
   );
+  process.exit(isClean(checks) ? 0 : 1);
+}
+
+if (values.soak !== undefined) {
+  const minutes = count('soak', values.soak);
+  const {
+    checks,
+    rounds,
+    kills: done,
+    faults,
+    tookMs,
+    folder,
+  } = await runSoak({ seed, lastsMs: minutes * 60_000, log });
+  console.log(
+    `\n${rounds} rounds in ${seconds(tookMs)}: ${done} kills, ${faults.freeze ?? 0} freezes, ${faults.forget ?? 0} times forgotten connections, ${faults.lose ?? 0} times lost answers\n`,
+  );
+  printChecks(checks);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+  console.log(`\nTo repeat: npm run test:faults -- --soak ${minutes} --seed ${seed}`);
   process.exit(isClean(checks) ? 0 : 1);
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A port before PostgreSQL that can cut, forget or ignore connections. */
+/** A port before PostgreSQL that can cut, forget or ignore connections, and lose the answers to commits. */
 export interface Door {
   /** URL of the database through the door. */
   url: string;
@@ -15,6 +15,10 @@ export interface Door {
   cut(): void;
   /** Carries nothing more over the open connections, and tells neither side. */
   forget(): void;
+  /** Resets the connections of the next commits once PostgreSQL has answered, so that their clients never hear of it. */
+  loseAnswers(commits: number): void;
+  /** Returns the number of commits whose answer was lost so far. */
+  lost(): number;
   close(): void;
 }
 
@@ -24,6 +28,9 @@ export async function openDoor(databaseUrl: string): Promise<Door> {
   const open = new Set<Socket>();
   const inside = new Set<Socket>();
   const forgotten = new WeakSet<Socket>();
+  const unheard = new WeakSet<Socket>();
+  let toLose = 0;
+  let lost = 0;
   let silent = false;
   let taken = 0;
   const server = createServer((socket) => {
@@ -34,8 +41,21 @@ export async function openDoor(databaseUrl: string): Promise<Door> {
     if (silent) return void socket.resume();
     const inner = connect(Number(target.port), target.hostname);
     inner.on('error', () => {});
-    socket.on('data', (bytes) => forgotten.has(socket) || inner.write(bytes));
-    inner.on('data', (bytes) => forgotten.has(socket) || socket.write(bytes));
+    socket.on('data', (bytes) => {
+      if (forgotten.has(socket)) return;
+      if (toLose > 0 && bytes.includes('COMMIT')) {
+        toLose -= 1;
+        unheard.add(socket);
+      }
+      inner.write(bytes);
+    });
+    inner.on('data', (bytes) => {
+      if (unheard.has(socket)) {
+        lost += 1;
+        unheard.delete(socket);
+        socket.resetAndDestroy();
+      } else if (!forgotten.has(socket)) socket.write(bytes);
+    });
     inner.on('close', () => forgotten.has(socket) || socket.destroy());
     socket.on('close', () => forgotten.has(socket) || inner.destroy());
     inside.add(inner);
@@ -52,6 +72,8 @@ export async function openDoor(databaseUrl: string): Promise<Door> {
     setSilent: (now) => void (silent = now),
     cut: () => open.forEach((socket) => socket.resetAndDestroy()),
     forget: () => open.forEach((socket) => forgotten.add(socket)),
+    loseAnswers: (commits) => void (toLose = commits),
+    lost: () => lost,
     close() {
       server.close();
       for (const socket of [...open, ...inside]) socket.destroy();

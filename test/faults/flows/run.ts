@@ -5,7 +5,8 @@ import { reconcile } from '../../../domain/operations/system/reconcile.ts';
 import type { TestAssembly } from '../../harness/database.ts';
 import { startMailWorld, type MailWorld } from '../../harness/mail.ts';
 import { CAMPAIGN_SETTINGS, onInstallation, type Kept } from '../installation.ts';
-import type { Parts } from '../parts.ts';
+import type { Parts, PartsOptions } from '../parts.ts';
+import type { Beside, Installation } from './beside.ts';
 import { seeded, type Random } from '../random.ts';
 import type { Check } from '../reconcile.ts';
 import { readBooks } from './books.ts';
@@ -23,6 +24,8 @@ import { installRecord, readRecord, startWatch } from './watch.ts';
 interface FlowFaultOptions {
   seed: number;
   rounds: number;
+  /** Time (ms) after which no more rounds begin. */
+  lastsMs?: number;
   /**
    * States at which processes are killed: all of some kinds of flows in the order of the seed, or only the given ones.
    */
@@ -36,15 +39,22 @@ interface FlowFaultOptions {
   spreadMs: number;
   /** Time (ms) that a person has for a decision. */
   expiresMs: number;
-  /** True if Temporal loses its storage in every round. */
-  losesStore: boolean;
+  /** Probability that Temporal loses its storage in a round. */
+  losesStore: number;
   /** Time (ms) after its last request at which an unfinished round is given up. */
   settleMs: number;
+  /** Further settings of all processes. */
+  env?: Record<string, string>;
+  /** Returns further settings of all workers but the first. */
+  furtherEnv?: PartsOptions['furtherEnv'];
+  /** Starts what goes on beside the flows. */
+  beside?: (installation: Installation) => Promise<Beside>;
   log: (line: string) => void;
 }
 
 interface FlowFaultReport extends Kept {
   checks: Check[];
+  rounds: number;
   kills: FlowKill[];
   tookMs: number;
 }
@@ -69,16 +79,23 @@ export async function runFlowFaults(options: FlowFaultOptions): Promise<FlowFaul
   const flowsByMarker = new Map<string, Flow>();
   const app = await startApp((marker) => flowsByMarker.get(marker));
   const shop = await startShop();
-  const env = { ...SETTINGS, ...shop.env, APPROVAL_EXPIRES_MS: String(options.expiresMs) };
+  const env = { ...SETTINGS, ...shop.env, ...options.env, APPROVAL_EXPIRES_MS: String(options.expiresMs) };
+  const { workers, furtherEnv, log } = options;
   try {
-    return await onInstallation({ workers: options.workers, env, log: options.log }, async (parts, assembly) => {
-      await installRecord(assembly.deps.db);
-      shop.tell(parts.apiUrl);
-      const stage: Stage = { options, random, mail, app, shop, parts, assembly, flowsByMarker };
-      const played = await playRounds(stage, deck);
-      const checks = await compare(stage, played);
-      return { checks, kills: played.kills, tookMs: performance.now() - startedAt };
-    });
+    return await onInstallation(
+      { workers, env, ...(furtherEnv ? { furtherEnv } : {}), log },
+      async (parts, assembly) => {
+        await installRecord(assembly.deps.db);
+        shop.tell(parts.apiUrl);
+        const played = nothingPlayed();
+        const beside = await options.beside?.({ parts, assembly, played, log });
+        const stage: Stage = { options, random, mail, app, shop, parts, assembly, flowsByMarker, beside };
+        await playRounds(stage, deck, played);
+        const further = (await beside?.finish()) ?? [];
+        const checks = [...(await compare(stage, played)), ...further];
+        return { checks, rounds: played.rounds, kills: played.kills, tookMs: performance.now() - startedAt };
+      },
+    );
   } finally {
     await app.stop();
     await shop.stop();
@@ -86,9 +103,9 @@ export async function runFlowFaults(options: FlowFaultOptions): Promise<FlowFaul
   }
 }
 
-async function playRounds(stage: Stage, deck: readonly Card[]): Promise<Played> {
-  const { rounds, kills } = stage.options;
-  const played: Played = {
+function nothingPlayed(): Played {
+  return {
+    rounds: 0,
     flows: [],
     acts: [],
     orders: [],
@@ -98,15 +115,20 @@ async function playRounds(stage: Stage, deck: readonly Card[]): Promise<Played> 
     ordered: 0,
     stuck: [],
   };
-  for (let round = 1; round <= rounds; round += 1) {
+}
+
+async function playRounds(stage: Stage, deck: readonly Card[], played: Played): Promise<void> {
+  const { rounds, kills, lastsMs = Infinity } = stage.options;
+  const endsAt = performance.now() + lastsMs;
+  for (let round = 1; round <= rounds && performance.now() < endsAt; round += 1) {
     const cards = Array.from({ length: kills }, (_, n) => deck[((round - 1) * kills + n) % deck.length]!);
     await playRound(stage, played, round, cards);
+    played.rounds = round;
     if (played.stuck.length === 0) continue;
     // Stuck flows would delay every later round, and their traces would be lost with the next loss of the storage.
     stage.options.log(`round ${round} did not settle: no more rounds`);
     break;
   }
-  return played;
 }
 
 interface Stage {
@@ -118,10 +140,12 @@ interface Stage {
   parts: Parts;
   assembly: TestAssembly;
   flowsByMarker: Map<string, Flow>;
+  beside: Beside | undefined;
 }
 
 /** Accumulated results of all rounds. */
 interface Played {
+  rounds: number;
   flows: Flow[];
   acts: Act[];
   orders: Bought[];
@@ -133,17 +157,20 @@ interface Played {
 }
 
 async function playRound(
-  { options, random, mail, app, shop, parts, assembly, flowsByMarker }: Stage,
+  { options, random, mail, app, shop, parts, assembly, flowsByMarker, beside }: Stage,
   played: Played,
   round: number,
   cards: Parameters<typeof drawRound>[1]['cards'],
 ): Promise<void> {
-  const { others, spreadMs, losesStore, log } = options;
-  const plan = drawRound(random.fork(`round ${round}`), { round, cards, others, spreadMs, losesStore });
+  const { others, spreadMs, log } = options;
+  const draws = random.fork(`round ${round}`);
+  const losesStore = random.fork(`store ${round}`).next() < options.losesStore;
+  const plan = drawRound(draws, { round, cards, others, spreadMs, losesStore });
   const { flows } = plan;
   for (const flow of flows) flowsByMarker.set(flow.marker, flow);
   log(`round ${round}: ${flows.length} flows, ${cards.length} kills`);
   const workspace = await prepareWorkspace(assembly, mail, app, flows, round);
+  await beside?.onRound(workspace);
   const client = createClient(parts.apiUrl);
   const { acts, ids, orders } = played;
   const game: Game = { assembly, client, workspace, flows, acts, ids, orders, shop, doing: [] };
@@ -160,6 +187,7 @@ async function playRound(
       ? undefined
       : sleep(plan.loseStoreAtMs).then(() => loseStore(parts, assembly, log)),
   ]);
+  await beside?.rest();
   // Later requests may cause further kills.
   await settle(game, killer.settle, options.settleMs, losesStore, log).then((stuck) => played.stuck.push(...stuck));
   await watch.stop();
@@ -246,11 +274,12 @@ async function settle(
 async function openRuns({ temporal }: TestAssembly): Promise<string[]> {
   const ids: string[] = [];
   for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` }))
-    if (!/^(campaign|enrollment|domain-renewal)\//.test(workflowId)) ids.push(workflowId);
+    if (!/^(campaign|enrollment|domain-renewal)\//.test(workflowId) && !workflowId.includes(except))
+      ids.push(workflowId);
   return ids;
 }
 
-async function compare({ options, mail, app, shop, parts, assembly }: Stage, played: Played): Promise<Check[]> {
+async function compare({ mail, app, shop, parts, assembly }: Stage, played: Played): Promise<Check[]> {
   const { db } = assembly.deps;
   const checks = await readBooks({ ...played, db, calls: app.calls, messages: mail.messages });
   const look = await patiently(() => reconcile(assembly.deps, { dryRun: true }));
@@ -258,7 +287,7 @@ async function compare({ options, mail, app, shop, parts, assembly }: Stage, pla
   const missed = await countMissed(assembly, played);
   checks.push(
     ...(await compareOrderBooks({ db, ...shop, orders: played.orders }, 'at the end')),
-    { name: 'nothing is left under way', seen: `${options.rounds} rounds`, faults: played.stuck },
+    { name: 'nothing is left under way', seen: `${played.rounds} rounds`, faults: played.stuck },
     {
       name: 'PostgreSQL asks for no run that Temporal lacks',
       seen: `${look.length} families`,

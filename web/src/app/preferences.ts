@@ -32,7 +32,16 @@ export function language(): Language {
 
 /** Returns the locale for dates and numbers: the language with the browser's region, such as en-GB. */
 export function region(): string {
-  return navigator.languages.find((one) => isOf(one, current.language)) ?? current.language;
+  return navigator.languages.find((one) => isOf(one, current.language) && isLocale(one)) ?? current.language;
+}
+
+/** Returns true for a tag that Intl accepts. A browser under the POSIX locale names `en-US@posix`, which is none. */
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
