@@ -346,7 +346,7 @@ export async function settleBounced(
 }
 
 /**
- * Settles an email that its mailbox's server can never take: the email and its lead fail, and a dead letter lets a
+ * Settles an email that its mailbox's server can never take. The email and its lead fail, and a dead letter lets a
  * person send it again after a change. An uncertain email that was attempted again becomes uncertain again.
  */
 export async function settleFailed(ctx: Ctx, hold: Hold, code: string, reason: Message): Promise<'failed' | 'stale'> {

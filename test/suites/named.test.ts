@@ -8,7 +8,7 @@ import { campaignFindings } from '../../messages/en/campaign-findings.ts';
 import { instanceFindings } from '../../messages/en/instance-findings.ts';
 
 /*
- * What the API names must exist. An error code that nothing raises, an event that nothing emits, a finding that nothing
+ * Everything that the API names must exist. An error code that nothing raises, an event that nothing emits, a finding that nothing
  * reports and a setting that nothing reads are promises that nobody keeps. Each is used, or stands here with its reason.
  */
 

@@ -153,7 +153,7 @@ test('contacts are exported as CSV and JSON, all, by filters or by ids, with the
   const ask = (body: object) => call(world, 'POST', '/v1/contacts/export', { token: tenant.apiKey, body });
   const all = await ask({ format: 'csv', scope: 'all', fields: ['email', 'custom:plan'], filename: 'My list' });
   assertStatus(t, all, 200);
-  t.is(all.text, "\ufeffemail,custom:plan\r\nc2@lead.test,'=1+1\r\nc1@lead.test,\r\nc0@lead.test,pro\r\n");
+  t.is(all.text, "email,custom:plan\r\nc2@lead.test,'=1+1\r\nc1@lead.test,\r\nc0@lead.test,pro\r\n");
   t.is(all.headers.get('x-total-rows'), '3');
   t.is(all.headers.get('content-disposition'), 'attachment; filename="My list.csv"');
   const some = await ask({ format: 'json', scope: 'filtered', filters: { query: 'c1@' } });
