@@ -20,7 +20,11 @@ const SCENARIOS: Record<string, readonly string[]> = {
 };
 
 /** Checks of features that Heron does not offer, with the reason. */
-const NOT_OFFERED: Record<string, string> = {};
+const NOT_OFFERED: Record<string, string> = {
+  'sep-2549-prompts-list-caching-hints': 'Heron has no prompts',
+  'sep-2549-resources-list-caching-hints': 'Heron has no resources',
+  'sep-2549-resources-templates-list-caching-hints': 'Heron has no resources',
+};
 
 interface Check {
   id: string;
