@@ -4,7 +4,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { scopeName } from './scopes.ts';
 
 /** The person and workspace that a credential stands for, and its scopes. */
-export interface Identity {
+interface Identity {
   userId: string | null;
   email: string | null;
   firstName: string | null;

@@ -105,7 +105,7 @@ export async function recordRefusedSignIn(ctx: Ctx, mailboxId: string, reason: M
 }
 
 /** Reading progress of one folder of a mailbox, for people. */
-export interface FolderState extends Columns<
+interface FolderState extends Columns<
   'mailbox_sync',
   'folder' | 'last_uid' | 'last_synced_at' | 'failures' | 'retry_at' | 'last_error'
 > {}

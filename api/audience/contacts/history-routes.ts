@@ -128,8 +128,8 @@ export const contactHistoryRoutes = [
     params: idParams,
     query: z.object({
       limit: pageQuery(200).limit,
-      before_at: inputTimestamp.optional(),
-      before_id: z.uuid().optional(),
+      before_at: inputTimestamp.optional().meta({ description: '`pagination.before_at` of the page before' }),
+      before_id: z.uuid().optional().meta({ description: '`pagination.before_id` of the page before' }),
     }),
     success: { status: 200, body: contactEmailPage },
     handler: async (ctx, { params, query: { limit, before_at: at, before_id: id } }) => {

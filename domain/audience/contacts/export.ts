@@ -29,7 +29,7 @@ type ExportField = (typeof EXPORT_FIELDS)[number];
 const CUSTOM = 'custom:';
 
 /** Contacts to export, and the form of the file. */
-export interface ContactExportRequest {
+interface ContactExportRequest {
   format: 'csv' | 'json';
   scope: 'all' | 'filtered' | 'selected';
   contact_ids?: readonly string[] | undefined;
