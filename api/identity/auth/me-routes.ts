@@ -30,7 +30,8 @@ export const meRoutes = [
     success: { status: 200, body: identity },
     handler: async (ctx) => {
       const { userId, email, firstName, lastName, organizationId, organizationName, scopes } = await whoAmI(ctx);
-      const kind = ctx.actor.kind;
+      const { kind } = ctx.actor;
+      const authType = kind === 'api_key' || kind === 'oauth' ? kind : ('session' as const);
       return {
         user_id: userId,
         email,
@@ -39,7 +40,7 @@ export const meRoutes = [
         last_name: lastName,
         organization_id: organizationId,
         organization_name: organizationName,
-        auth_type: kind === 'api_key' || kind === 'oauth' ? kind : 'session',
+        auth_type: authType,
         scopes,
       };
     },
