@@ -1,5 +1,5 @@
 export default {
-  // `npm test` writes a file for each group of tests that one process runs, those that take longest first.
+  // `npm test` writes one file per group of tests for one process, the longest groups first.
   files: [`${process.env.HERON_TEST_GROUPS}/*.test.mjs`],
   nodeArguments: ['--enable-source-maps', '--no-deprecation'],
   workerThreads: false,

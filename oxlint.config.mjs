@@ -1,9 +1,9 @@
 /**
  * The linter's rules, and the arrows of the house: which folder may import which. A folder that is not listed as
- * allowed is refused, so the imports cannot form a cycle. test/house.test.ts plants violations of all of them.
+ * allowed is refused, so the imports cannot form a cycle. test/house.test.ts plants violations of all rules.
  */
 
-/** Folders at the top level, and those of them that each may import. */
+/** Top-level folders, each with the ones that it may import. */
 const HOUSE = {
   bundle: [],
   client: ['bundle'],
@@ -68,8 +68,8 @@ const HOUSE = {
 };
 
 /**
- * Rooms of domain/ and api/, from the ground up: each may import those above its line, and itself. So no import points up, and no circle leads
- * through two rooms, however long. `npm run rooms` prints who imports whom.
+ * Rooms of domain/ and api/ from the lowest to the highest: each may import itself and the rooms above its line. So no
+ * import leads to a higher room, and no import cycle spans two rooms. `npm run rooms` prints who imports whom.
  */
 const ROOMS = [
   'mail',
@@ -89,12 +89,12 @@ const ROOMS = [
   'operations',
 ];
 
-/** Folders of api/ without a twin in domain/: what every endpoint stands on; they import no room of api/. */
+/** Base folders of api/ without a counterpart in domain/, which every endpoint uses; they import no room of api/. */
 const API_GROUND = ['http', 'pages'];
-/** And those that stand on all rooms: tools for agents, and who listens at a port. */
+/** Folders of api/ that may import all rooms: tools for agents, and servers. */
 const API_ROOF = ['agents', 'servers'];
 
-/** Parts of a room in an order of their own, and their neighbours that each may import. `.` is the room's own folder. */
+/** Parts of a room with an order, each with the neighbours that it may import. `.` is the room's own folder. */
 const PARTS = {
   mail: { '.': [], messages: ['.'], reading: ['.'], inbound: ['.', 'reading'] },
   sending: {
@@ -108,7 +108,7 @@ const PARTS = {
   },
 };
 
-/** Longer functions are cut where a name helps. */
+/** Maximum lines of a function. */
 const MAX_FUNCTION_LINES = 90;
 
 const DATABASE_DRIVERS = { regex: '^(knex|objection|pg)(/|$)', message: 'Only db/ imports knex, pg and objection.' };
@@ -158,7 +158,7 @@ const DETERMINISTIC = [
   },
 ];
 
-/** What a folder refuses beyond the folders that it may not import. */
+/** Imports that a folder refuses besides the folders that it may not import. */
 const REFUSED = {
   lib: [DATABASE_DRIVERS, KOA],
   db: [KOA],
@@ -180,7 +180,7 @@ function override(files, patterns) {
   };
 }
 
-/** Rules of a top-level folder. Its files lie at any depth, so any number of steps up may lead out of it. */
+/** Rules of a top-level folder. Its files have any depth, so a path may leave it by any number of `../`. */
 function houseRules(folder) {
   const allowed = HOUSE[folder];
   const refused = Object.keys(HOUSE).filter((name) => name !== folder && !allowed.includes(name));
@@ -191,12 +191,12 @@ function houseRules(folder) {
 /** Rooms that lie higher than `room`. */
 const higher = (room) => ROOMS.slice(ROOMS.indexOf(room) + 1);
 
-/** Refuses imports of `rooms` that lie beside one's own, or below `folder`. */
+/** Refuses imports of `rooms` beside the own room, or below `folder`. */
 function refuseRooms(rooms, message, folder = '') {
   return rooms.length === 0 ? [] : [{ regex: `^(\\.\\./)+${folder}(${rooms.join('|')})/`, message }];
 }
 
-/** Rules of a room of domain/ and of its parts, and of the room of api/ that bears its name. */
+/** Returns the rules of a room of domain/ and its parts, and of the room of api/ with the same name. */
 function roomRules(room) {
   const message = `${room} imports rooms below it: ${ROOMS.slice(0, ROOMS.indexOf(room)).join(', ') || 'none'} (see oxlint.config.mjs).`;
   const domain = [...houseRules('domain'), ...refuseRooms(higher(room), message)];
@@ -211,7 +211,7 @@ function roomRules(room) {
   ];
 }
 
-/** Rules of the parts of a room that have an order of their own. */
+/** Returns the rules of the ordered parts of a room. */
 function partRules(room, rules) {
   const parts = PARTS[room] ?? {};
   const inner = Object.keys(parts).filter((part) => part !== '.');
@@ -254,7 +254,7 @@ export default {
   },
   overrides: [
     {
-      // A measurement, a test world and a released migration read better in one piece.
+      // A measurement, a test world and a released migration are easier to read in one function.
       files: ['**/*.test.ts', 'bench/**', 'db/migrations/**', 'test/**'],
       rules: { 'max-lines-per-function': 'off' },
     },
@@ -263,7 +263,7 @@ export default {
       rules: { 'no-console': 'off' },
     },
     {
-      // Pages are drawn in one piece: what they show reads top to bottom.
+      // Pages are rendered by one function, which reads from top to bottom.
       files: ['web/**/*.tsx'],
       plugins: ['typescript', 'unicorn', 'oxc', 'import', 'react', 'jsx-a11y'],
       rules: { 'max-lines-per-function': ['error', { max: 160 }], 'react/react-in-jsx-scope': 'off' },
@@ -281,7 +281,7 @@ export default {
     override('client/src/**/*.ts', [
       { regex: '^\\.\\./', message: 'client/src is published: it imports nothing of ours.' },
     ]),
-    // Its build runs in Node; the dashboard itself in a browser.
+    // The dashboard's build runs in Node; the dashboard itself runs in a browser.
     override('web/src/**/*.{ts,tsx}', [
       ...houseRules('web'),
       { regex: '^(\\./|\\.\\./)*\\.\\./lib/', message: 'web/src imports client and messages.' },

@@ -6,7 +6,7 @@ import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 import { assertNotBusy } from './retry-later.ts';
 
-/** Durable family of the automation runs that wait or call another system. */
+/** Activities of automation runs that wait or call another system. */
 export const automation = family<AutomationActivities>({
   contract: automationWorkflow,
   queue: { advanceAutomation: 'workflows', callAutomationApp: 'apps' },
@@ -21,7 +21,7 @@ export const automation = family<AutomationActivities>({
   }),
   mustBeOpen: { table: 'automation_runs', open: `status = 'running'` },
   blocked: { taskType: AUTOMATION_RUN, restricted: 'readOnly' },
-  // A run that was not started, because automations start each other or too many runs. Retry does nothing: a person
+  // A run that was not started, because automations start each other or too many runs. Retry has no effect: a person
   // resolves it after reviewing the automations.
   deadLetters: [{ taskType: AUTOMATION_LOOP, restricted: 'readOnly', retry: async () => {} }],
 });

@@ -16,7 +16,7 @@ interface Failing {
  * Runs an activity's work and lets the server retry its failures. After RUN_BLOCK_AFTER_MS of failures without
  * progress, marks the run as blocked in PostgreSQL and fails the activity for good. The run then waits for a retry
  * instead of looking healthy.
- * @param work gets a function to call with its progress, if it can measure any
+ * @param work receives a function to call with its progress, if it can measure any
  */
 export function runOrBlock<T>(
   deps: Deps,
@@ -28,7 +28,7 @@ export function runOrBlock<T>(
 
 /**
  * Marks the activity's run as blocked in PostgreSQL.
- * @throws ApplicationFailure always: the activity fails for the last time
+ * @throws ApplicationFailure always, because the activity fails for the last time
  */
 export async function failAsBlocked(deps: Deps, organizationId: string, error: unknown): Promise<never> {
   const workflowId = activityInfo().workflowExecution?.workflowId ?? '';
@@ -39,9 +39,9 @@ export async function failAsBlocked(deps: Deps, organizationId: string, error: u
 /**
  * Runs an activity's work and lets the server retry its failures. After RUN_BLOCK_AFTER_MS of failures without
  * progress, calls `giveUp` with the last error and returns its result. Time without a database and ApplicationFailures
- * of the work itself do not count.
- * Histories get only the kind of a failure. Its text may contain values and is logged instead.
- * @param work gets a function to call with its progress, if it can measure any
+ * of the work itself do not count. Histories contain only the kind of a failure. The error's text may contain values,
+ * so it is only logged.
+ * @param work receives a function to call with its progress, if it can measure any
  */
 export async function runOrGiveUp<T>(
   deps: Deps,

@@ -4,8 +4,9 @@ import { contextOf } from './context.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Runs one verb of the domain in the context of an organization; most activities are only this. Sends heartbeats while
- * it runs ({@link withHeartbeat}) and marks the run as blocked if it keeps failing ({@link runOrBlock}).
+ * Runs one function of the domain in the context of an organization; most activities consist of this call. Sends
+ * heartbeats while it runs ({@link withHeartbeat}) and marks the run as blocked if it keeps failing ({@link
+ * runOrBlock}).
  * @throws ApplicationFailure which Temporal retries, or of type `blocked`
  */
 export function callVerb<T>(

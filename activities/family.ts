@@ -14,7 +14,7 @@ export interface ActivityParts {
   deps: Deps;
   metrics: Metrics;
   smtp: SmtpSender;
-  /** Delivers webhooks. */
+  /** Delivery engine for webhooks. */
   engine: DeliveryEngine;
   /** Limits the open calls to customers' apps per app connection. */
   appCalls: TargetLimits;
@@ -40,7 +40,7 @@ interface Declaration<Activities> extends Partial<Pick<DurableFamily, 'deadLette
   /** The queue of all activities, or one per activity. Local activities and those of `ask` run on `workflows`. */
   queue: Queue | { readonly [Name in keyof Activities]: Queue };
   activities(parts: ActivityParts): Activities;
-  /** Rows whose run must be open, a query for them, or the reason why none must be. */
+  /** Rows whose workflow must be open, a query for them, or the reason why none must be. */
   mustBeOpen: RunRows | RunQuery | { unneeded: string };
   /** Columns that mark a blocked run. Table, key and condition default to those of `mustBeOpen`. */
   blocked?: BlockedRuns | (Omit<MarkedRow, keyof RunRows> & Partial<RunRows>);

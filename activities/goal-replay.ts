@@ -9,9 +9,9 @@ import { family } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Durable family of goal replays. A page is one transaction, so repeating the attempt of a dead worker counts nothing
- * twice. If a page keeps failing, the event that causes it is skipped. If no single event causes it, the run is
- * blocked.
+ * Durable family of goal replays. A page is one transaction, so repeating a dead worker's attempt counts no event
+ * twice. If a page keeps failing, the event that causes it is skipped. If no single event causes the failure, the
+ * workflow is blocked.
  */
 export const goalReplay = family<GoalReplayActivities>({
   contract: goalReplayWorkflow,

@@ -23,7 +23,7 @@ import type { Family } from './family.ts';
 
 /**
  * Every durable family, and the only such list outside of workflows/. Workers serve their activities. A process passes
- * the list to its verbs as `Deps.families`.
+ * the list to domain functions as `Deps.families`.
  */
 export const FAMILIES: readonly Family[] = [
   approvalMail,

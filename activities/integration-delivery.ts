@@ -43,7 +43,7 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
   deadLetters: [
     // A delivery that a provider refused. Only a person retries it.
     { taskType: INTEGRATION_DELIVERY, restricted: 'readOnly', retry: retryDelivery },
-    // A booking that could not be parsed. A retry helps after a release that knows the provider's new format.
+    // A booking that could not be parsed. A retry helps after a release that supports the provider's new format.
     { taskType: INTEGRATION_WEBHOOK, restricted: 'readOnly', retry: parseStoredWebhook },
     // A dropped delivery. Nothing can be repeated: a person marks it as resolved.
     { taskType: INTEGRATION_BACKLOG, restricted: 'readOnly', retry: async () => {} },

@@ -14,7 +14,7 @@ import { callVerb } from './call-verb.ts';
 import { family, type ActivityParts } from './family.ts';
 import { retryLater } from './retry-later.ts';
 
-/** Delay (ms) before asking a payment provider again that has taken a payment and not confirmed it yet. */
+/** Delay (ms) until the next query to a payment provider that has taken a payment without confirming it. */
 const PAID_SOON_MS = 5_000;
 
 /** Durable family of orders of managed mailboxes. */
@@ -36,7 +36,7 @@ export const mailboxOrder = family<MailboxOrderActivities>({
   approval: mailboxOrderApproval,
 });
 
-/** Maps each activity to one verb and decides when Temporal retries it. */
+/** Maps each activity to one function of the domain and decides when Temporal retries it. */
 function activities({ deps }: ActivityParts): MailboxOrderActivities {
   const step =
     (verb: (ctx: Ctx, orderId: string, step: string) => Promise<StepOutcome>) => async (args: OrderStepArgs) => {

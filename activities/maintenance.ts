@@ -25,7 +25,7 @@ const SEARCH_MS = 8 * 60_000;
 const LISTED = 100;
 
 /**
- * Verb of a chore and the log message for when it did something. `isWarning` marks chores that should normally find
+ * Function of a chore, and the log message if it changed anything. `isWarning` marks chores that should normally have
  * nothing to do.
  */
 interface Work {
@@ -79,7 +79,10 @@ export const maintenance = family<MaintenanceActivities>({
   mustBeOpen: { unneeded: 'a Temporal Schedule starts it, which every worker creates where it is missing' },
 });
 
-/** Logs the runs that stand still because their workflow tasks keep failing. Returns their number, at most {@link LISTED}. */
+/**
+ * Logs workflows that are stuck because their workflow tasks keep failing. Returns their number, at most {@link
+ * LISTED}.
+ */
 async function logFailingRuns({ workflows, log }: Deps): Promise<number> {
   const workflowIds = await workflows.failingRuns(LISTED);
   if (workflowIds.length > 0) log.error({ workflowIds }, 'runs stand still: their workflow tasks keep failing');

@@ -16,8 +16,8 @@ export function retryLater(type: string, message: string, delayMs: number): Appl
 }
 
 /**
- * Makes Temporal retry the call later if the app already has its maximum number of open calls, or if another attempt may
- * have the call under way.
+ * Makes Temporal retry the call later if the app already has its maximum number of open calls, or if another attempt's
+ * call may be in progress.
  * @throws ApplicationFailure
  */
 export function assertNotBusy<Result extends { outcome: string }>(

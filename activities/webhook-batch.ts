@@ -21,7 +21,7 @@ export const webhookBatch = family<WebhookBatchActivities>({
 
 /**
  * Creates the activities of shared batches and of single-endpoint batches. A batch serves many organizations and cannot
- * be blocked. If it keeps failing, each of its deliveries gets its own run.
+ * be blocked. If it keeps failing, each of its deliveries gets its own workflow.
  */
 export function createBatchActivities({ engine }: ActivityParts): WebhookBatchActivities {
   return {

@@ -26,7 +26,7 @@ const BARE_PAGE = `select * from catalogue_people order by id limit ${PAGE}`;
 /**
  * Measures the prospect catalogue at its size (HERON_BENCH_PEOPLE, default 10,000,000; a tenth as many companies).
  * Loads a million people, then all, and searches with every filter, alone and combined, with random values. A catalogue
- * left by an earlier run in `--data` is searched as it is, once it has this version's indexes.
+ * left by an earlier run in `--data` is searched unchanged, once it has this version's indexes.
  */
 export async function run({ assembly, stack, quick, log }: BenchContext): Promise<BenchResult> {
   const wanted = quick ? 20_000 : Number(process.env.HERON_BENCH_PEOPLE ?? 10_000_000);

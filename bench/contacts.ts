@@ -118,7 +118,7 @@ async function lastPage(first: string, headers: Record<string, string>, rows: nu
   return url;
 }
 
-/** Sends one request over a kept-alive connection and returns its time (ms). */
+/** Sends one request over a keep-alive connection and returns its duration (ms). */
 function once(agent: Agent, url: string, headers: Record<string, string>): Promise<number> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {

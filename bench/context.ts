@@ -18,7 +18,7 @@ export interface BenchContext {
   quick: boolean;
   /** Fraction of the full size of large data sets. Default: 1. */
   scale: number;
-  /** Folder that keeps the installation and the data of a bench. Undefined: everything is deleted at the end. */
+  /** Folder that keeps the installation and the data of a bench. Undefined: all data is deleted at the end. */
   dataDir?: string | undefined;
   log(line: string): void;
   /** Starts a process of bench/processes, which ends with the bench. */
@@ -27,7 +27,7 @@ export interface BenchContext {
   versions(): Promise<Record<string, string>>;
 }
 
-/** Process beside the installation that answers questions. */
+/** Process outside the installation that answers queries. */
 export interface Helper {
   pid: number;
   /** Port from its first message. */
@@ -59,7 +59,7 @@ const SETTINGS: Record<string, string> = {
   ORG_IMPORT_BYTES: '0',
 };
 
-/** Starts an installation for one bench, as durable as `npm start` makes it, and stops it afterwards. */
+/** Starts an installation for one bench with the durability of `npm start`, and stops it afterwards. */
 export async function withContext<T>(
   {
     env = {},

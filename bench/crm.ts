@@ -142,7 +142,7 @@ function taskSearches({ memberIds }: Filled): Record<string, (round: number) => 
 }
 
 /**
- * Creates a workspace with deals and tasks of two years: one pipeline, 20 members, 40 campaigns. A fifth of the deals
+ * Creates a workspace with deals and tasks from two years: one pipeline, 20 members, 40 campaigns. A fifth of the deals
  * is won, a fifth lost; 70 % of the tasks are completed, and 1 % overdue.
  */
 async function fillCrm(deps: TestDeps, rows: number, log: (line: string) => void): Promise<Filled> {

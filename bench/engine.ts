@@ -12,9 +12,9 @@ import { BARE_QUEUE, type BareArgs } from './workflows/contract.ts';
 
 const STEPS = 2;
 const MAILBOXES = 4;
-/** Number of concurrent starts; the same as the relay's. */
+/** Number of concurrent starts, equal to the relay's. */
 const STARTS = 32;
-/** Number of SMTP sessions; the same as the engine opens to one pool of mailboxes. */
+/** Number of SMTP sessions, equal to the engine's for one pool of mailboxes. */
 const SMTP_SESSIONS = 16;
 
 const BODY =
@@ -50,7 +50,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const bareWorker = await context.helper('bare-worker');
   const emails = leads * STEPS;
   let cost!: Cost;
-  // Share of timers in the empty workflow, equal to that of the campaign: a slot that has already come needs none.
+  // Share of timers in the empty workflow, equal to the campaign's: a slot in the past needs no timer.
   let timerShare = 0;
   const { worker, temporal, postgres } = context.stack.processes;
   const heronCpu = cpuSeries({ worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });

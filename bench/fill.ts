@@ -53,7 +53,7 @@ export async function copyRows(
       await connection.query('set session_replication_role = replica');
       const frozen = await canFreeze(connection, table);
       await connection.query('begin');
-      // Rows of a table truncated in the same transaction are written frozen, so that no vacuum has to read them again.
+      // Rows of a table truncated in the same transaction are written frozen, so that no vacuum reads them again.
       if (frozen) await connection.query(`truncate ${table}`);
       await pipeline(
         Readable.from(chunksOf(rows)),

@@ -37,7 +37,7 @@ interface Start {
 
 /**
  * Measures a newcomer's first steps on a clone with empty caches: install, demo cold and warm, first and second start,
- * and the cost of an idle installation. Nothing else should run on the machine. Linux only.
+ * and the cost of an idle installation. No other load should run on the machine. Works only on Linux.
  */
 export async function run(quick: boolean, log: (line: string) => void): Promise<BenchResult> {
   const place = await mkdtemp(join(tmpdir(), 'heron-first-'));

@@ -20,12 +20,12 @@ const TO = new Date();
 const FROM = new Date(TO.getTime() - 182 * DAY_MS);
 const PEOPLE = 100_000;
 const TARGET_PER_SECOND = 50_000;
-/** Allowed factor by which emails may be later beside a replay, at p99. */
+/** Allowed factor for the lateness of emails during a replay, at p99. */
 const TARGET_LATER = 1.3;
 
 /**
- * Measures the speed of a replay through worker and Temporal with a tenth of the events matching, the cost of a page,
- * and the delay of other emails meanwhile.
+ * Measures the speed of a replay through worker and Temporal when a tenth of the events match, the cost of a page, and
+ * the delay of other emails.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { assembly, quick, scale, log } = context;

@@ -36,7 +36,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   const connections: string[] = [];
   for (let n = 0; n < CONNECTIONS; n += 1) connections.push(await createConnectionRow(world, tenant));
   const [measured] = connections as [string];
-  // Prevents workers of the installation from delivering meanwhile.
+  // Keeps workers of the installation from making deliveries.
   await db('integration_connections').where({ organization_id: org }).update({ status: 'reauth_required' });
   const waiting = quick ? 10_000 : Math.round(100_000 * scale);
   const contacts = waiting / CONNECTIONS / 2;

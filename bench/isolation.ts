@@ -18,8 +18,8 @@ const HEAD_START_MS = 10_000;
 const BUSY_PER_CORE = 4;
 
 /**
- * Measures how late after their slots the emails of 19 tenants are sent: first while no other tenant is active. Then a
- * twentieth tenant has a hanging app, IMAP servers and webhook endpoint, and a running campaign of 100,000 leads.
+ * Measures the lateness of emails of 19 tenants: first while no other tenant is active. Then a twentieth tenant has a
+ * hanging app, IMAP servers and webhook endpoint, and a running campaign of 100,000 leads.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const leads = context.quick ? 5 : 15;

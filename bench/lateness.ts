@@ -9,12 +9,12 @@ export const TENANTS = 19;
 /** Gap (seconds) between two emails of a mailbox. */
 const GAP_SECONDS = 4;
 const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
-/** Maximum lateness (ms): an email not sent by then counts as that late. */
+/** Maximum lateness (ms). An email still unsent then counts with this lateness. */
 const PATIENCE_MS = 120_000;
 
 /**
- * Runs a campaign for every tenant at once, with `leads` leads each. Returns how late (ms) after its slot each email
- * was sent.
+ * Runs a campaign for every tenant concurrently, with `leads` leads each. Returns how late (ms) after its slot each
+ * email was sent.
  */
 export async function lateness({ assembly }: BenchContext, sink: Helper, leads: number): Promise<number[]> {
   const { db } = assembly.deps;

@@ -1,13 +1,10 @@
 /**
- * Measures Heron against the bare parts it is made of.
- * `npm run bench` runs all benches, `npm run bench -- contacts import` some of them.
- * `first-minutes` measures a newcomer's first steps on a clone with empty caches, `failover` the recovery from a
- * database that vanishes, `inbound <folder>` the parsing of incoming mail on the corpora in the folder, `reading` the
- * trained model on people it has not met.
- * `--quick` uses small amounts to check that everything works, and writes no results. `--scale 0.1` runs reports and
- * goals on a tenth of their data.
- * `--data <folder>` keeps the installation there: reports reuses its data set of an earlier run, and dashboard opens it
- * in a browser.
+ * Measures Heron against its bare components. `npm run bench` runs all benches, `npm run bench -- contacts import` some
+ * of them. `first-minutes` measures a newcomer's first steps on a clone with empty caches, `failover` the recovery from
+ * a lost database, `inbound <folder>` the parsing of incoming mail on the corpora in the folder, `reading` the trained
+ * model on held-out writers. `--quick` uses small amounts to check that everything works, and writes no results.
+ * `--scale 0.1` runs reports and goals on a tenth of their data. `--data <folder>` keeps the installation there:
+ * reports reuses its data set of an earlier run, and dashboard opens it in a browser.
  */
 import { parseArgs } from 'node:util';
 import { withContext, type Bench, type BenchResult } from './context.ts';

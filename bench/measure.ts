@@ -43,7 +43,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Series of measurements, one kind of work after the other, each for several rounds. */
+/** Series of measurements of several kinds of work, each repeated for several rounds. */
 interface Series {
   /** Figures so far: p50 and p95 of each kind. */
   figures: BenchResult['figures'];

@@ -13,8 +13,7 @@ const LEAST_SECONDS = 1;
 
 /**
  * Measures the creation of the baseline, and for each later migration how long it holds its locks with a million rows
- * in every locked table. One database goes through all of them; tables are filled before the first migration that locks
- * them.
+ * in every locked table. One database gets all of them; tables are filled before the first migration that locks them.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 10_000 : 1_000_000;

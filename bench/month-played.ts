@@ -11,17 +11,15 @@ const DAY = 24 * HOUR;
 /** Start of the month. Clocks change in America on its fourth day, in Europe on its twenty-fifth. */
 const FROM = Date.parse('2026-03-05T00:00:00Z');
 const DAYS = 30;
-/**
- * Time (ms) after which no further day is started, and after which the oracle tries no further order of campaigns.
- */
+/** Time (ms) after which no further day is started, and after which the oracle tries no further order of campaigns. */
 const PLAY_MS = 9 * MINUTE;
 const ALL_MS = 12 * MINUTE;
 /** Fraction of the oracle's capacity that should be sent. */
 const SHARE = 0.97;
 
 /**
- * Plays thirty days of a workspace email by email through the engine's verbs with a simulated clock. Checks every rule
- * at every hour, and measures the used share of the capacity. A slow machine plays fewer days.
+ * Plays thirty days of a workspace email by email through the engine's functions with a simulated clock. Checks every
+ * rule at every hour, and measures the used share of the capacity. A slow machine plays fewer days.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const size = context.quick ? { mailboxes: 4, leads: 100 } : { mailboxes: 24, leads: 1_200 };

@@ -35,7 +35,7 @@ export async function fillWorld(
 ): Promise<LivingWorld> {
   const { db } = deps;
   const { organizationId } = await createTenant(deps, 'Month');
-  // Only contact searches read this index, and filling it takes longer than everything else.
+  // Only contact searches read this index, and filling it takes longer than all other work.
   await db.raw('drop index contacts_search');
   const tag = await createLabel(deps, organizationId, 'tag');
   const create = (fields: Record<string, unknown> = {}) =>
@@ -80,7 +80,7 @@ export async function fillWorld(
   return { organizationId, campaigns, mailboxes, emailsToday: count };
 }
 
-/** Inserts mailboxes, of which 1 in 50 is disabled. */
+/** Inserts mailboxes; 1 in 50 is disabled. */
 async function fillMailboxes(db: RawDb, org: string, mailboxes: number): Promise<void> {
   await db.raw(
     `insert into mailboxes (id, organization_id, email, provider, status, smtp, credentials, min_wait_time, campaign_limit, created_at, updated_at)
@@ -111,8 +111,8 @@ async function fillPools(db: RawDb, org: string, campaigns: LivingWorld['campaig
 }
 
 /**
- * Inserts leads, of which the first sixth in order of entry was emailed: most of those have finished, the others wait
- * for their second email. 1 % of all leads is held, 20 % wait for their time, and for 2 % the time has come.
+ * Inserts leads; the first sixth in order of entry was emailed. Most of those have finished, the others wait for their
+ * second email. 1 % of all leads is held, 20 % wait for their time, and for 2 % the time has come.
  */
 async function fillLeads(
   db: RawDb,
@@ -155,8 +155,8 @@ async function fillLeads(
 }
 
 /**
- * Inserts emails. Up to half of a mailbox's cap was sent today, one per gap; for 1 in 10 mailboxes all of it. One in
- * three has reserved slots. 98 % of the mailboxes have sent three emails of the campaign with a ramp.
+ * Inserts emails. Up to half of a mailbox's cap was used today, one email per gap; 1 in 10 mailboxes has used all of
+ * it. One in three has reserved slots. 98 % of the mailboxes have sent three emails of the campaign with a ramp.
  */
 async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaigns']): Promise<void> {
   const common = `id, organization_id, campaign_id, enrollment_id, step_id, mailbox_id, state, recipient, message_id, slot_at, slot_day, sent_at, is_first, created_at, updated_at`;

@@ -42,8 +42,8 @@ const ASKING: Asking[] = [
 ];
 
 /**
- * Measures the cost of one slot with very many mailboxes, and of one pick of due leads among very many waiting ones, in
- * the middle of a busy day.
+ * Measures the cost of one slot with very many mailboxes, and of one selection of due leads among very many waiting
+ * ones, in the middle of a busy day.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const mailboxes = context.quick ? 1_000 : 10_000;
@@ -146,7 +146,7 @@ interface Bench {
 }
 
 /**
- * Durations of slots, one after the other (ms): elapsed time, CPU time of the database session, and of session and this
+ * Durations (ms) of consecutive slots: elapsed time, CPU time of the database session, and CPU time of session and this
  * process together.
  */
 interface SlotTimes {
@@ -157,7 +157,7 @@ interface SlotTimes {
 
 function tell({ clock, session, both }: SlotTimes): string {
   const of = (values: readonly number[]): string => `${ms(median(values))}, ${ms(percentile(values, 0.99))}`;
-  // Not every system provides the CPU time of a single process this exactly.
+  // Some systems do not report the CPU time of a single process this exactly.
   if (session.some(Number.isNaN)) return of(clock);
   return `${of(clock)}; processor time ${of(both)}, of that PostgreSQL ${of(session)}`;
 }
@@ -235,8 +235,8 @@ async function busyMailboxes(deps: TestDeps, world: LivingWorld, count: number):
 }
 
 /**
- * Measures picking the next leads of an order (locked, then released), and before that the iterations that number the
- * leads and requeue due ones.
+ * Measures the selection of the next leads of an order (locked, then released), and before it the iterations that
+ * number the leads and requeue due ones.
  */
 async function measurePicks(
   ctx: Ctx,
@@ -259,7 +259,7 @@ async function measurePicks(
   };
   const turns = await page(orderLeads);
   const back = await page(requeueCalled);
-  // Does what autovacuum does in a campaign whose leads wait for hours.
+  // Imitates autovacuum in a campaign whose leads wait for hours.
   if (turns.length > 1) await deps.db.raw('vacuum analyze enrollments');
   const took: number[] = [];
   for (let round = 0; round < rounds; round += 1) {

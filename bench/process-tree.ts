@@ -13,7 +13,7 @@ export interface TreeProcess {
   memoryBytes: number;
 }
 
-/** Reads a process and its descendants. Processes that end meanwhile are omitted. */
+/** Reads a process and its descendants. Processes that end in the meantime are omitted. */
 export function readTree(root: number): TreeProcess[] {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readStat(Number(name)) ?? []) : []));
   const found: TreeProcess[] = [];

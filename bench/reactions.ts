@@ -248,7 +248,7 @@ async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) 
     const fields = { campaignId, enrollmentId: enrollmentId!, stepId: stepIds[0]!, contactId, mailboxId, recipient };
     sends.push((await createSend(deps, org, fields)).id);
   }
-  // It warns once; all further checks do the same work.
+  // The check warns once; all further checks do the same work.
   const bounce = (inside: boolean) => {
     const send = { id: sends.pop()! };
     return transact(ctx, async (tx) => {

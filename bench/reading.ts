@@ -13,8 +13,8 @@ const SEED = 1;
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /**
- * Measures the reading of held-out people of training/people: as the application does it (rules and model), and by the
- * model alone. The targets apply to the application.
+ * Measures the classification of held-out writers of training/people: by the application (rules and model), and by the
+ * model without rules. The targets apply to the application.
  */
 export async function run(): Promise<BenchResult> {
   const all = sentences();

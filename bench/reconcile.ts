@@ -16,10 +16,7 @@ const BATCH = 100;
 /** Number of starts per second of the part that uses Temporal. */
 const RATE = 50;
 
-/**
- * Measures the search for missing runs with very many rows: if every run is open, if every run is missing, and its
- * rate.
- */
+/** Measures the search for missing workflows with very many rows: with all open, with all missing, and its rate. */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 5_000 : 100_000;
   const { assembly, stack, log } = context;
@@ -52,7 +49,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const again = await reconcile(ask(new Map()), { dryRun: true });
   await db.raw('truncate outbox');
 
-  // On the development server every run is queried, as after the loss of its storage.
+  // On the development server every workflow is queried, as after the loss of its storage.
   const workflows = createWorkflowGateway(assembly.temporal, config, silentLogger, db);
   const clear = 'truncate enrollments, campaigns, contact_imports, webhook_deliveries, webhook_endpoints cascade';
   await db.raw(clear);
@@ -130,8 +127,8 @@ const sum = (reports: readonly FamilyReport[], what: 'checked' | 'missing') =>
   reports.reduce((total, report) => total + report[what], 0);
 
 /**
- * Inserts rows of each family whose run must be open, and as many whose run has ended. Half of the active contacts
- * belong to one paused campaign.
+ * Inserts rows of each family whose workflow must be open, and as many whose workflow has ended. Half of the active
+ * contacts belong to one paused campaign.
  */
 async function fill(db: RawDb, rows: number): Promise<void> {
   const organization = `md5('organization' || n % 10)::uuid`;

@@ -29,7 +29,7 @@ export async function writeResult(name: string, result: BenchResult, versions: R
   await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(stored, null, 2)}\n`);
 }
 
-/** Writes RESULTS.md from the stored results. Sections of other programs stay at its end. */
+/** Writes RESULTS.md from the stored results. Other programs' sections stay at its end. */
 export async function writeReport(names: readonly string[]): Promise<void> {
   const others = (await readFile(REPORT, 'utf8').catch(() => ''))
     .split(/^(?=## )/m)

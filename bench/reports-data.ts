@@ -19,7 +19,7 @@ import {
 } from './reports-emails.ts';
 import { groupTables, groupValues } from './reports-groups.ts';
 
-/** One in so many contacts is a person with known events; a third of those convert. */
+/** One in this many contacts is a person with known events; a third of those convert. */
 const PEOPLE_EVERY = 10;
 const CONVERTS_EVERY = 3;
 const EVENTS = ['user.signed-up', 'app.opened', 'invoice.paid', 'app.opened'] as const;
@@ -218,7 +218,8 @@ function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
 }
 
 /**
- * Returns the counts of an email in the hour of its sending: as many rows as the subscriber keeps, with similar counts.
+ * Returns the counts of an email in the hour of its sending: as many rows as the subscriber stores, with similar
+ * counts.
  */
 function countsOf(email: Email): number[] {
   const { opened, clicked, replied, positive, bounced } = email;
@@ -286,7 +287,7 @@ function* counts(shape: Shape, office: Office): Generator<Table> {
   };
 }
 
-/** Sums values by key and time. Emails are ordered by time, so a period is complete soon after it has passed. */
+/** Sums values by key and time. Emails are ordered by time, so a period is complete soon after its end. */
 function* summed(
   shape: Shape,
   office: Office,

@@ -2,11 +2,11 @@ import { DAY_MS } from '../lib/clock.ts';
 import type { Cell } from './fill.ts';
 
 /**
- * The emails of a bench of reports, each from its number alone, so that every table can be written by itself: a few campaigns have most of the emails,
- * they become more towards now, with two seasons a year, and contacts come round in turn.
+ * The emails of a reporting bench. Each is derived from its number, so that every table can be written separately. A
+ * few campaigns have most of the emails, volume grows towards now with two seasons a year, and contacts recur in turn.
  */
 
-/** Amount of data. */
+/** Numbers of rows of a reporting bench. */
 export interface Shape {
   contacts: number;
   sends: number;

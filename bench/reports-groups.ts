@@ -14,8 +14,8 @@ import {
 } from './reports-emails.ts';
 
 /**
- * Rows of the groups of the bench's emails. `heron facts rebuild` would create the same rows, but takes a third of the
- * data set's allowed time, because it queries the database per email.
+ * Rows of the groups of the bench's emails. `heron facts rebuild` would create the same rows, but needs a third of the
+ * allowed time for the data set, because it queries the database per email.
  */
 
 type Dimension = keyof typeof GROUP_PLACES | 'category';
@@ -40,7 +40,7 @@ const NUMBERS: Record<Dimension, (email: Email) => number> = {
   category: ({ n }) => (n % 3 === 0 ? 1 + (n % 7) : 0),
 };
 
-/** Value of a group's number; null for emails without one. */
+/** Returns the value of a group's number; null for emails without a group. */
 const VALUES: Record<Dimension, (number: number, office: Office) => string | null> = {
   all: () => 'all',
   campaign: (number, { campaignIds }) => campaignIds[number]!,

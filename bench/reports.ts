@@ -153,7 +153,7 @@ async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: st
   await raw.raw('analyze');
   await step('visit_facts', async () => {
     const writeVisits = async () => {
-      // Splits the visitors in two halves, because one insert uses one process.
+      // Splits the visitors into two halves, because one insert uses one process.
       const half = (n: number) =>
         raw.raw(
           `insert into visit_facts (organization_id, visitor, part, key, campaign_id, first_at)

@@ -12,7 +12,7 @@ const STEPS = 2;
 const MOST_PERCENT = 5;
 
 /**
- * Measures the cost of row-level security: two installations that differ only in ROW_SECURITY, alternating, with a list
+ * Measures the cost of row-level security: two installations that differ only in ROW_SECURITY alternate, with a list
  * and a campaign each.
  */
 export async function run(off: BenchContext): Promise<BenchResult> {

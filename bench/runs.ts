@@ -24,9 +24,9 @@ const WITHIN_MS = 10_000;
 const SAMPLE = 20;
 
 /**
- * Measures runs from the accepted request to an active campaign, compared to an empty workflow with as many activities.
- * Also measures the time from a person's decision to the active campaign, and how soon after their deadline waiting
- * runs end.
+ * Measures runs from the accepted request to an active campaign, compared with an empty workflow with as many
+ * activities. Also measures the time from a person's decision to the active campaign, and the delay between the
+ * deadline and the end of waiting runs.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log, assembly, stack } = context;
@@ -39,7 +39,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const bareCpu = cpuSeries({ worker: bareWorker.pid, temporal: temporal?.pid, client: process.pid });
   // Work after a launch (launchers, counts, reactions) is not part of a round's duration, but of its CPU time.
   const rest = () => untilAtRest([api.pid, worker.pid, temporal?.pid, postgres?.pid]);
-  /** Returns runs per second, with the CPU time until everything is idle. */
+  /** Returns runs per second, with the CPU time until all processes are idle. */
   const rateOf = async (cpu: typeof heronCpu, work: () => Promise<unknown>): Promise<number> => {
     let ms = 0;
     await cpu.during(count, async () => {
@@ -145,7 +145,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
 
 interface Desk {
   tenant: Tenant;
-  /** Requests runs as a person, whose launch needs no approval, and waits until all are active. Returns their ids. */
+  /** Requests runs as a person, whose launches need no approval, and waits until all are active. Returns their ids. */
   launch(count: number): Promise<string[]>;
   /** Returns the times (ms) from decision to active run, one run after the other. */
   decide(count: number): Promise<number[]>;
@@ -222,8 +222,8 @@ function requestOf(mailboxId: string) {
 }
 
 /**
- * Returns sending hours far from now. With working hours, results would depend on the time of day, because emails would
- * be refused by this bench's mail server only during the day.
+ * Returns sending hours that do not include the present time. With working hours, results would depend on the time of
+ * day, because emails would be refused by this bench's mail server only during the day.
  */
 function closedNow(now: Date) {
   const hour = String((now.getUTCHours() + 6) % 24).padStart(2, '0');
@@ -252,7 +252,7 @@ async function bareRound(client: Client, count: number): Promise<string[]> {
   return handles.map(({ workflowId }) => workflowId);
 }
 
-/** Lets runs wait for a person until one deadline. Returns how long after it each was denied (ms). */
+/** Lets runs wait for a person until one deadline. Returns the delays (ms) of their denials after it. */
 async function expireAll(
   { deps }: TestAssembly,
   { organizationId, apiKeyId }: Tenant,

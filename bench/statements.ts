@@ -17,7 +17,7 @@ interface CountedWork {
 
 /**
  * Runs work once with a worker that counts its statements (test/harness/statement-counter.ts) in place of the stack's
- * own. The same worker is then counted while idle, and that rate is subtracted for the duration of the work.
+ * own. The worker is then counted while idle, and that rate is subtracted for the duration of the work.
  * @param pieces number of pieces that the work consists of
  */
 export async function countWorker(

@@ -151,9 +151,9 @@ function pages(ctx: Ctx): () => Promise<void> {
 }
 
 /**
- * Creates a workspace with many messages of two years in conversations of two, over 20 mailboxes: 10 % unseen, some
- * bounces, some filed elsewhere, some with our message last. Written in bulk, with triggers off and the large indexes
- * built at the end.
+ * Creates a workspace with many messages from two years in conversations of two, over 20 mailboxes: 10 % unseen, some
+ * bounces, some filed elsewhere, some ending with ours. Written in bulk, with triggers off and the large indexes built
+ * at the end.
  */
 async function fillInbox(deps: TestDeps, messages: number, log: (line: string) => void): Promise<Filled> {
   const { db } = deps;
@@ -226,7 +226,7 @@ async function fillInbox(deps: TestDeps, messages: number, log: (line: string) =
   return { organizationId, mailboxIds, frequentLabel, rareLabel };
 }
 
-/** Adds as many sent emails that were written here, with the same vocabulary. */
+/** Adds as many sent emails written in Heron, with the same vocabulary. */
 async function fillSent(
   { db }: TestDeps,
   { organizationId, mailboxIds }: Filled,

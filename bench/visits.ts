@@ -21,7 +21,7 @@ export interface Opened {
   headingMs: number;
   allMs: number;
   /**
-   * CPU time (ms) of the page's thread until everything is shown, on the slowed processor; little affected by other
+   * CPU time (ms) of the page's thread until all content is shown, on the slowed processor; little affected by other
    * load.
    */
   cpuMs: number;
@@ -55,7 +55,7 @@ interface Scrolled {
   frames: number[];
   /** CPU time (ms) of the page's thread per frame, not slowed. */
   cpuMsPerFrame: number;
-  /** Number of frames without a row in the middle of the window, because it was not rendered yet. */
+  /** Number of frames without a row in the middle of the window, because the row was not rendered yet. */
   empty: number;
   /** Number of rows loaded at the end. */
   rows: number;
@@ -75,7 +75,7 @@ export async function scrollList(visits: Visits, path: string, pixels: number, f
   });
 }
 
-/** Clicks through links of the navigation. Returns the times (ms) until everything is shown, by name. */
+/** Clicks through links of the navigation. Returns the times (ms) until all content is shown, by name. */
 export async function clickThrough(visits: Visits, rooms: readonly string[]): Promise<Record<string, number>> {
   return withPage(visits, async (page) => {
     await page.goto(visits.url);
@@ -84,7 +84,7 @@ export async function clickThrough(visits: Visits, rooms: readonly string[]): Pr
     const times: Record<string, number> = {};
     for (const path of rooms) {
       const link = page.locator(`nav a[href="${path}"]`).first();
-      // Hovers briefly before the click, as people do.
+      // Hovers briefly before the click, like a person.
       await link.hover();
       await page.waitForTimeout(100);
       times[path] = (await page.evaluate(clickAndWait(path))) as number;
@@ -146,7 +146,7 @@ async function threadMs(cdp: CDPSession): Promise<number> {
   return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
 }
 
-/* The following runs in the page, as text; it is not code for Node. */
+/* The following script runs in the page, as text, and not in Node. */
 
 /** Records when the first heading was painted, which is when the frame after the next one begins. */
 const WATCH_HEADING = `

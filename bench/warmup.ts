@@ -17,7 +17,7 @@ const MAILBOXES = 10_000;
 const PLANNED_IN_MS = 10_000;
 const TASKS_PER_EMAIL = 2;
 const FROM = new Date('2026-05-04T00:05:00Z');
-/** Maximum number of ramp days that mailboxes have behind them, evenly distributed. */
+/** Maximum number of past ramp days of mailboxes, evenly distributed. */
 const RAMP_DAYS = 20;
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC'];
 /**
@@ -97,9 +97,7 @@ async function planDays(deps: TestDeps, mailboxes: number, days: number): Promis
   return found;
 }
 
-/**
- * Makes mailboxes exchange their emails by their runs at the accelerated pace, and counts the runs' workflow tasks.
- */
+/** Lets the workflows of mailboxes exchange their emails at the accelerated pace, and counts their workflow tasks. */
 async function playExchange(
   { assembly: { deps, temporal } }: BenchContext,
   { mailboxes, each }: { mailboxes: number; each: number },
@@ -143,7 +141,7 @@ async function playExchange(
   }
 }
 
-/** Inserts the plan of a day as of a few hours into it. */
+/** Inserts the plan of a day in its state after a few hours. */
 async function insertPlan(
   { db }: TestDeps,
   organizationId: string,
@@ -170,7 +168,7 @@ async function insertPlan(
   );
 }
 
-/** Moves planned replies forward by the same factor as everything else, with the signal that planning them sends. */
+/** Moves planned replies forward by the same factor, with the signal that planning them sends. */
 async function hurryReplies(ctx: Ctx, { db }: TestDeps): Promise<void> {
   const replies: { id: string; mailbox_id: string; slot_at: Date; created_at: Date }[] = await db('warmup_mails')
     .where({ organization_id: ctx.actor.organizationId, state: 'reserved' })

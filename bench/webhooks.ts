@@ -9,14 +9,14 @@ import type { BenchContext, BenchResult, Helper } from './context.ts';
 const ORGANIZATIONS = 40;
 /** Number of events in one emitting transaction. */
 const PER_TRANSACTION = 25;
-/** Maximum number of emitted and not yet received events while the engine is kept busy. */
+/** Maximum number of emitted but unreceived events while the engine is kept busy. */
 const AHEAD = 2_000;
 const BARE_CONCURRENCY = 100;
 const WARM_UP_EVENTS = 2_000;
 const TARGET_RATE = 1_000;
 const LATENCY_RATE = 200;
 
-/** Event that every endpoint gets; its payload has a typical size. */
+/** Event sent to every endpoint, with a payload of typical size. */
 const EVENT = 'team.member_role_changed';
 
 /**
@@ -159,11 +159,11 @@ interface Ledger {
 interface Desk {
   url: string;
   bodies(count: number): Promise<{ id: string; event_type: string; body: string }[]>;
-  /** Emits as fast as deliveries are made. */
+  /** Emits events at the rate of deliveries. */
   busy(until: { events: number } | { forMs: number }): Promise<Busy>;
   /** Emits at a rate, with one transaction per event up to a few hundred per second. */
   steady(options: { rate: number; forMs: number }): Promise<Steady>;
-  /** Makes every tenth endpoint accept requests without answering from now on. */
+  /** Makes every tenth endpoint accept requests without answering, from then on. */
   hangOneInTen(): Promise<void>;
   ledger(): Promise<Ledger>;
 }

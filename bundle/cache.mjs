@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 /** The project's folder. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Folder of everything that can be regenerated. */
+/** Folder of all regenerable files. */
 export const CACHE = join(ROOT, '.heron', 'cache');
 
 const DAY_MS = 86_400_000;
 /** Age (ms) at which unused folders are removed. */
 const UNUSED_MS = 7 * DAY_MS;
 
-/** Marks folders as used by this process, now and once a day, because it may load a part of them weeks later. */
+/** Marks folders as used by this process, now and once a day, because it may load parts of them weeks later. */
 export function keepUsed(...folders) {
   const mark = () => {
     const now = new Date();

@@ -45,7 +45,7 @@ function findFresh(record) {
     if (!existsSync(join(folder, LINK)) || stamps.some(([path, stamp]) => stampOf(path) !== stamp)) return undefined;
     return folder;
   } catch (error) {
-    // There is no bundle yet, or a source was deleted.
+    // No bundle exists yet, or a source was deleted.
     if (error.code === 'ENOENT') return undefined;
     throw error;
   }
@@ -65,16 +65,16 @@ async function makeBundle(paths, replaced, record) {
     const read = [...MAKERS, ...sources];
     const texts = read.flatMap((path) => [path, readFileSync(join(ROOT, path))]);
     const folder = join(BUNDLES, digest([record, joined, ...texts]));
-    // Another process may have made an identical bundle before.
+    // Another process may have created an identical bundle before.
     renameUnlessMade(making, folder);
-    // If a source changed meanwhile, the bundle may be outdated: it is not recorded, and the next process bundles
+    // If a source changed in the meantime, the bundle may be outdated: it is not recorded, and the next process bundles
     // again.
     if (read.every((path) => statSync(join(ROOT, path)).mtimeMs < startedAt))
       writeWhole(record, JSON.stringify({ folder, stamps: read.map((path) => [path, stampOf(path)]) }));
     return folder;
   } finally {
     rmSync(making, { recursive: true, force: true });
-    // Its service process would otherwise run as long as this process.
+    // Stops esbuild's service process, which would otherwise run as long as this process.
     await (await import('esbuild')).stop();
   }
 }
@@ -82,8 +82,8 @@ async function makeBundle(paths, replaced, record) {
 /**
  * Bundles entry points for production: all files into one folder, with packages loaded from node_modules.
  * @param {string[]} entries paths of the sources
- * @param {string} outdir folder below the one that represents the project's, where modules look for data files of the
- * sources
+ * @param {string} outdir folder that corresponds to a subfolder of the project, where modules look for data files of
+ * the sources
  */
 export async function bundleForProduction(entries, outdir) {
   const sourceUrl = (path) => `new URL("../${path.replace(/\.ts$/, '.js')}", import.meta.url).href`;
@@ -152,7 +152,7 @@ function externalPackages(specifiers) {
   return {
     name: 'external-packages',
     setup({ onResolve, resolve: find }) {
-      // This program is plain JavaScript and is used from its own path by programs that bundle others.
+      // This program is plain JavaScript, and programs that bundle others import it from its own path.
       onResolve({ filter: /^\..*\.mjs$/ }, ({ path, resolveDir }) => ({
         path: resolve(resolveDir, path),
         external: true,
@@ -164,7 +164,7 @@ function externalPackages(specifiers) {
           return { path: `joined/${joinedFile(path)}`, external: true };
         }
         if (isInstalled(path)) return { path, external: true };
-        // Packages of a workspace (client, web) are only found from there.
+        // Packages of a workspace (client, web) are found only from there.
         const { path: file, errors } = await find(path, { resolveDir, kind, pluginData: FOUND });
         return errors.length > 0 ? { errors } : { path: file, external: true };
       });

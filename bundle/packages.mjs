@@ -16,7 +16,7 @@ const APART = [
   '@opentelemetry/*',
   '@node-rs/*',
   'pino',
-  // Drivers of knex for other databases; none is installed.
+  // Drivers of knex for other databases, none of which is installed.
   'better-sqlite3',
   'mariadb',
   'mariadb/callback',
@@ -58,7 +58,7 @@ export function joinedFile(specifier) {
 
 /**
  * Joins the packages imported by the project's sources, unless that was done before (about 3 s). Each specifier becomes
- * a module with the same exports. Code shared by two of them is in one further file, so that nothing exists twice.
+ * a module with the same exports. Code shared by two of them is in a separate file, so that nothing exists twice.
  * @param {Iterable<string>} needed specifiers that must be included
  * @returns {Promise<string>} folder of the joined files
  */

@@ -18,7 +18,7 @@ const [, , entry] = process.argv;
 if (!entry) throw new Error('run.mjs needs the TypeScript file to run');
 const source = resolve(entry);
 const { fileOf } = await bundleEntries([source]);
-// Gives the program the arguments that it would get if Node ran its source.
+// Sets the arguments that the program would have if Node ran its source.
 process.argv.splice(1, 2, source);
 process.noDeprecation ||= true;
 process.setSourceMapsEnabled(true);

@@ -1,6 +1,6 @@
 /**
  * `npm run client`: writes src/schema.ts, the types of every endpoint, from the API's own OpenAPI document. The file is
- * not in git. Its first line names the sources it was made from; if they are unchanged, nothing is generated.
+ * not in git. Its first line names its sources; if they are unchanged, nothing is generated.
  */
 import { execFile } from 'node:child_process';
 import { readFile, rename, writeFile } from 'node:fs/promises';

@@ -4,7 +4,7 @@ interface Operation {
   responses: Record<string, { content?: object }>;
 }
 
-/** Parts of the API's OpenAPI document from which types are made. */
+/** Parts of the API's OpenAPI document that become types. */
 export interface ApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: Record<string, object>;
@@ -19,7 +19,10 @@ export async function typesOf(document: ApiDocument): Promise<string> {
   return withoutNeedless(astToString(await openapiTS(shortened(document) as unknown as OpenAPI3, options)));
 }
 
-/** Removes parts that types do not need: webhooks, examples, headers, and repeated errors of each endpoint. */
+/**
+ * Returns the document without the parts that types do not need: webhooks, examples, headers, and repeated errors of
+ * each endpoint.
+ */
 function shortened({ webhooks: _, ...document }: ApiDocument): ApiDocument {
   const paths = Object.entries(document.paths)
     .filter(([path]) => path.startsWith('/v1/'))
@@ -42,7 +45,7 @@ function shortened({ webhooks: _, ...document }: ApiDocument): ApiDocument {
 }
 
 /**
- * Without an operationId the types of an operation are placed at its path and method. Of its texts only the summary is
+ * Without an operationId the types of an operation are placed at its path and method. Only the summary of its texts is
  * kept.
  */
 function shortenedOperation({ responses, ...operation }: Operation): object {

@@ -6,10 +6,10 @@ import { runStatement, type Bindings, type StatementResult } from './statement.t
 import type { InsertQuery, TableQuery } from './table-query.ts';
 
 /**
- * Reason why work may read or write rows of several organizations, or of none.
+ * Reason why code may access rows of several organizations, or of none.
  * - `credential`: a look-up by the hash of a secret, a mailed token or a signed link, before the organization is known
  * - `person`: rows that belong to a person and not to an organization: accounts, sessions, memberships, open
- * invitations
+ *   invitations
  * - `application`: rows of an OAuth application in every organization that granted it
  * - `engine`: loops that serve all organizations at once: fan-out, deliveries, mailbox leases, the outbox
  * - `maintenance`: sweeps, retention, readiness, starting missing runs

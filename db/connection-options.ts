@@ -6,8 +6,8 @@ const CONNECT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * Returns the options that every connection to PostgreSQL has. A host that vanishes sends nothing, so each connection
- * needs limits of its own.
+ * Returns the options that every connection to PostgreSQL has. A host that disappears sends nothing, so each connection
+ * needs its own limits.
  * @param url postgres:// connection string
  * @param name application name in pg_stat_activity
  */
@@ -28,7 +28,8 @@ export function connectionOptions(
 }
 
 /**
- * Opens a single connection. It ends with its statements' errors only: an error while it is idle fails the next one.
+ * Opens a single connection. Only errors of its statements end it: an error on an idle connection fails the next
+ * statement.
  * @throws the error of the connection
  */
 export async function openClient(url: string, name: string): Promise<pg.Client> {

@@ -129,8 +129,8 @@ interface Pooled {
 const READ_ONLY = '25006';
 
 /**
- * Discards a pooled connection whose server has become a read-only standby, so that the next connection is made to the
- * new primary. A connection that is never idle would otherwise stay there forever.
+ * Discards a pooled connection whose server has become a read-only standby, so that the next connection uses the new
+ * primary. A busy connection would otherwise stay with the standby indefinitely.
  */
 function leaveStandby(connection: pg.Client): void {
   const pooled = connection as unknown as Pooled;

@@ -69,7 +69,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
 /** SQLSTATE classes for values that a column cannot hold (22) and rows that a constraint refuses (23). */
 const REFUSED = /^2[23]/;
 
-/** Returns true if PostgreSQL refused to write a row, also for the public error made from the constraint. */
+/** Returns true if PostgreSQL refused to write a row; also for the public error derived from the constraint. */
 export function isRefusedRow(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : error;
   return REFUSED.test(databaseFault(cause)?.code ?? '');
@@ -109,8 +109,8 @@ const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EN
 const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered|timeout expired)/;
 
 /**
- * Returns true if a statement failed because the database was unreachable, the connection broke, or the server cannot
- * write for now.
+ * Returns true if a statement failed because the database is unreachable, the connection broke, or the server
+ * temporarily cannot write.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code, name, message } = (databaseFault(error) ?? error ?? {}) as Partial<Error & { code: unknown }>;

@@ -4,7 +4,7 @@ import type { Message } from '../messages/index.ts';
 
 export type { Message };
 
-/** An object whose keys only its writer knows. */
+/** An object whose keys are defined by its writer. */
 export type JsonObject = Record<string, unknown>;
 
 /** The changed fields of an entry of the audit trail. */
@@ -41,7 +41,7 @@ export interface StoredIssue {
   fix: Message;
 }
 
-/** One position of a payment: quantity and price of an item. */
+/** One item of a payment: quantity and price. */
 export interface PaymentLine {
   label: Message;
   quantity: number;
@@ -50,14 +50,14 @@ export interface PaymentLine {
   interval: 'month' | 'once';
 }
 
-/** A received message as the trained model reads it. */
+/** Result of the trained model for a received message. */
 export interface StoredAnswer {
   kind: string;
-  /** 0 to 1. */
+  /** Confidence, from 0 to 1. */
   confidence: number;
-  /** Words that spoke most for the kind, as they stand in the text. */
+  /** Words of the text with the strongest evidence for the kind. */
   words: string[];
-  /** The wish of an opt-out, certain or doubtful; null for other kinds. */
+  /** Kind of an opt-out, certain or doubtful; null for other kinds. */
   force: 'stop' | 'erase' | 'legal' | null;
   /** Day of a return or of "not now", UTC, as RFC 3339 text. */
   until: string | null;
@@ -129,7 +129,7 @@ export interface PolicyReason {
 }
 
 /**
- * Exact content of an action that an approver decides on. Its hash is stored beside it and compared when the action is
+ * Exact content of an action for the approver's decision. Its hash is stored beside it and compared when the action is
  * executed.
  */
 export interface ApprovalContent {
@@ -145,17 +145,17 @@ export interface ApprovalContent {
     addresses?: string[];
   };
   senders: ApprovalSender[];
-  /** Schedule of the campaign, or a moment. Null means at once. */
+  /** Schedule of the campaign, or a time. Null means at once. */
   schedule: JsonObject | null;
   /** The whole template: every email with its variants, in sending order, and the other steps. */
   steps: ApprovalStep[];
-  /** Up to three emails as their recipients would see them. */
+  /** Up to three emails in the form that recipients would see. */
   samples: ApprovalSample[];
   /** Further content of the decision, such as an order of mailboxes with its prices. */
   details?: JsonObject;
 }
 
-/** A sender as its recipients see it, and the server that its emails leave through. */
+/** A sender in the form that recipients see, with its outgoing server. */
 interface ApprovalSender {
   mailbox_id: string;
   /** The From address. */
@@ -166,17 +166,17 @@ interface ApprovalSender {
   smtp?: string;
   signature_plain?: string;
   signature_html?: string;
-  /** The verified domain of its links; empty: that of the campaign or the installation. */
+  /** The verified domain of its links. Empty if it uses the domain of the campaign or installation. */
   tracking_domain?: string;
 }
 
 /** Fingerprints of an approved content, as each claim of an email compares them. */
 export interface ApprovalBinding {
-  /** By the mailbox's id. */
+  /** Keyed by mailbox id. */
   senders: Record<string, BoundSender>;
-  /** By the id of the variant, or of the step where it has none; a single email has the key `email`. */
+  /** Keyed by the id of the variant, or of the step if it has none; a single email has the key `email`. */
   copies: Record<string, BoundCopy>;
-  /** Settings that shape every email, as they are. */
+  /** Settings that affect every email, unchanged. */
   settings: JsonObject;
   /** Merge fields that the texts read. */
   fields: string[];
@@ -212,7 +212,7 @@ export interface ApprovalStep {
   settings?: JsonObject;
 }
 
-/** An email as it would be sent. */
+/** A rendered sample email. */
 export interface ApprovalSample {
   to: string;
   from: string;
@@ -252,7 +252,7 @@ export interface SendAsAddress {
   verified: boolean;
 }
 
-/** Name of the person who uses a managed mailbox. Either part may be empty. */
+/** Name of the person who uses a managed mailbox. Each part may be empty. */
 export interface PersonName {
   first_name: string;
   last_name: string;
@@ -261,7 +261,7 @@ export interface PersonName {
 /** A domain in an order of managed mailboxes. */
 export interface OrderedDomain {
   domain: string;
-  /** True if the order registers the domain. False if the workspace already has it. */
+  /** True if the order registers the domain. False if the workspace already owns the domain. */
   registration: boolean;
   /** One-time price (cents) of the registration for a year. 0 without a registration. */
   price_cents: number;
@@ -315,7 +315,7 @@ export interface AutomationCondition {
   expression?: string | undefined;
 }
 
-/** An edge between two nodes. An edge from a condition belongs to one of its answers. */
+/** An edge between two nodes. An edge from a condition belongs to one of its results. */
 export interface AutomationEdge {
   id: string;
   source: string;
@@ -330,7 +330,7 @@ export interface AutomationFilter {
   campaign_ids?: string[] | undefined;
 }
 
-/** Outcome of one node of an automation, as its run records it. */
+/** Outcome of one node of an automation, stored with its run. */
 export interface AutomationNodeResult {
   node_id: string;
   type: 'trigger' | 'condition' | 'action';

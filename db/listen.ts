@@ -14,7 +14,7 @@ interface ListenOptions {
   retryMs?: number;
   /** Timeout (ms) for opening a connection. Default: that of every connection. */
   connectMs?: number;
-  /** Interval (ms) at which the connection proves that it lives, and the timeout of the proof. */
+  /** Interval (ms) of the checks that the connection is alive, and the timeout of a check. */
   proveMs?: number;
 }
 
@@ -57,7 +57,7 @@ export async function listen(
       await ask(next, `listen ${pg.escapeIdentifier(channel)}`, proveMs);
       if (closed) return;
       onNotify('');
-      // A listener only waits, so nothing else would show that its server is gone.
+      // A listener only waits, so a lost server would otherwise go unnoticed.
       proofs = every(`listen ${channel}`, proveMs, () => ask(next, 'select 1', proveMs), replace);
     } catch (error) {
       replace(error);

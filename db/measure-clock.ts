@@ -4,7 +4,7 @@ import type { Logger } from '../lib/log.ts';
 import { across } from './across.ts';
 import { SERVER_MS, type Db } from './connection.ts';
 
-/** Milliseconds between two measurements of a process's clock, besides the one with each new connection. */
+/** Interval (ms) between two measurements of a process's clock. New connections also measure it. */
 const MEASURE_MS = 30_000;
 /** Milliseconds between two checks of the machine's clock, and between two measurements while it is wrong. */
 const CHECK_MS = 1_000;

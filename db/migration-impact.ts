@@ -21,7 +21,8 @@ export interface MigrationImpact {
   /** Seconds for which the locks are held if each of these tables has a million rows. */
   secondsAtMillionRows: number;
   /**
-   * True if the migration changes only the catalogue and takes as long on empty tables. The bench then fills no tables.
+   * True if the migration changes only the catalogue and takes equally long on empty tables. The bench then fills no
+   * tables.
    */
   rowsDoNotMatter?: true;
 }

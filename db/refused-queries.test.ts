@@ -14,7 +14,7 @@ export async function unread(org: OrgScope): Promise<unknown> {
   return row?.recipient;
 }
 
-/** Must not compile: a pool or transaction has no query methods. Only a scope has. */
+/** Must not compile: a pool or transaction has no query methods. Only a scope can create them. */
 export function unscoped(db: Db, trx: Trx): unknown[] {
   return [
     // @ts-expect-error a query on a pool
@@ -36,7 +36,7 @@ export function unscoped(db: Db, trx: Trx): unknown[] {
   ];
 }
 
-/** Queries that must not compile. The type checker fails if one of them compiles. Nothing here runs. */
+/** Queries that must not compile. The type checker fails if one of the queries compiles. No code here is executed. */
 export function refused(org: OrgScope): unknown[] {
   const now = new Date();
   return [

@@ -4,14 +4,15 @@ import { knexOf } from './raw.ts';
 import { TENANT_ROLE } from './tenant-role.ts';
 
 /**
- * Tables with a policy that statements of an organization never use. Their rows are reached only across organizations.
+ * Tables with a policy that statements of an organization never use. Their rows are accessible only across
+ * organizations.
  */
 const NOT_GRANTED = ['oauth_codes', 'oauth_tokens', 'sessions', 'users', 'webhook_secrets'];
 /** Columns of users that an organization may read about its members. */
 const MEMBER_COLUMNS = 'id, email, first_name, last_name';
 /** Tables that belong to no organization and are read beside an organization's rows. */
 const READ_BY_ALL = ['reaction_subscribers'];
-/** Key of the advisory lock by which concurrent migrations grant one after the other. The number is arbitrary. */
+/** Key of the advisory lock that serializes the grants of concurrent migrations. The number is arbitrary. */
 const GRANT_LOCK = 7_201_948;
 
 /** The tenant role cannot run statements of organizations. The message states the reason and the remedy. */

@@ -2,7 +2,9 @@ import type { Tables } from './schema.ts';
 
 export type TableName = keyof Tables;
 
-/** A row of a table as read. For part of it use `Pick<Row<'sends'>, 'id' | 'state'>`, or shorter {@link Columns}. */
+/**
+ * A row of a table as read. For some columns use `Pick<Row<'sends'>, 'id' | 'state'>`, or the shorter {@link Columns}.
+ */
 export type Row<T extends TableName> = Tables[T]['row'];
 
 /** Some columns of a table, as returned by a statement that selects them. */

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 2d7d362e6b716eee. Types: 14d62f29a652ddd0. */
+/* Written by `npm run db:types`; do not edit. Sources: 5e73b01ed4c90b8f. Types: 0e026a605728eb93. */
 
 import type {
   ApprovalBinding,

@@ -17,7 +17,7 @@ interface WithOptions {
 /**
  * Runs SQL with named bindings immediately, for the scopes (tenancy.ts, across.ts). With DB_PREPARED_STATEMENTS, SQL
  * that runs often is prepared. Its named bindings are translated once, and the result is passed directly to knex's
- * client. To build a knex query for every run would cost more than all other work for a short statement.
+ * client. Building a knex query for every run would cost more than all other work for a short statement.
  * @param name name under which the statement is prepared from its first run on; null never prepares it
  */
 export function runStatement<Found>(
@@ -57,11 +57,11 @@ interface KnexClient {
 interface Entry {
   count: number;
   name: string | undefined;
-  /** Text with `?` for each binding. Null until translated, undefined if knex has to build it every time. */
+  /** Text with `?` for each binding. Null until translated, undefined if knex must build it every time. */
   sql: string | null | undefined;
   /** Names of the bindings in the order of their placeholders. */
   keys: string[];
-  /** Names that look like bindings but are none, such as the type of a cast. */
+  /** Names that only look like bindings, such as the type of a cast. */
   others: string[];
 }
 
@@ -110,7 +110,10 @@ function isPlain(value: unknown): boolean {
   return typeof value !== 'object' || value === null || !('toSQL' in value);
 }
 
-/** Number of runs after which a text is prepared: it is then a constant of the code, not assembled per request. */
+/**
+ * Number of runs after which a text is prepared, because it is then a constant of the code and not assembled per
+ * request.
+ */
 const PREPARE_AFTER = 5;
 const MAX_PREPARED = 250;
 const MAX_SEEN = 2_000;

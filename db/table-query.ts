@@ -10,8 +10,8 @@ type Written<T extends TableName> = { [C in keyof Changes<T>]: Changes<T>[C] | K
 type Narrowed<Result, Part> = Result extends readonly unknown[] ? Part[] : Part | Extract<Result, undefined>;
 
 /**
- * Conditions common to all queries on one table. Columns come from its row type: an unknown name, or a value of another
- * type, does not compile. The types of knex and objection would accept any string as a column.
+ * Conditions common to all queries on one table. Columns come from its row type: an unknown name or a value of another
+ * type does not compile. The types of knex and objection would accept any string as a column.
  */
 interface Conditions<T extends TableName> {
   where(match: { [C in Column<T>]?: Known<T, C> }): this;
@@ -23,16 +23,16 @@ interface Conditions<T extends TableName> {
   whereNotNull(column: Column<T>): this;
   whereIn<C extends Column<T>>(column: C, values: readonly Known<T, C>[] | PromiseLike<object[]>): this;
   whereNotIn<C extends Column<T>>(column: C, values: readonly Known<T, C>[]): this;
-  /** Adds SQL for conditions that the other methods cannot express. Its columns are not checked. */
+  /** Adds SQL for conditions that the other methods cannot express. Its columns are unchecked. */
   whereRaw(text: string, bindings?: readonly Knex.RawBinding[] | Record<string, Knex.RawBinding>): this;
   orderBy(column: Column<T>, direction?: Direction): this;
   orderBy(columns: readonly Column<T>[]): this;
-  /** Adds an order that {@link Conditions.orderBy} cannot express. Its columns are not checked. */
+  /** Adds an order that {@link Conditions.orderBy} cannot express. Its columns are unchecked. */
   orderByRaw(text: string, bindings?: readonly Knex.RawBinding[]): this;
   limit(count: number): this;
   forUpdate(): this;
   forNoKeyUpdate(): this;
-  /** Used with a lock: skips rows that others have locked. */
+  /** Used with a lock: skips rows locked by other transactions. */
   skipLocked(): this;
 }
 
@@ -86,7 +86,7 @@ type EntityChanges<T extends TableName, J extends keyof Row<T>> = {
   [C in keyof Changes<T>]: (C extends J ? Row<T>[C] : Changes<T>[C]) | Knex.Raw;
 };
 
-/** An insert, with a choice of what happens to existing rows. */
+/** An insert with a rule for existing rows. */
 export interface InsertQuery<T extends TableName, Result> extends Promise<Result> {
   returning(all: '*'): InsertQuery<T, Row<T>[]>;
   returning<C extends Column<T>>(columns: C | readonly C[]): InsertQuery<T, Pick<Row<T>, C>[]>;

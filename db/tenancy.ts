@@ -27,8 +27,8 @@ export class OrgScope {
   }
 
   /**
-   * Returns a scope on the same rows whose {@link OrgScope.sql} statements are planned anew for their values each time.
-   * Use it for reports: the best plan depends on the size of a campaign or time range, and a kept plan is made for an
+   * Returns a scope on the same rows whose {@link OrgScope.sql} statements get a new plan for their values each time.
+   * Use it for reports: the best plan depends on the size of a campaign or time range, and a cached plan is made for an
    * average.
    */
   withoutKeptPlans(): OrgScope {
@@ -85,10 +85,10 @@ export class OrgScope {
   }
 
   /**
-   * Waits for an advisory lock by name, held until the transaction ends. The statement is sent at once, like
-   * {@link OrgScope.sql}.
-   * @param keepPlans forces kept plans for the rest of the transaction, whatever the bindings; otherwise PostgreSQL
-   * replans many statements with a list as binding. For hot paths whose statements are written for it
+   * Waits for an advisory lock by name, held until the transaction ends. The statement is sent at once, like {@link
+   * OrgScope.sql}.
+   * @param keepPlans forces cached plans for the rest of the transaction, regardless of the bindings; otherwise
+   * PostgreSQL replans many statements with a list as binding. Only for frequent statements that are written for it
    * @param isShared takes the lock in shared mode: it conflicts only with exclusive holders
    */
   lock(name: string, { keepPlans = false, isShared = false } = {}): Promise<void> {
@@ -123,7 +123,7 @@ export class OrgScope {
 
 /**
  * Returns a handle that marks its statements, objection's included, with one organization. Without row security it
- * returns the handle itself: then only the statement's own condition separates organizations.
+ * returns the handle itself, so that only the statement's own condition separates organizations.
  */
 function knexOfOrganization(handle: Handle, organization: string): Knex {
   const knex = knexOf(handle);

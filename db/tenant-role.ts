@@ -7,7 +7,7 @@ import pg from 'pg';
  */
 export const TENANT_ROLE = 'heron_tenant';
 
-/** Sets role and organization until the transaction ends. `none` means the login. */
+/** Sets role and organization until the transaction ends. `none` means the login role. */
 const SWITCH = `select set_config('role', $1, true), set_config('heron.organization_id', $2, true)`;
 const SWITCH_NAME = 'heron_switch';
 
@@ -35,7 +35,7 @@ export function switchRoles(connection: pg.Client, prepared: boolean, done: (err
     if (control) {
       const [, verb, part] = control;
       open = !/^(?:commit|rollback)$/i.test(verb!) || part !== undefined;
-      // A rollback to a savepoint also reverts settings made inside it.
+      // A rollback to a savepoint also reverts settings made after it.
       current = /^begin$/i.test(verb!) ? null : undefined;
       return send(config, ...rest);
     }

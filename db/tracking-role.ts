@@ -3,13 +3,13 @@ import type { Db } from './connection.ts';
 import { knexOf } from './raw.ts';
 
 /**
- * Login of the public tracking process. An operator creates it with a password; `heron migrate` gives it the rights
- * below and no others. It can open no sealed value, because no column with one is among them.
+ * Login of the public tracking process. An operator creates it with a password; `heron migrate` grants it the following
+ * rights and no others. It cannot open sealed values, because no column with such a value is granted.
  */
 const TRACKING_ROLE = 'heron_tracking';
 
 /**
- * Privileges by table, for opens, clicks, opt-outs, and the check of a name for a certificate. A row lock needs the
+ * Privileges by table, for opens, clicks, opt-outs, and the check of a name for a certificate. A row lock requires the
  * right to update a column: `updated_at` of direct_sends, whose rows are only locked.
  */
 const GRANTS: Readonly<Record<string, readonly string[]>> = {
@@ -53,12 +53,17 @@ const GRANTS: Readonly<Record<string, readonly string[]>> = {
   waits: ['select (id, organization_id, enrollment_id, state)', 'update (state, settled_at)'],
 };
 
-/** Name of the policy that shows the role the rows of every organization: a link names its email and no organization. */
+/**
+ * Name of the policy that lets the role see rows of every organization, because a link contains an email and no
+ * organization.
+ */
 const POLICY = 'tracking';
-/** Key of the advisory lock by which concurrent migrations grant one after the other. The number is arbitrary. */
+/** Key of the advisory lock that serializes the grants of concurrent migrations. The number is arbitrary. */
 const GRANT_LOCK = 7_201_949;
 
-/** Gives the role of the tracking process exactly its rights in this database. Does nothing if there is no such role. */
+/**
+ * Grants the role of the tracking process exactly its rights in this database. Does nothing if the role does not exist.
+ */
 export async function grantTrackingRole(db: Db): Promise<void> {
   await knexOf(db).transaction(async (trx) => {
     const { rows } = (await trx.raw('select from pg_roles where rolname = ?', [TRACKING_ROLE])) as { rows: unknown[] };

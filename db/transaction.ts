@@ -5,8 +5,8 @@ import { knexOf } from './raw.ts';
 const DEADLOCK_TRIES = 4;
 
 /**
- * Runs work in its own transaction. Writers take their locks in one order, but not all know beforehand which locks they
- * need. If two writers deadlock, PostgreSQL rolls one back, and it runs again from its beginning, at most three times.
+ * Runs work in its own transaction. Writers take their locks in one order, but not all of them know the locks
+ * beforehand. If two writers deadlock, PostgreSQL rolls one back. That transaction is repeated at most three times.
  */
 export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -25,7 +25,7 @@ export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): 
  */
 export async function inSavepoint<T>(trx: Trx, work: () => Promise<T>): Promise<T> {
   const connection = knexOf(trx);
-  // Sent together with the first statement of the work, and fails only if that fails too.
+  // Sent together with the first statement of the work, and fails only if that statement fails too.
   const opened = connection.raw('savepoint part').then(undefined, () => undefined);
   let result: T;
   try {

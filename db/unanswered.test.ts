@@ -5,7 +5,7 @@ import { eventually } from '../test/harness/eventually.ts';
 import { connectRaw } from './connection.ts';
 import { isDatabaseUnavailable } from './errors.ts';
 
-/** Longer than a statement is silent before the server is asked about it. */
+/** A statement is silent for longer than this before the server is queried about it. */
 const LONG_S = 12;
 
 async function openPool(max: number, url?: (door: Door) => string) {

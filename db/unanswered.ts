@@ -2,13 +2,16 @@ import type pg from 'pg';
 import { every, type Repeated } from '../lib/every.ts';
 import { openClient } from './connection-options.ts';
 
-/** Interval (ms) of checking open statements. The server is asked about one that is open at two checks in a row. */
+/**
+ * Interval (ms) of checking open statements. The server is queried about a statement that is open at two consecutive
+ * checks.
+ */
 const CHECK_MS = 5_000;
 /** Time (ms) for the server's answer about open statements. */
 const ASK_MS = 5_000;
 /** Time (ms) by which an answer may exceed the server's own limit for statements. */
 const LATE_MS = 10_000;
-/** SQLSTATE of a server that is there and has no connection left. */
+/** SQLSTATE of a reachable server without a free connection. */
 const TOO_MANY_CONNECTIONS = '53300';
 
 interface UnansweredOptions {
@@ -18,7 +21,7 @@ interface UnansweredOptions {
   name: string;
   /** The server's limit (ms) for a statement; 0 is unlimited. */
   statementMs: number;
-  /** Called with the number of connections that were dropped at once. */
+  /** Called with the number of connections dropped at once. */
   onDropped: (connections: number) => void;
 }
 
@@ -38,9 +41,9 @@ interface Seen {
 
 /**
  * Returns a function that watches a connection of a pool until it ends. A connection is dropped, and its statements
- * fail, when the server no longer works on its statement. No length of a statement proves that: a long one is as silent
- * as a lost one. So a new connection asks the server which of the open statements run. If it cannot connect, or they do
- * not run, the old connections are lost, and the pool's idle ones are dropped with them.
+ * fail, when the server no longer works on its statement. The duration of a statement is no proof: a long one is as
+ * silent as a lost one. So a new connection asks the server which of the open statements are running. If it cannot
+ * connect, or the statements are not running, the old connections are lost, and the pool's idle ones are dropped too.
  *
  * Behind a pooler the server does not know our connections. There a statement is lost when the server would have ended
  * it by its own limit.
@@ -62,7 +65,7 @@ export function dropUnanswered(options: UnansweredOptions): (connection: pg.Clie
       const running = await server.runningAmong(silent.map(([{ processID }]) => processID));
       const lost = silent.filter(
         ([connection, { statement, checks }]) =>
-          // Its answer may have come meanwhile.
+          // The statement may have been answered in the meantime.
           connection._getActiveQuery() === statement &&
           (running?.has(connection.processID) === false ||
             (options.statementMs > 0 && checks * CHECK_MS > options.statementMs + LATE_MS)),
@@ -103,11 +106,14 @@ function drop(connection: Watched): void {
 
 /** The server as seen over a new connection. Connections are named by the process ids of their sessions. */
 interface Server {
-  /** Returns the sessions whose statement runs. None if the server cannot be reached, undefined if it does not say. */
+  /**
+   * Returns the sessions whose statement runs. Empty if the server is unreachable, undefined if it does not report
+   * them.
+   */
   runningAmong(processIds: readonly number[]): Promise<ReadonlySet<number> | undefined>;
   /**
-   * Ends sessions that have been idle for a while. Those of lost connections hold their locks until the server notices
-   * the loss.
+   * Ends sessions that have been idle for a while. Sessions of lost connections hold their locks until the server
+   * notices the loss.
    * @returns false if the server cannot be reached
    */
   endSessions(processIds: readonly number[]): Promise<boolean>;
@@ -131,7 +137,7 @@ async function reach({ url, name }: UnansweredOptions): Promise<Server> {
              where pid = any($1) and coalesce(state, '') not like 'idle%') as running`,
           [processIds],
         );
-        // A pooler answers with sessions of its own.
+        // A pooler answers with its own sessions.
         return row!.own === (opened as unknown as Watched).processID ? new Set(row!.running) : undefined;
       } catch {
         return new Set();

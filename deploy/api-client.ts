@@ -19,7 +19,7 @@ export interface CommandApi {
 
 /**
  * Creates the API client for the environment's key.
- * @param needs rights that the key needs, for the error without a key
+ * @param needs required rights of the key, for the error without a key
  * @throws OperatorError without a key
  */
 export function createCommandApi(env: ApiSettings, needs: string): CommandApi {
@@ -38,7 +38,7 @@ export function createCommandApi(env: ApiSettings, needs: string): CommandApi {
   };
 }
 
-/** Error of a command that the API refused: its message, one line per problem, and its fix. */
+/** Thrown when the API refuses a command: its message, one line per problem, and its fix. */
 export class ApiRefusal extends OperatorError {
   readonly refusal: HeronError;
 

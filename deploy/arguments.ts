@@ -9,7 +9,7 @@ export function auditMoment(value: string): string {
   return value;
 }
 
-/** Parses an argument that is a time (RFC 3339). @throws InvalidArgumentError for anything else */
+/** Parses an argument that is a time (RFC 3339). @throws InvalidArgumentError for any other text */
 export function moment(value: string): Date {
   if (Number.isNaN(Date.parse(value))) throw new InvalidArgumentError('This is no moment (RFC 3339).');
   return new Date(value);

@@ -23,7 +23,8 @@ export interface Assembly {
 }
 
 /**
- * Number of idle connections kept for webhook deliveries. Fewer than are in use at once would mean frequent reconnects.
+ * Number of idle connections kept for webhook deliveries. A smaller number than are in use at once would mean frequent
+ * reconnects.
  */
 const IDLE_CONNECTIONS = 1_024;
 

@@ -9,7 +9,7 @@ const POLL_MS = 2_000;
  * Connects a mailbox by consent through the API: prints the URL, opens a browser, and waits for the result.
  * @param env HERON_API_KEY, and HERON_API_URL if the API is on another machine
  * @param say prints a line for the person at the terminal
- * @returns the mailbox, as the API shows it
+ * @returns the mailbox in the form of the API
  * @throws OperatorError when the API refuses, the person declines, or the link expires
  */
 export async function connectByConsent(

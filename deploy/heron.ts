@@ -11,7 +11,7 @@ import { fromDataFolder, PROCESSES, program } from './program.ts';
 import { OperatorError } from './waiting.ts';
 import { render } from '../messages/render.ts';
 
-/** Commands that need no running installation and so wait for none. */
+/** Commands that need no running installation and so do not wait for one. */
 const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle', 'tracking-keys']);
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -29,7 +29,7 @@ try {
 }
 
 /**
- * Adds the settings of the installation of `npm start`. A process that has a database setting gets none, because its
+ * Adds the settings of the installation of `npm start`. A process with a database setting gets none, because its
  * environment is complete, like that of processes started by `npm start`. A second worker uses a free port for its
  * metrics.
  */
@@ -62,7 +62,7 @@ async function explainLocal(error: unknown): Promise<void> {
 
 /** Prints a failure in as few lines as possible and returns the exit code. */
 function explain(error: unknown): number {
-  // Commander has printed it already. --help and --version also end here, with 0.
+  // Commander has already printed this error. --help and --version also end here, with 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
   if (error instanceof ConfigError || error instanceof OperatorError) {
     console.error(`heron: ${error.message}`);

@@ -17,7 +17,7 @@ interface Listen {
   forward: string;
   /** Event types. Empty: all that are not firehose. */
   events: readonly string[];
-  /** Secret that signs forwarded events. Default: a new one. */
+  /** Secret that signs forwarded events. Defaults to a new secret. */
   secret: string | undefined;
   /** Stops listening. */
   signal: AbortSignal;
@@ -28,7 +28,7 @@ interface Forwarded {
   at: string;
   event_type: string;
   id: string;
-  /** Status of the answer; null without one. */
+  /** Status of the response; null without one. */
   status: number | null;
   error: string | null;
 }

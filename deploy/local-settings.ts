@@ -61,9 +61,9 @@ export async function localState(dataDir: string): Promise<LocalState> {
 }
 
 /**
- * Waits while `npm start` is starting, so that nothing reads the settings of an earlier start. Does nothing if the
+ * Waits while `npm start` is starting, so that no command reads the settings of an earlier start. Does nothing if the
  * environment names a database or production.
- * @param say receives one line if there is something to wait for
+ * @param say receives one line if a wait is needed
  * @throws OperatorError when it is still starting after `patienceMs`
  */
 export async function waitForLocalStart(

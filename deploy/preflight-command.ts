@@ -10,7 +10,7 @@ interface Report {
 }
 
 /**
- * Requests the preflight of a campaign from the API, which stores the report and sends nothing.
+ * Requests the preflight of a campaign from the API, which stores the report and sends no email.
  * @throws OperatorError when the API refuses or does not answer
  */
 export async function preflight(campaignId: string, env: ApiSettings): Promise<Report> {

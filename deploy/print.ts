@@ -1,6 +1,6 @@
 /*
  * The command line prints text of strangers: names of leads, answers of mail servers. Terminals interpret some
- * characters as commands that retitle their window, write to the clipboard or hide lines, so these are removed.
+ * characters as commands that change the window title, write to the clipboard or hide lines, so these are removed.
  */
 
 /** Prints a value as JSON, with the same meaning for programs. */

@@ -29,9 +29,9 @@ export type ProcessMessage = ReadyMessage | { stage: string };
 interface Running {
   url: string | null;
   setupUrl: string | null;
-  /** Rejects when the process can no longer work; absent if nothing ends it. */
+  /** Rejects when the process can no longer work; absent if that cannot happen. */
   failed?: Promise<never>;
-  /** Prepares data for requests; absent if there is none. The process may serve before it is done. */
+  /** Prepares data for requests; absent if no preparation is needed. The process may serve before it is finished. */
   prepare?: () => void;
   stop(): Promise<void>;
 }
@@ -39,8 +39,8 @@ interface Running {
 type StartServer = (deps: Deps, metrics: Metrics) => Promise<Listening & Pick<Running, 'prepare'>>;
 
 /**
- * Servers with their port setting. A process loads only the code that it runs, which takes most of its start time and
- * memory.
+ * Servers with their port setting. A process loads only the code that it runs, because loading takes most of its start
+ * time and memory.
  */
 const SERVERS: Record<ServerName, { setting: string; load: () => Promise<StartServer> }> = {
   api: { setting: 'API_PORT', load: async () => (await import('../api/servers/api.ts')).startApi },
@@ -129,7 +129,7 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const assembly = assemble(config, name);
   const { deps } = assembly;
   const { log } = deps;
-  // The tracking process has few settings, and the others find what is wrong with those too.
+  // The tracking process has few settings, and the other processes report faults in those too.
   if (config.APP_ENV === 'prod' && name !== 'tracking')
     for (const finding of toFindings(settingFindings(config))) {
       const { severity, message, fix } = renderFinding(finding);

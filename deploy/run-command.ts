@@ -23,7 +23,7 @@ interface Run {
   error_details?: { code?: string; message?: string; fix?: string };
 }
 
-/** Maximum size (bytes) of a run file, the same as of the API. */
+/** Maximum size (bytes) of a run file, equal to the API's. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const POLL_MS = 500;
 /** Temporary states of a run. */
@@ -31,10 +31,10 @@ const PASSING = ['queued', 'preflighting', 'awaiting_approval', 'launching'];
 const SUCCESSFUL = ['active', 'paused', 'completed'];
 
 /**
- * Sends a run file to the API as a run. `dryRun` makes it a draft: built and checked, nothing is sent. `wait` waits
- * until the run is launched or has ended.
+ * Sends a run file to the API as a run. `dryRun` makes it a draft: built and checked, but not sent. `wait` waits until
+ * the run is launched or has ended.
  * @param say prints progress, such as the URL where a person decides
- * @returns the run as the API shows it at the end
+ * @returns the run at the end, in the form of the API
  * @throws OperatorError with every fault, one per line with file, line and column; when the API refuses; when an
  * awaited run has failed, was denied or cancelled
  */

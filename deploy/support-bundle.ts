@@ -27,13 +27,13 @@ import { waitForTemporal } from './waiting.ts';
 
 const LOG_LINES = 80;
 const LOG_BYTES = 128 * 1024;
-/** Time limit (ms) of each section. A section that exceeds it says so, without affecting the others. */
+/** Time limit (ms) of each section. A longer section reports the timeout, without affecting the others. */
 const SECTION_MS = 30_000;
 const MIB = 1024 * 1024;
 
 /**
  * Writes diagnostic data for support into one text file, readable only by its owner. Sections are independent: with
- * invalid settings, or without database or Temporal, a section says what is missing.
+ * invalid settings, or without database or Temporal, a section states the missing part.
  */
 export async function writeSupportBundle(
   file: string,
@@ -177,7 +177,8 @@ function settings(
 }
 
 async function instance(config: Config): Promise<string[]> {
-  // Not closed: the client of an unreachable Temporal retries later, and throws from a timer if its channel is closed.
+  // Not closed, because the client of an unreachable Temporal retries later and throws from a timer if its channel is
+  // closed.
   const { deps } = assemble(config, 'heron', { log: silentLogger });
   const found = await examineInstance(deps);
   return found

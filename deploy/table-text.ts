@@ -1,7 +1,7 @@
 /** Column of a table for people: its heading, and a function for the cell of a row. */
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => string | number | null | undefined];
 
-/** Maximum length of a cell; longer ones are cut. */
+/** Maximum length of a cell; longer text is cut. */
 const MAX_CELL = 60;
 
 /**
@@ -23,7 +23,7 @@ export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<R
   );
 }
 
-/** Makes text of strangers one line without control characters. */
+/** Converts text of strangers to one line without control characters. */
 function shown(value: string | number | null | undefined): string {
   const text = String(value ?? '')
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')

@@ -7,7 +7,7 @@ import { migrate, pendingMigrations } from '../db/migrations/index.ts';
 import { prepareTenantRole, requireRowSecurity, RowSecurityError } from '../db/row-security.ts';
 import { grantTrackingRole } from '../db/tracking-role.ts';
 
-/** Fault that an operator can fix. It is reported in one line, without a stack. */
+/** Fault that an operator can fix. The error is reported in one line, without a stack. */
 export class OperatorError extends Error {}
 
 /** Target of waiting messages: a process's log or a terminal. */
@@ -16,7 +16,7 @@ interface WaitLog {
   warn(line: string): void;
 }
 
-/** Time (ms) that a starting process waits for PostgreSQL and Temporal; afterwards a supervisor restarts it. */
+/** Time (ms) for which a starting process waits for PostgreSQL and Temporal; afterwards a supervisor restarts it. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 1_000;
 
@@ -33,7 +33,7 @@ export async function reachDatabase(db: Db, url: string): Promise<void> {
 }
 
 /**
- * Waits for the database, at most a minute. Throws permanent errors, such as a wrong password, at once.
+ * Waits for the database, at most a minute. Permanent errors, such as a wrong password, are thrown immediately.
  * @throws OperatorError
  */
 export async function waitForDatabase(db: Db, url: string, log: WaitLog, patienceMs = PATIENCE_MS): Promise<void> {

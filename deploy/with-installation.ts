@@ -6,12 +6,13 @@ import type { Assembly } from './assemble.ts';
 import { asDatabaseFault, reachDatabase, requireCurrentSchema } from './waiting.ts';
 
 /*
- * What a command of the operator works on: opened for it alone, and closed when it is done. Modules are loaded only where they are needed, so that help and
- * completion are there at once.
+ * What a command of the operator works on: opened for it alone, and closed when it is done. Modules are loaded on
+ * demand, so that help and completion are fast.
  */
 
 /**
- * Runs work on the configured database, whatever its schema. A database fault becomes an error that names the address.
+ * Calls `work` with the configured database, regardless of its schema. A database fault becomes an error that names the
+ * address.
  */
 export async function withDatabase(work: (db: Db, clock: Clock) => Promise<void>): Promise<void> {
   const config: Config = loadConfig();
@@ -28,7 +29,7 @@ export async function withDatabase(work: (db: Db, clock: Clock) => Promise<void>
   }
 }
 
-/** Runs work on a database with this build's schema. @throws OperatorError when it has another */
+/** Runs work on a database with this build's schema. @throws OperatorError when its schema has another version */
 export async function withCurrentDatabase(work: (db: Db, clock: Clock) => Promise<void>): Promise<void> {
   await withDatabase(async (db, clock) => {
     await requireCurrentSchema(db);
@@ -37,8 +38,8 @@ export async function withCurrentDatabase(work: (db: Db, clock: Clock) => Promis
 }
 
 /**
- * Runs work with all dependencies of verbs, on a database with this build's schema. @throws OperatorError when it has
- * another
+ * Calls `work` with all dependencies of domain functions, on a database with this build's schema. @throws OperatorError
+ * when its schema has another version
  */
 export async function withAssembly<T>(work: (assembly: Assembly) => Promise<T>): Promise<T> {
   const config = loadConfig();

@@ -96,7 +96,10 @@ export async function listLeads(env: Env, id: string, limit: number): Promise<Sh
   );
 }
 
-/** Adds addresses to a campaign as leads, creating missing contacts; prints where a person approves them, if one has to. */
+/**
+ * Adds addresses to a campaign as leads, creating missing contacts; prints the approval page if a person must approve
+ * them.
+ */
 export async function addLeads(env: Env, campaignId: string, emails: readonly string[]): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_CONTACTS and WRITE_CAMPAIGNS');
   const contacts = await ask(

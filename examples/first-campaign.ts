@@ -91,7 +91,7 @@ const lead = await until('the reply', async () => {
 });
 console.log(`Grace is ${lead.status}: no follow-up goes to her.`);
 
-/** Polls until there is an answer, for at most two minutes. */
+/** Polls until there is a result, for at most two minutes. */
 async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
   for (let waitedMs = 0; waitedMs < 120_000; waitedMs += 500) {
     const answer = await ask();

@@ -152,7 +152,7 @@ const HEADER = [
 /** Placeholder for a byte that is not UTF-8: a dash pasted from an older program. */
 const PASTED = '\ue000';
 
-/** Returns the bytes of the file: byte order mark, CRLF, and everything that real exports contain. */
+/** Returns the bytes of the file: byte order mark, CRLF, and all peculiarities of real exports. */
 export function leadsCsv(): Buffer {
   const [before = '', after = ''] = leadsText().split(PASTED);
   return Buffer.concat([Buffer.from(before), Buffer.from([0x96]), Buffer.from(after)]);

@@ -2,7 +2,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 import { z } from 'zod';
 
 const MAX_ADDRESS = 254;
-/** Maximum length (characters) of text that is searched for addresses. Longer text is treated as no address. */
+/** Maximum length (characters) of text that is searched for addresses. Longer text is not treated as an address. */
 const MAX_WRITTEN = 2_000;
 const PLAIN = /^[\w.+-]+@[a-z\d][a-z\d.-]*[a-z]$/i;
 /** Invisible characters that copying leaves in text: zero-width, soft hyphen, direction marks, isolates. */
@@ -10,14 +10,14 @@ const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\p{Cf}\0]/gu;
 const DISPLAY_FORM = /<([^<>]*)>$/;
 const MAILTO = /^mailto:/i;
 /**
- * Quotes, brackets and punctuation around an address in a sentence or list. An apostrophe is removed only in pairs, by
+ * Quotes, brackets and punctuation around an address in a sentence or list. Only a pair of apostrophes is removed, by
  * `unwrapped`.
  */
 const AROUND = /^[\s"“”„«»‹›`[({,;]+|[\s"“”„«»‹›`\])},;:.!?]+$/g;
 
 /**
- * Returns true if the text is one lower-case address that every mail server reads the same way. The API's rule for
- * addresses.
+ * Returns true if the text is one lower-case address that every mail server interprets in the same way. The API's rule
+ * for addresses.
  */
 export function isAddress(text: string): boolean {
   return text.length <= MAX_ADDRESS && z.regexes.email.test(text);
@@ -52,7 +52,7 @@ export function parseAddresses(text: string): string[] {
 }
 
 /**
- * Returns the form used as a look-up key: the result of {@link parseAddress}, or the text in lower case if it is not an
+ * Returns the look-up key of an address: the result of {@link parseAddress}, or the text in lower case if it is no
  * address.
  */
 export function addressKey(text: string): string {

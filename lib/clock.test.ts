@@ -8,9 +8,9 @@ import { DRIFT_LIMIT_MS, HOUR_MS, isAdrift, MeasuredClock } from './clock.ts';
 /** A machine and a database with separate clocks, and a network between them. */
 class Machines {
   trueMs = 1_800_000_000_000;
-  /** Error of the machine's clock, which may be set. */
+  /** Error (ms) of the machine's clock, which a person or a service may set. */
   machineAheadMs = 0;
-  /** Error of the process's steady clock. */
+  /** Error (ms) of the process's monotonic clock. */
   steadyAheadMs = 0;
   readonly clock = new MeasuredClock(
     () => this.trueMs + this.machineAheadMs,
@@ -102,7 +102,7 @@ test('while no clock is set time never runs backwards, and the best measurement 
         latest = now;
         machines.trueMs += passes;
       }
-      // Longer than the clock may stand still.
+      // Longer than the clock may be held.
       machines.trueMs += 1_000;
       t.true(Math.abs(machines.errorMs) <= bestMs / 2 + NEAR_MS);
     }),

@@ -4,14 +4,13 @@ export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Returns the next UTC midnight (epoch ms) after a moment (epoch ms). The daily counts of mailboxes restart at that
- * time.
+ * Returns the next UTC midnight (epoch ms) after a time (epoch ms). The daily counts of mailboxes restart at that time.
  */
 export function nextUtcMidnight(at: number): number {
   return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
 }
 
-/** Returns the UTC day of a moment (a date, or epoch ms) as YYYY-MM-DD. */
+/** Returns the UTC day of a time (a date, or epoch ms) as YYYY-MM-DD. */
 export function utcDay(at: Date | number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
@@ -29,30 +28,30 @@ export interface Clock {
 export const systemClock: Clock = { now: () => new Date() };
 
 /**
- * Maximum backward correction (ms) during which `now()` stands still, so that time does not run backwards. A larger
- * correction is applied at once.
+ * Maximum backward correction (ms) for which `now()` is held, so that time does not run backwards. A larger correction
+ * is applied immediately.
  */
 const HOLD_MS = 1_000;
 
 /** Difference (ms) between the machine's clock and PostgreSQL's from which a process warns. */
 export const DRIFT_WARNING_MS = 1_000;
-/** Difference (ms) from which a worker takes no work. */
+/** Difference (ms) from which a worker accepts no work. */
 export const DRIFT_LIMIT_MS = 5_000;
 
 /**
  * Clock that follows PostgreSQL's time without a query per call. It adds an offset to the process's steady clock, which
- * {@link MeasuredClock.measure} updates. The steady clock does not jump when the machine's clock is set. It stands still
- * while the machine is suspended.
+ * {@link MeasuredClock.measure} updates. The steady clock does not jump when the machine's clock is set. The steady
+ * clock stops while the machine is suspended.
  *
- * PostgreSQL answers a measurement at some moment between its sending and its receipt. So each measurement gives a
- * range of possible offsets, as wide as its round trip. The offset is the middle of the intersection of these ranges,
- * so its error is at most half of the smallest round trip. An empty intersection means that PostgreSQL's clock was set,
- * or that a clock has drifted or stood still. Then only the latest measurement counts.
+ * PostgreSQL answers a measurement at some time between its sending and its receipt. So each measurement gives a range
+ * of possible offsets, whose width is its round trip. The offset is the middle of the intersection of these ranges, so
+ * its error is at most half of the smallest round trip. An empty intersection means that PostgreSQL's clock was set, or
+ * that a clock has drifted or stopped. Then only the latest measurement counts.
  *
- * When the offset shrinks by up to a second, `now()` stands still until time has caught up, so it never runs backwards.
- * A larger correction means that earlier values were wrong: one step back is better than a long standstill. Clocks of
- * two processes agree to within their round trips. Row locks and stream positions decide the order of two writes where
- * it must be exact, never this clock.
+ * When the offset shrinks by up to a second, `now()` is held until time has caught up, so it never runs backwards. A
+ * larger correction means that earlier values were wrong: one step back is better than a long standstill. Clocks of two
+ * processes agree to within their round trips. Where the order of two writes must be exact, row locks and stream
+ * positions decide it, never this clock.
  */
 export class MeasuredClock implements Clock {
   readonly #machineNow: () => number;
@@ -88,8 +87,8 @@ export class MeasuredClock implements Clock {
   }
 
   /**
-   * Measures the offset. A failed measurement changes nothing: its cause, such as an unreachable database, shows up in
-   * other queries.
+   * Measures the offset. A failed measurement changes nothing, because its cause, such as an unreachable database,
+   * appears in other queries.
    * @param readServerMs returns PostgreSQL's `clock_timestamp()` (epoch ms) and does nothing else
    */
   async measure(readServerMs: () => Promise<number>): Promise<void> {
@@ -112,13 +111,13 @@ export function machineAheadMs(clock: Clock): number {
   return clock instanceof MeasuredClock ? clock.aheadMs() : 0;
 }
 
-/** Returns true if the machine's clock is so wrong that a worker takes no work. */
+/** Returns true if the machine's clock is so wrong that a worker accepts no work. */
 export function isAdrift(clock: Clock): boolean {
   return Math.abs(machineAheadMs(clock)) >= DRIFT_LIMIT_MS;
 }
 
 /**
- * Returns true if a moment lies in the years 0001 to 9999 of UTC, which RFC 3339 can write. A time-zone offset can lead
+ * Returns true if a time lies in the years 0001 to 9999 of UTC, which RFC 3339 supports. A time-zone offset can lead
  * out of this range: `9999-12-31T23:59:59-12:00` is in the year 10000.
  */
 export function isWritable(moment: Date): boolean {

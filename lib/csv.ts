@@ -9,7 +9,7 @@ export function csvHeader(columns: readonly string[]): string {
 
 /**
  * Returns rows as CSV (RFC 4180). Cells that a spreadsheet would read as formulas get a leading apostrophe. The same
- * applies to text behind a semicolon, tab or line break within a cell, which start a new cell in the spreadsheets of
+ * applies to text after a semicolon, tab or line break within a cell, which start a new cell in the spreadsheets of
  * many countries.
  */
 export function csvLines(rows: readonly (readonly string[])[]): string {

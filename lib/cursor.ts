@@ -11,7 +11,7 @@ type CursorPosition = readonly (string | number | null)[];
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;
-  /** Exact number of matching rows. Set only by lists that show it. */
+  /** Exact number of matching rows. Set only by lists that return it. */
   total?: number;
 }
 
@@ -25,7 +25,7 @@ function fingerprint(list: string, filters: unknown): string {
 }
 
 /**
- * Returns an opaque cursor, bound to its list and filters. Used elsewhere, it is refused instead of returning wrong
+ * Returns an opaque cursor, bound to its list and filters. In another list it is refused instead of returning wrong
  * rows.
  */
 export function encodeCursor(list: string, filters: unknown, position: CursorPosition): string {
@@ -61,7 +61,7 @@ function refusal(code: 'bad_request' | 'invalid_cursor', path: string): AppError
   });
 }
 
-/** Type guard for one part of a list's position. Only values that pass reach the database. */
+/** Type guard for one part of a list's position. Only valid values reach the database. */
 type IsPart<Part> = (value: unknown) => value is Part;
 
 const TIMESTAMP =
@@ -78,7 +78,7 @@ export function isTimestampText(value: unknown): value is string {
   return !Number.isNaN(begin.getTime()) && begin.toISOString().startsWith(day);
 }
 
-/** Returns true for a position that is a moment in JSON form (ISO 8601, UTC). */
+/** Returns true for a position that is a time in JSON form (ISO 8601, UTC). */
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const moment = new Date(value);
@@ -137,7 +137,7 @@ export function decodeIdCursor(list: string, filters: unknown, cursor: string | 
   return decodeCursor<[string]>(list, filters, cursor, [isUuid])?.[0];
 }
 
-/** Cuts one page from `limit + 1` fetched rows. The next cursor is made from the last row of the page. */
+/** Cuts one page from `limit + 1` fetched rows. The next cursor contains the position of the page's last row. */
 export function pageOf<Row>(fetched: Row[], limit: number, cursorFor: (last: Row) => string): Page<Row> {
   const rows = fetched.slice(0, limit);
   const last = rows.at(-1);

@@ -9,7 +9,8 @@ export interface DnsRecords {
   /** Returns the TXT records of a name, the parts of each joined. */
   txt(name: string): Promise<readonly string[] | null>;
   /**
-   * Returns the mail exchangers of a domain, in order of preference. `.` alone means that the domain accepts no mail.
+   * Returns the mail exchangers of a domain, in order of preference. A single `.` means that the domain accepts no
+   * mail.
    */
   mx(domain: string): Promise<readonly string[] | null>;
   /** Returns the targets of a host's CNAME record. */

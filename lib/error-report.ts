@@ -20,7 +20,7 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
 
 /**
  * Returns the kind of a failure for histories and lists. For PostgreSQL errors, wrapped ones included: code, table,
- * column and constraint. For others: the name of the error. Never contains the message, which may hold values.
+ * column and constraint. For other errors: the name of the error. Never contains the message, which may hold values.
  */
 export function errorKind(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -31,8 +31,8 @@ export function errorKind(error: unknown): string {
 }
 
 /**
- * Returns an error on one line, for a row or a screen. PostgreSQL errors give their {@link errorKind}, because their
- * messages contain rows and values. Others give the first line of their message.
+ * Returns an error on one line, for a row or a screen. For PostgreSQL errors it is their {@link errorKind}, because
+ * their messages contain rows and values. For other errors it is the first line of their message.
  */
 export function errorSummary(error: unknown): string {
   const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };

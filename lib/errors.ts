@@ -59,7 +59,8 @@ export const ERROR_CODES = {
   campaign_no_mailbox: 400,
   storage_limit_reached: 400,
   attachments_expired: 409,
-  // Reserved for return URLs of a checkout or billing portal. No operation takes one: a checkout returns to APP_URL.
+  // Reserved for return URLs of a checkout or billing portal. No operation accepts such a URL: a checkout returns to
+  // APP_URL.
   redirect_not_allowed: 400,
   app_connection_in_use: 409,
   app_connection_not_found: 400,
@@ -147,10 +148,10 @@ export class AppError extends Error {
   }
 }
 
-/** Kinds of things that a request may name. Their display names are the messages `thing.…`. */
+/** Types of records that a request may name. Their display names are the messages `thing.…`. */
 export type RecordType = MessageCode extends infer Code ? (Code extends `thing.${infer Name}` ? Name : never) : never;
 
-/** Returns the name of a thing, for use as a value in another message. */
+/** Returns the name of a record type, for use as a value in another message. */
 export function recordTypeMessage(thing: RecordType): Message {
   return { code: `thing.${thing}`, values: {} };
 }

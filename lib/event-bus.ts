@@ -13,8 +13,8 @@ export interface BusConnection {
 }
 
 /**
- * Publishes messages to subscribers. Messages are only hints: a subscriber that misses one finds the event a moment
- * later by polling.
+ * Publishes messages to subscribers. Messages are only hints: a subscriber that misses one finds the event soon
+ * afterwards by polling.
  */
 interface BusPublisher extends BusConnection {
   /** Publishes a message if the server is connected. Otherwise the message is dropped. */

@@ -6,8 +6,8 @@ export interface Repeated {
 }
 
 /**
- * Runs `work` at fixed intervals. A run that is due while the previous one is still active is skipped, so that a slow
- * database gets no growing load.
+ * Runs `work` at fixed intervals. A run is skipped while the previous one is active, so that a slow database gets no
+ * growing load.
  * @param loop name of the work, for `/health`
  * @param ms milliseconds between the starts of two runs
  * @param onError called with the error of a failed run; later runs continue

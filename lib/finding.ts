@@ -1,10 +1,7 @@
 import { SENTENCES, type Language, type Message, type MessageCode } from '../messages/index.ts';
 import { render } from '../messages/render.ts';
 
-/**
- * Severity of a finding. An `error` keeps something from working, a `warning` soon will, an `info` is only worth
- * knowing.
- */
+/** Severity of a finding. An `error` prevents a function, a `warning` soon will, an `info` only informs. */
 export type Severity = 'error' | 'warning' | 'info';
 
 type FindingSentence = Extract<MessageCode, `finding.${string}`>;
@@ -40,12 +37,12 @@ export interface RenderedFinding {
   code: string;
   severity: Severity;
   message: string;
-  /** Remedy. Empty if there is nothing to do. */
+  /** Remedy. Empty if no action is needed. */
   fix: string;
   values: Message['values'];
 }
 
-/** Makes a finding from a message whose code begins with `finding.`. */
+/** Creates a finding from a message whose code begins with `finding.`. */
 export function toFinding(severity: Severity, { code, values }: Message): Finding {
   return { code: code as FindingSentence, severity, values };
 }
@@ -60,7 +57,7 @@ export function findingCode(finding: Message): string {
   return issue ? `${code}_${issue.code.split('.')[1]!}` : code;
 }
 
-/** The message that a finding is about, where another part of Heron made it. */
+/** Returns the message about the cause of a finding, if another part of Heron created it. */
 function issueOf({ values: { issue } }: Message): Message | undefined {
   return typeof issue === 'object' && 'code' in issue ? issue : undefined;
 }

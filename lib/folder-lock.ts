@@ -35,7 +35,7 @@ export interface LockHolder {
   since: Date;
 }
 
-/** Returns the process that holds the lock of a folder, and since when. Undefined if nobody holds it. */
+/** Returns the process that holds the lock of a folder, and since when. Undefined if no process holds it. */
 export async function lockHolder(folder: string): Promise<LockHolder | undefined> {
   const path = lockPath(folder);
   const pid = await holderAt(path);
@@ -60,7 +60,7 @@ async function listenOn(path: string): Promise<Server | undefined> {
 }
 
 /**
- * Returns the process id that the lock's holder answers with, or an empty text if it does not. Undefined if nobody
+ * Returns the process id that the lock's holder answers with, or an empty text if it does not. Undefined if no process
  * holds the lock.
  */
 function holderAt(path: string): Promise<string | undefined> {

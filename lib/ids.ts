@@ -7,7 +7,7 @@ export function newId(): string {
   return v7();
 }
 
-/** Returns the lowest id that {@link newId} makes at a moment. Rows made before that moment have lower ids. */
+/** Returns the lowest id that {@link newId} creates at a time. Rows created before that time have lower ids. */
 export function firstIdAt(moment: Date): string {
   const hex = moment.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
@@ -20,5 +20,5 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/** UUID that means "all" in an answer that needs an id (analytics over all API keys). */
+/** UUID for "all" in a response that requires an id (analytics over all API keys). */
 export const ZERO_UUID = '00000000-0000-0000-0000-000000000000';

@@ -4,16 +4,16 @@ type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 /** Type and size of an image, read from its headers without decoding it. */
 export interface ImageFacts {
   type: ImageType;
-  /** Number of pixels that a viewer has to hold in memory: width times height. */
+  /** Number of pixels that a viewer must hold in memory: width times height. */
   pixels: number;
 }
 
 /**
- * Reads the type and size of an image from its own bytes, ignoring the type stated by a server. A few kilobytes of a
- * PNG can stand for gigapixels. So call this before an image is passed on for display: it returns the largest number of
- * pixels that a viewer may allocate. Packages such as image-size 2.1 and probe-image-size 7.5 return only the nominal
- * size. For a GIF of one pixel with a frame of 60,000 by 60,000 they report one pixel. One of them reads only the first
- * frame of a JPEG.
+ * Reads the type and size of an image from its own bytes, ignoring the type stated by a server. A PNG of a few
+ * kilobytes can contain gigapixels. So call this before an image is passed on for display: it returns the largest
+ * number of pixels that a viewer may allocate. Packages such as image-size 2.1 and probe-image-size 7.5 return only the
+ * nominal size. For a GIF of one pixel with a frame of 60,000 by 60,000 they report one pixel. One of them reads only
+ * the first frame of a JPEG.
  * @returns undefined for other types and for images without a readable size
  */
 export function readImageFacts(bytes: Buffer): ImageFacts | undefined {

@@ -3,8 +3,8 @@ import { message, type Message, type MessageCode } from '../messages/index.ts';
 
 /**
  * Returns the text of a custom zod rule: `.refine(isColor, says('field.color'))`, `.regex(CODE, says(…))`, or the
- * `message` of `addIssue`. zod only carries text, so the text encodes the message code and its values.
- * {@link issueMessage} decodes it.
+ * `message` of `addIssue`. zod accepts only text, so the text encodes the message code and its values. {@link
+ * issueMessage} decodes it.
  */
 export function ruleMessage<Code extends MessageCode>(...args: Parameters<typeof message<Code>>): string {
   return asIssue(message(...args));
@@ -42,7 +42,8 @@ const FORMS: Readonly<Record<string, MessageCode>> = {
 const plain = (code: MessageCode): Message => ({ code, values: {} });
 
 /**
- * Returns the message for a zod issue: what the field must be. A custom rule gives its own message ({@link ruleMessage}).
+ * Returns the message for a zod issue, which states the requirement of the field. A custom rule has its own message
+ * ({@link ruleMessage}).
  */
 export function issueMessage(issue: z.core.$ZodIssue): Message {
   const own = ownSentence(issue.message);

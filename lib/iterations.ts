@@ -3,7 +3,7 @@ const STALLED_MS = 60_000;
 
 interface Iteration {
   loop: string;
-  /** Time of its begin or last progress, on the clock of `performance`. */
+  /** Time of its start or last progress, on the clock of `performance`. */
   since: number;
 }
 
@@ -12,7 +12,7 @@ const open = new Set<Iteration>();
 
 /**
  * Runs one iteration of a background loop. {@link stalledLoops} names the loop if it never settles.
- * @param work gets a function that reports progress, for an iteration with many calls to other systems
+ * @param work receives a function that reports progress, for an iteration with many calls to other systems
  */
 export async function inIteration<T>(loop: string, work: (progress: () => void) => Promise<T>): Promise<T> {
   const iteration = { loop, since: performance.now() };
@@ -24,7 +24,9 @@ export async function inIteration<T>(loop: string, work: (progress: () => void) 
   }
 }
 
-/** Returns the loops of this process with an iteration that made no progress for a minute. They need a new process. */
+/**
+ * Returns this process's loops whose iteration made no progress for a minute. Only a restart of the process helps them.
+ */
 export function stalledLoops(): string[] {
   const until = performance.now() - STALLED_MS;
   return [...new Set([...open].filter(({ since }) => since <= until).map(({ loop }) => loop))].sort();

@@ -16,21 +16,21 @@ export interface Keyring {
   seal(plain: string | Buffer, place: string): Buffer;
   /** Decrypts a seal. Throws if no key of the ring fits, the place is wrong, or a byte was changed. */
   open(sealed: Buffer, place: string): Buffer;
-  /** First bytes of every seal under the current key. A seal that begins otherwise must be sealed again. */
+  /** First bytes of every seal under the current key. A seal with another prefix must be sealed again. */
   readonly currentPrefix: Buffer;
-  /** Ids of the keys in hex, the current key first. A seal names its key, and a backup lists the keys it needs. */
+  /** Ids of the keys in hex, the current key first. A seal names its key, and a backup lists its keys. */
   readonly keyIds: readonly string[];
   readonly tracking: TrackingKeys;
 }
 
 /**
  * Keys of tracking tokens. They are derived from the keys of the ring, so that a token reveals nothing about the
- * encryption keys. Links in sent emails must keep working, so tokens made with any key of the ring are accepted.
+ * encryption keys. Links in sent emails must keep working, so tokens created with any key of the ring are accepted.
  */
 interface TrackingKeys {
   /** Key for new tokens. */
   readonly current: Buffer;
-  /** Keys with which a valid token may have been made. */
+  /** Keys of accepted tokens. */
   readonly accepted: readonly Buffer[];
 }
 
@@ -68,7 +68,7 @@ export function createKeyring(current: string, previous: readonly string[] = [])
 }
 
 /**
- * Creates the keyring of the tracking process, which knows no key of stored secrets.
+ * Creates the keyring of the tracking process, which has no key of stored secrets.
  * @param keys tracking keys in hex (TRACKING_KEYS), the current one first
  */
 export function createTrackingKeyring(keys: readonly string[]): Keyring {

@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inIteration } from './iterations.ts';
 import { createWakeable } from './wakeable.ts';
 
-/** Pause after an iteration, in three parts. Absent parts are 0; without any, the next iteration follows at once. */
+/**
+ * Pause after an iteration, in three parts. Absent parts are 0; without any, the next iteration follows immediately.
+ */
 export interface Pause {
-  /** First part (ms), which no wake-up shortens. */
+  /** First part (ms), which wake-ups do not shorten. */
   leastMs?: number;
   /** Second part (ms), which a wake-up ends. */
   mostMs?: number;
@@ -18,9 +20,9 @@ const HELD_MS = 1_000;
 interface LoopOptions {
   /** Name for `/health` and logs. */
   name: string;
-  /** Does the work that it finds, and returns the pause after it. See {@link inIteration} for `progress`. */
+  /** Performs the pending work and returns the pause after it. See {@link inIteration} for `progress`. */
   iterate: (progress: () => void) => Promise<Pause>;
-  /** Returns true while the loop must not work. It then checks again every second. */
+  /** Returns true while the loop must not work. The loop then checks again every second. */
   isHeld?: () => boolean;
   /** Pause (ms) after an iteration that failed. */
   failedMs: number;

@@ -38,7 +38,7 @@ export interface Metrics {
  */
 const LAG_SAMPLE_MS = 200;
 
-/** Creates the metrics of one process. Each call makes its own registry, so tests can run several in one process. */
+/** Creates the metrics of one process. Each call creates its own registry, so tests can run several in one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'heron_', eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
@@ -54,7 +54,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Registers the metric of background loops, which is read when it is asked for. */
+/** Registers the metric of background loops, which is computed when it is requested. */
 function addLoopMetric(registers: Registry[]): void {
   new Gauge({
     name: 'heron_loop_iteration_seconds',
@@ -98,7 +98,7 @@ function createApiMetrics(registers: Registry[]) {
   };
 }
 
-/** Metrics of workflow intents carried to Temporal, and of runs missing there. */
+/** Metrics of workflow intents sent to Temporal, and of workflows missing there. */
 function createRunMetrics(registers: Registry[]) {
   return {
     outboxDispatched: new Counter({

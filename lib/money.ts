@@ -1,6 +1,6 @@
 import { data } from 'currency-codes';
 
-/** Codes of ISO 4217 that are no currency: one for tests, one for no currency. */
+/** Codes of ISO 4217 that are not currencies: one for tests, one for "no currency". */
 const NO_MONEY = ['XTS', 'XXX'];
 
 /**
@@ -38,8 +38,8 @@ export function decimalsOf(currency: string): number {
 }
 
 /**
- * Converts an amount in major units (19.99) to the currency's minor unit (1999). Returns null if the currency cannot
- * represent it: too many decimal places, negative, or above {@link MAX_MINOR_UNITS}.
+ * Converts an amount in major units (19.99) to the currency's minor unit (1999). Returns null if the amount is invalid
+ * in the currency: too many decimal places, negative, or above {@link MAX_MINOR_UNITS}.
  */
 export function exactMinorUnits(value: number, currency: string): number | null {
   const minor = toMinorUnits(value, decimalsOf(currency));

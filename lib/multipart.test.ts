@@ -10,7 +10,7 @@ import { MultipartError, readMultipart, type Multipart, type MultipartLimits } f
 const LIMITS: MultipartLimits = { bodyBytes: 64 * 1024 * 1024, fieldBytes: 1_000, files: 1 };
 const BOUNDARY = 'edge-of-a-part';
 
-/** Makes a request with a body as a server receives it: in pieces, complete or not. */
+/** Creates a request with a body in pieces, complete or truncated, as a server receives it. */
 function request(body: string | Buffer, { complete = true, boundary = BOUNDARY, pieceBytes = 64 * 1024 } = {}) {
   const bytes = Buffer.from(body as string);
   const pieces = Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
@@ -54,7 +54,7 @@ test('fields and files come as they were sent, however the body is cut', async (
 });
 
 test('a body costs work in proportion to its length, whatever is in it', async (t) => {
-  // A parser that restarts at each possible boundary would take minutes here, longer than this limit.
+  // A parser that restarts at each possible boundary would take minutes, longer than this limit.
   t.timeout(60_000);
   for (const piece of ['\r', '\r\n', '\r\n--', `\r\n--${BOUNDARY.slice(0, -1)}`]) {
     const content = piece.repeat(Math.ceil(40_000_000 / piece.length));

@@ -47,7 +47,7 @@ const MAX_HEADERS = 50;
 
 /**
  * Reads a multipart body: fields as text, files to disk. The caller deletes the files. After an error no files remain.
- * The processing time is proportional to the length of the body, whatever its content.
+ * The processing time is proportional to the length of the body, regardless of its content.
  * @throws MultipartError
  */
 export async function readMultipart(request: IncomingMessage, limits: MultipartLimits): Promise<Multipart> {
@@ -105,7 +105,7 @@ function readParts(
     parser.on('file', (name, part, filename) => {
       open.add(part);
       part.once('close', () => open.delete(part));
-      // Errors of a part that nobody reads. Without a listener they would end the process.
+      // Handles errors of an unread part. Without a listener they would end the process.
       part.on('error', () => {});
       if (name in files) return void part.resume();
       const file = { path: join(tmpdir(), randomUUID()), filename: filename || name, sizeBytes: 0, sha256: '' };

@@ -1,4 +1,4 @@
-/** Maximum length of a name that is compared: the work grows with it. */
+/** Maximum length of compared names, because the work grows with it. */
 const MAX_LENGTH = 64;
 
 /**

@@ -11,12 +11,12 @@ import type { Clock } from './clock.ts';
 /** Length (ms) of the sliding window in which requests are counted. */
 export const WINDOW_MS = 60_000;
 /**
- * Length (ms) of a slice. Requests are counted per slice, and a slice leaves the window as a whole, 60 seconds after its
- * start.
+ * Length (ms) of a slice. Requests are counted per slice, and a slice leaves the window as a whole, 60 seconds after
+ * its start.
  */
 const SLICE_MS = 1_000;
 const SLICES = WINDOW_MS / SLICE_MS;
-/** Seconds for which a slice is kept: until the window has passed it in every process. */
+/** Seconds for which a slice is kept: until it has left the window in every process. */
 const COUNTER_TTL_SECONDS = (WINDOW_MS + 10_000) / 1000;
 /**
  * Bound of the keys, and of the refused keys, that one process caches. Counted as sizes, because `max` would allocate
@@ -28,15 +28,18 @@ const TABLE = 'rate_limit_counts';
 
 /** Result of counting one request. */
 interface Taken {
-  /** Time (ms) to wait; 0 if the request is allowed. After it a request is allowed, if the key made none meanwhile. */
+  /**
+   * Time (ms) to wait; 0 if the request is allowed. After this time a request is allowed, if the key makes none in
+   * between.
+   */
   waitMs: number;
-  /** Requests that the key may make now; Infinity without a limit. */
+  /** Number of requests that the key may make now; Infinity without a limit. */
   remaining: number;
   /** Time (ms) until the oldest counted request leaves the window, so that `remaining` grows. */
   resetMs: number;
 }
 
-/** A limit as it stands after a request, for the RateLimit headers of its answer. */
+/** State of a limit after a request, for the RateLimit headers of the response. */
 export interface Quota {
   /** Name of the limit. */
   policy: string;
@@ -57,11 +60,11 @@ export interface RateLimiter {
   close(): Promise<void>;
 }
 
-/** Storage of counts, which forgets each after {@link COUNTER_TTL_SECONDS}. */
+/** Storage of counts; each expires after {@link COUNTER_TTL_SECONDS}. */
 interface Counters {
   /** Adds to a count and returns its new value. */
   add(id: string, by: 1 | -1): Promise<number>;
-  /** Returns counts in the order of their ids, 0 for an unknown one. */
+  /** Returns counts in the order of their ids, 0 for an unknown id. */
   read(ids: readonly string[]): Promise<number[]>;
   close(): Promise<void>;
 }
@@ -73,15 +76,15 @@ interface FinishedSlices {
 }
 
 /**
- * Creates a limiter with a sliding window. Every request atomically increments the count of its slice. It is refused if
- * the window then holds more than the limit, so processes that share counts enforce one common limit. The requests of a
- * slice leave the window together, up to one second early, so a wait is never longer than the window.
+ * Creates a limiter with a sliding window. Every request atomically increments the count of its slice. The request is
+ * refused if the window then exceeds the limit, so processes with shared counts enforce one common limit. The requests
+ * of a slice leave the window together, up to one second early, so a wait is never longer than the window.
  */
 export function createRateLimiter(clock: Clock, counters: Counters = memoryCounters()): RateLimiter {
   const finished = new LRUCache<string, FinishedSlices>(REMEMBERED);
   const refusedUntil = new LRUCache<string, number>(REMEMBERED);
 
-  /** Returns the counts of the finished slices. They no longer change, so each is queried only once. */
+  /** Returns the counts of the finished slices. Finished slices no longer change, so each is queried only once. */
   async function finishedCounts(key: string, running: number): Promise<readonly number[]> {
     const known = finished.get(key);
     if (known?.running === running) return known.counts;
@@ -104,7 +107,7 @@ export function createRateLimiter(clock: Clock, counters: Counters = memoryCount
 
       const slice = Math.floor(now / SLICE_MS);
       const [past, count] = await Promise.all([finishedCounts(key, slice), counters.add(`${key}/${slice}`, 1)]);
-      // A count above the limit comes from concurrent requests that are being refused, which do not count.
+      // A count above the limit includes concurrent requests that are refused, which do not count.
       const taken = judge([...past, Math.min(count - 1, limit)], { limit, now, slice });
       if (taken.waitMs === 0) return taken;
       await counters.add(`${key}/${slice}`, -1);
@@ -117,7 +120,7 @@ export function createRateLimiter(clock: Clock, counters: Counters = memoryCount
 
 /**
  * Judges one more request.
- * @param counts per slice, the oldest first; the last is the current `slice`
+ * @param counts per slice, the oldest first; the last belongs to the current `slice`
  */
 function judge(counts: readonly number[], { limit, now, slice }: { limit: number; now: number; slice: number }): Taken {
   const leavesInMs = (index: number) => (slice + 1 + index) * SLICE_MS - now;
@@ -181,7 +184,7 @@ export function postgresCounters(query: PgQuery): Counters {
 }
 
 /**
- * Creates counts in Redis, shared by all processes. While Redis is unreachable, each process counts for itself.
+ * Creates counts in Redis, shared by all processes. While Redis is unreachable, each process counts separately.
  * @param onError called with connection errors
  */
 export function redisCounters(url: string, onError: (error: Error) => void): Counters {

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const redisServer = await findProgram('redis-server');
 const withRedis = redisServer ? test : test.skip;
 
-/** Makes a source of answers that counts its calls. */
+/** Creates a source of answers that counts its calls. */
 function source() {
   let asked = 0;
   return { ask: async () => ({ answer: (asked += 1) }), times: () => asked };

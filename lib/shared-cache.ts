@@ -13,8 +13,8 @@ const PREFIX = `heron/cache/${VERSION}/`;
 
 /**
  * Cache of expensive answers that stay valid for a while, in the process and, with Redis, shared by all processes. Do
- * not cache secrets, data of an organization, or data that must be current: anybody who can write to that Redis can
- * change it.
+ * not cache secrets, data of an organization, or data that must be current, because anybody with write access to Redis
+ * can change it.
  */
 export interface SharedCache {
   /**

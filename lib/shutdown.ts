@@ -16,8 +16,8 @@ export function openWorkTimeoutMs({ SHUTDOWN_GRACE_MS: graceMs }: Pick<Config, '
 }
 
 /**
- * Runs `stop` once on SIGTERM or SIGINT, then exits. Exits at once on a second signal, or if `stop` takes longer than
- * `graceMs` (ms).
+ * Runs `stop` once on SIGTERM or SIGINT, then exits. Exits immediately on a second signal, or if `stop` takes longer
+ * than `graceMs` (ms).
  */
 export function onShutdown(log: Logger, graceMs: number, stop: () => Promise<void>): void {
   let stoppingSince: number | undefined;

@@ -14,7 +14,7 @@ test('signs the timestamp, a dot and the raw body with the whole secret', (t) =>
 });
 
 test('a known answer, computed outside', (t) => {
-  // printf '1.body' | openssl dgst -sha256 -hmac key
+  // Command: printf '1.body' | openssl dgst -sha256 -hmac key
   t.is(signPayload('key', 1, 'body'), 't=1,v1=91b5374b153842ad05b2c4eab9349b8321b14703165bd3fb8b034dfb8be98ae5');
 });
 

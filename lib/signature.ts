@@ -17,9 +17,9 @@ export function signPayload(secret: string, timestampSeconds: number, rawBody: B
 }
 
 /**
- * Returns true if `header` is a signature of `rawBody` under `secret`, made within the tolerance of `now`. This is the
- * check of receivers (docs/guides/webhooks.md). Compares in constant time. Ignores schemes other than v1. If v1 occurs several
- * times, as while secrets rotate, one match is enough. Never throws.
+ * Returns true if `header` is a valid signature of `rawBody` with `secret`, made within the tolerance of `now`.
+ * Receivers make the same check (docs/guides/webhooks.md). Compares in constant time. Ignores schemes other than v1. If
+ * v1 occurs several times, as during a rotation of secrets, one match is sufficient. Never throws.
  */
 export function verifySignature(
   header: string | undefined,

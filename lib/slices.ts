@@ -5,8 +5,8 @@ const SLICE_MS = 10;
 
 /**
  * Divides a long calculation into slices, between which the event loop handles other work. Create one per calculation,
- * and await the returned function between short steps. It yields once a slice has passed, and costs almost nothing
- * before.
+ * and await the returned function between short steps. It yields once a slice has elapsed, and otherwise costs almost
+ * nothing.
  */
 export function createSlices(): () => Promise<void> {
   let since = performance.now();

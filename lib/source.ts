@@ -1,13 +1,15 @@
 import ipaddr from 'ipaddr.js';
 
-/** Prefix length of the IPv6 network that counts as one source: the holder of one address controls its whole /64. */
+/**
+ * Prefix length of the IPv6 network that counts as one source, because the user of one address controls its whole /64.
+ */
 const SOURCE_BITS = 64;
 /** Prefix length of the largest network that one customer of a provider may get: 65,536 sources. */
 const SITE_BITS = 48;
 
 /**
- * Returns the key under which the requests of one source are counted. An IPv4 address is returned as it is, unmapped
- * from IPv6. An IPv6 address becomes its /64.
+ * Returns the key under which the requests of one source are counted. An IPv4 address is returned unchanged, and an
+ * IPv4-mapped IPv6 address as IPv4. An IPv6 address becomes its /64.
  */
 export function toSource(address: string): string {
   if (!ipaddr.isValid(address)) return address;

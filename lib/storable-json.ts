@@ -25,7 +25,7 @@ const MAX_LISTED = 20;
 
 /**
  * Lists every part of an external value that cannot be stored, each with its path. Such parts are strings and keys that
- * PostgreSQL cannot keep, numbers that lost digits, and parts nested too deep.
+ * PostgreSQL cannot store, numbers that lost digits, and parts nested too deeply.
  * @param path path of the value itself
  */
 export function unstorableParts(value: unknown, path: string): Problem[] {
@@ -65,7 +65,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Returns an external value with its text, keys included, in Unicode's composed form (NFC), so that equal-looking texts
- * are equal. A value that is already composed, and anything but JSON, is returned unchanged.
+ * are equal. An already composed value, and anything but JSON, is returned unchanged.
  */
 export function toComposed(value: unknown): unknown {
   if (typeof value === 'string') return value.normalize('NFC');

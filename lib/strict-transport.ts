@@ -1,4 +1,4 @@
-/** Seconds for which browsers keep to https after they have seen the header. */
+/** Seconds for which browsers use only https after they have received the header. */
 const YEAR_S = 365 * 24 * 3600;
 
 /**

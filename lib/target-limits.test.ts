@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { TargetLimits, type Permit } from './target-limits.ts';
 
-/** Makes a clock that moves only by `pass`. */
+/** Creates a clock that only `pass` advances. */
 function stoppedClock(): { now: () => number; pass: (ms: number) => void } {
   let time = 1_000;
   return { now: () => time, pass: (ms) => void (time += ms) };
@@ -10,7 +10,7 @@ function stoppedClock(): { now: () => number; pass: (ms: number) => void } {
 
 const isPermit = (answer: Permit | { retryInMs: number }): answer is Permit => !('retryInMs' in answer);
 
-/** Takes as many permits as are available, up to `most`. */
+/** Takes as many permits as available, up to `most`. */
 function fill(limits: TargetLimits, target: string, tenant: string, most = 1_000): Permit[] {
   const permits: Permit[] = [];
   while (permits.length < most) {
@@ -21,7 +21,7 @@ function fill(limits: TargetLimits, target: string, tenant: string, most = 1_000
   return permits;
 }
 
-/** Makes a target answer until it may have all its permits. */
+/** Makes a target answer until it may use all its permits. */
 function prove(limits: TargetLimits, target: string, tenant: string): void {
   for (let n = 0; n < 100; n += 1) for (const permit of fill(limits, target, tenant, 1)) permit.release('answered');
 }
@@ -74,7 +74,7 @@ test('on a shared target a second tenant enters at once, and both come to the sa
   t.is(flood.length, 15);
   const other = fill(limits, 'smtp', 'b');
   t.is(other.length, 5);
-  // When the flood releases permits, it gets back no more than its half.
+  // When the flooding tenant releases permits, it gets back no more than half of them.
   for (const permit of flood.splice(0, 10)) permit.release('answered');
   pass(1);
   t.is(fill(limits, 'smtp', 'b').length + other.length, 10);

@@ -13,7 +13,7 @@ interface TargetLimitsOptions {
   /** Maximum wait (ms) proposed to a call without a permit. */
   maxRetryMs?: number;
   /**
-   * Time (ms) without calls after a target hung. It doubles each time the target hangs again, up to `maxRestMs`.
+   * Time (ms) without calls after a target hung. The pause doubles each time the target hangs again, up to `maxRestMs`.
    * Defaults to 0.
    */
   restMs?: number;
@@ -25,8 +25,8 @@ interface TargetLimitsOptions {
 /** Permission for one call. The holder releases it once. */
 export interface Permit {
   /**
-   * `hung`: the target could not be reached or did not answer in time. A refusal counts as `answered`. `unused`: the
-   * target was not called. Only the first call of `release` counts.
+   * `hung`: the target was unreachable or did not answer in time. A refusal counts as `answered`. `unused`: the target
+   * was not called. Only the first call of `release` counts.
    */
   release(result: 'answered' | 'hung' | 'unused'): void;
 }
@@ -40,7 +40,7 @@ interface Target {
   /** Permits in use, by tenant. */
   open: Map<string, number>;
   openCount: number;
-  /** Maximum number of permits now. Grows by one with every answer, halves when the target hangs. */
+  /** Current maximum number of permits. Grows by one with every answer, halves when the target hangs. */
   window: number;
   /** Last result of the target. `unknown` before the first result. */
   state: 'unknown' | 'answered' | 'hung';
@@ -49,11 +49,11 @@ interface Target {
   restUntil: number;
   /** Moving mean of the duration (ms) of one call. */
   meanMs: number;
-  /** Time of the last release, or of taking a permit with none in use (on the clock of `now`). */
+  /** Time of the last release, or of an acquisition when no permit was in use (on the clock of `now`). */
   movedAt: number;
   /** Waiting calls of `acquireSoon`, in order. */
   waiting: Waiter[];
-  /** By tenant: the latest retry time given to a refused call (on the clock of `now`). */
+  /** Keyed by tenant: the latest retry time returned to a refused call (on the clock of `now`). */
   lines: Map<string, number>;
 }
 
@@ -65,16 +65,16 @@ const MIN_RETRY_MS = 250;
 /** Milliseconds for which `wait` queues before it tries again. */
 const WAIT_TURN_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
-/** Maximum number of remembered targets. Beyond it a target without open calls is forgotten. */
+/** Maximum number of remembered targets. Beyond it a target without open calls is removed. */
 const MAX_TARGETS = 10_000;
 
 /**
- * Limits the calls that a process has open with outside servers, so that a hanging server delays only its own calls. A
- * call without a permit gets the time after which to retry, and holds nothing meanwhile.
- * - One target has at most `perTarget` permits. It starts with few, gains one with each answer, and loses half when it
- * hangs, down to one.
+ * Limits the open calls of a process to outside servers, so that a hanging server delays only its own calls. A call
+ * without a permit gets the time after which to retry, and holds no resource in the meantime.
+ * - One target has at most `perTarget` permits. A target starts with few permits, gains one with each answer, and loses
+ *   half when it hangs, down to one.
  * - Targets that have not answered yet, or hung the last time, together use at most half of all permits. So the other
- * half stays available to responsive targets.
+ *   half stays available to responsive targets.
  * - Tenants share a target: no tenant has more than its share while others use it or wait for it.
  */
 export class TargetLimits {
@@ -110,15 +110,15 @@ export class TargetLimits {
       : { retryInMs: this.#book(target, tenant, this.#share(target, tenant)) };
   }
 
-  /** Takes a permit for a target and a tenant if one is free now. */
+  /** Takes a permit for a target and a tenant if one is free. */
   acquireNow(name: string, tenant: string): Permit | undefined {
     const target = this.#target(name);
     return this.#mayAcquire(target, tenant) ? this.#admit(target, tenant) : undefined;
   }
 
   /**
-   * Variant of {@link acquire} that waits up to `patienceMs` if a permit is likely by then: the target is not hanging,
-   * and the calls queued before will be done. Saves retries of bursts.
+   * Variant of {@link acquire} that waits up to `patienceMs` if a permit is likely by that time: the target is not
+   * hanging, and the queued calls will be done. Saves retries of bursts.
    */
   async acquireSoon(name: string, tenant: string, patienceMs: number): Promise<Permit | { retryInMs: number }> {
     const target = this.#target(name);
@@ -143,7 +143,7 @@ export class TargetLimits {
     });
   }
 
-  /** Waits for a permit, without holding anything meanwhile. Undefined once `signal` fires. */
+  /** Waits for a permit, without holding a resource in the meantime. Undefined once `signal` fires. */
   async wait(name: string, tenant: string, signal: AbortSignal): Promise<Permit | undefined> {
     while (!signal.aborted) {
       const permit = await this.acquireSoon(name, tenant, WAIT_TURN_MS);
@@ -234,7 +234,7 @@ export class TargetLimits {
     add(this.#tenants, tenant, by);
   }
 
-  /** Returns the number of a target's permits that a tenant may have while others use it or wait for it. */
+  /** Returns the number of a target's permits that a tenant may use while others use or wait for the target. */
   #share(target: Target, tenant: string): number {
     const now = this.#now();
     const users = new Set([tenant, ...target.open.keys(), ...target.waiting.map((waiter) => waiter.tenant)]);

@@ -9,7 +9,7 @@ interface SpanOptions {
   /** Parent span in the form of W3C's `traceparent`. Defaults to the active span. */
   parent?: string | undefined;
   /**
-   * Span of an untrusted caller, in the same form. The new span starts a new trace with a link to it, because a
+   * Span of an untrusted caller, in the same form. The new span starts a new trace with a link to that span, because a
    * stranger must choose neither the sampling nor the trace id.
    */
   stranger?: string | undefined;
@@ -33,7 +33,7 @@ let isOn = false;
 export async function startTracing(config: Config, service: string): Promise<Tracing | undefined> {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint || isOn) return undefined;
-  // Imported lazily: a process without traces keeps nothing of it in memory.
+  // Imported lazily, so that a process without traces does not load it.
   const [sdk, { OTLPTraceExporter }, { Resource }, { AsyncLocalStorageContextManager }, { W3CTraceContextPropagator }] =
     await Promise.all([
       import('@opentelemetry/sdk-trace-base'),
@@ -60,7 +60,7 @@ export async function startTracing(config: Config, service: string): Promise<Tra
   };
 }
 
-/** Runs work in its own span, which records a failure. Without tracing only the work runs. */
+/** Runs work in its own span, which records a failure. Without tracing only the function runs. */
 export function inSpan<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work();
   const parent = options.parent ? contextOf(options.parent) : context.active();

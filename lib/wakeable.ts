@@ -1,10 +1,10 @@
 /** A pause between two iterations of a loop, which ends early when there is work. */
 export interface Wakeable {
-  /** Ends the current pause, or else the next one as soon as it begins. */
+  /** Ends the current pause, or else the next one when it begins. */
   wake(): void;
-  /** Forgets earlier wake-ups. Call it at the start of an iteration, which handles the work they announced. */
+  /** Forgets earlier wake-ups. Call it at the start of an iteration, which handles the work announced by them. */
   clear(): void;
-  /** Resolves after `ms`, or at once when woken. A wake-up ends one pause. */
+  /** Resolves after `ms`, or immediately when woken. A wake-up ends one pause. */
   pause(ms: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Credentials of a mail account. One of the two secrets is empty. */
+/** Credentials of a mail account. Undefined if there is none. */
 interface MailSecrets {
   username: string;
   password: string;

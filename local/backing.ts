@@ -10,20 +10,21 @@ import { temporaryFolder } from './temporary-folder.ts';
 interface BackingOptions {
   /** Folder of all data. Default: a temporary folder, removed on stop. */
   dataDir?: string;
-  /** False trades durability for speed: nothing survives the stop, and Temporal keeps its state in memory. */
+  /** False trades durability for speed: no data survives the stop, and Temporal keeps its state in memory. */
   persistent: boolean;
   /** True places the temporary folder in memory, if the machine has enough. */
   inMemory?: boolean;
-  /** Ports of both servers. Default: free ones. */
+  /** Ports of both servers. Defaults to free ports. */
   ports?: { postgres?: number; temporal?: number; temporalUi?: number };
   /** True disables Temporal's web UI. */
   headless?: boolean;
   /** Servers to use instead: PRIMARY_DB, TEMPORAL_ADDRESS. */
   given?: { PRIMARY_DB?: string | undefined; TEMPORAL_ADDRESS?: string | undefined };
-  /** True restarts a server that ends unexpectedly. */
+  /** True if a server that ends unexpectedly is restarted. */
   supervise?: boolean;
   /**
-   * True upgrades Temporal's state to the pinned server version, or starts with an empty state if that cannot read it.
+   * True upgrades Temporal's state to the pinned server version, or starts with an empty state if that version cannot
+   * read it.
    */
   upgradeTemporal?: boolean;
   /** Receives one line per step. */
@@ -39,7 +40,7 @@ export interface BackingServices {
   /** Web UI of the embedded server, if it has one. */
   temporalUiUrl: string | undefined;
   /**
-   * True if Temporal starts with an empty state because the pinned version cannot read the old one: runs must be
+   * True if Temporal starts with an empty state because the pinned version cannot read the old one: workflows must be
    * reconciled.
    */
   temporalReplaced: boolean;
@@ -51,7 +52,7 @@ export interface BackingServices {
 }
 
 /**
- * Starts the servers that Heron needs, on a machine with only Node.
+ * Starts the servers that Heron needs on a machine with only Node.
  * @throws Error when another process uses the folder, or a server cannot be started; the other is stopped first
  */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
@@ -84,7 +85,7 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
     postgres: postgres.value?.managed,
     temporal: temporal.value?.managed,
     async stop() {
-      // Temporal writes to its own file, so neither has to wait for the other.
+      // Temporal writes to its own file, so the two can stop in parallel.
       await Promise.all([postgres.value?.managed.stop(), temporal.value?.managed.stop()]);
       await leave();
     },

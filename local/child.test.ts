@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { startChild } from './child.ts';
 
-/**
- * Returns options of a child that runs the given program instead of Heron. It is placed where the runner of the sources
- * is expected.
- */
+/** Returns options of a child that runs the given program instead of Heron. It replaces the runner of the sources. */
 async function childOf(t: { teardown: (undo: () => Promise<void>) => void }, program: string) {
   const root = await mkdtemp(join(tmpdir(), 'heron-child-'));
   t.teardown(() => rm(root, { recursive: true }));

@@ -10,7 +10,7 @@ import type { Incarnation } from './managed.ts';
 import type { ProcessMessage, ProcessName, ReadyMessage } from '../deploy/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Silence (ms) after which a starting process is given up. */
+/** Silence (ms) after which a starting process counts as failed. */
 const SILENCE_MS = 120_000;
 /** Time (ms) in addition to the process's own grace before it is killed. */
 const EXTRA_GRACE_MS = 5_000;
@@ -26,16 +26,16 @@ interface ChildOptions {
   onStage?: ((stage: string) => void) | undefined;
   /** Maximum silence (ms) during its start; each stage and line restarts it. Default: two minutes. */
   silenceMs?: number | undefined;
-  /** Time (ms) that it may take to stop. */
+  /** Time limit (ms) for stopping it. */
   graceMs: number;
-  /** Folder of the sources that it runs. Default: those of this process. */
+  /** Folder of the sources that it runs. Defaults to those of this process. */
   root?: string | undefined;
 }
 
 /**
  * Runs one of Heron's processes as a child, and resolves once it serves. A slow start is tolerated as long as it
  * produces output.
- * @throws Error with its reason when it ends before that, or with its last stage when it was silent for `silenceMs`
+ * @throws Error with its reason when it ends early, or with its last stage when it was silent for `silenceMs`
  */
 export async function startChild(
   name: ProcessName,

@@ -26,14 +26,14 @@ export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
   'WORKER_PORT',
 ]);
 
-/** Settings for which compose.yaml has a default of its own. */
+/** Settings with a different default in compose.yaml. */
 export const OWN_DEFAULTS: Partial<Record<SettingName, string>> = {
   TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
   MAIL_TRANSPORT: 'smtp',
   TRUSTED_PROXIES: '172.31.254.2',
 };
 
-/** Settings that an operator of compose.yaml must give, each with an example or the command that prints it. */
+/** Settings that an operator of compose.yaml must set, each with an example or the command that prints a value. */
 export const REQUIRED: Partial<Record<SettingName, string>> = {
   AUTH_SECRET: 'openssl rand -hex 32',
   CREDENTIALS_ENCRYPTION_KEY: 'openssl rand -hex 32',

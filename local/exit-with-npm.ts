@@ -6,7 +6,7 @@ const POLL_MS = 1_000;
 
 /**
  * Sends this process SIGTERM once the npm that runs it as a script has ended. A killed npm passes no signal on. A
- * signal that it passes on may end only the script's shell and leave this process running.
+ * signal that npm forwards may end only the script's shell and leave this process running.
  */
 export function exitWithNpm(): void {
   const parent = process.ppid;

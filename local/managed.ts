@@ -16,14 +16,14 @@ export interface Managed {
   readonly pid: number | undefined;
   /** Sends the signal and waits for the process to end. Does nothing if it is not running. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<void>;
-  /** Starts it again and resolves when it serves. A running one is killed (SIGKILL) first. */
+  /** Starts it again and resolves when it serves. A running process is first killed (SIGKILL). */
   restart(): Promise<void>;
   /** Stops it permanently in an orderly way. */
   stop(): Promise<void>;
 }
 
 interface ManageOptions {
-  /** True restarts it, with a growing pause, whenever it ends unexpectedly. */
+  /** True if a process that ends unexpectedly is restarted, after a pause that grows. */
   supervise: boolean;
   log: (line: string) => void;
 }
@@ -77,7 +77,7 @@ export async function manage(
     try {
       process.kill(incarnation.pid, signal);
     } catch (error) {
-      // It has just ended by itself; `exited` settles soon.
+      // The process has just ended by itself; `exited` settles soon.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
     await incarnation.exited;

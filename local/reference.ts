@@ -52,7 +52,7 @@ async function isPinned({ script }: Pin): Promise<boolean> {
   try {
     return hashOf(await promisify(brotliDecompress)(await readFile(SCRIPT))) === script;
   } catch {
-    // It is missing or incomplete.
+    // The bundle is missing or incomplete.
     return false;
   }
 }

@@ -15,7 +15,7 @@ while kill -0 "$1" 2>/dev/null; do
   sleep 0.1
 done`;
 
-/** End of a process: its exit code or the signal that ended it. */
+/** End of a process: its exit code, or the signal that ended it. */
 export interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -24,13 +24,13 @@ export interface ProcessEnd {
 /** Server process that cannot outlive the process that started it. */
 export interface ServerProcess {
   pid: number;
-  /** Child process, for its streams and messages if `stdio` requested them. */
+  /** Child process, with its streams and messages if `stdio` requested them. */
   child: ChildProcess;
   /** Settles when the process has ended for any reason; never rejects. */
   exited: Promise<ProcessEnd>;
   /** True once it has ended. */
   readonly ended: boolean;
-  /** Asks it to stop, sends SIGKILL after `graceMs`, and waits for its end. Safe to call twice. */
+  /** Requests the stop, sends SIGKILL after `graceMs`, and waits for the end. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -67,10 +67,9 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
 }
 
 /**
- * Starts a server in its own process group and ties its lifetime to this process.
- * Its own group, because Ctrl-C reaches all processes of the terminal's group at once: a database that stops before its
- * clients have drained causes errors. A small shell waits for a pipe to close, which happens however this process ends,
- * including kill -9.
+ * Starts a server in its own process group and ties its lifetime to this process. A separate group, because Ctrl-C
+ * reaches all processes of the terminal's group: a database that stops before its clients have drained causes errors. A
+ * small shell waits for a pipe to close, which happens however this process ends, including kill -9.
  * @param options.stopSignal signal that asks this server for an orderly stop
  * @param options.graceMs time (ms) to wait for it before SIGKILL
  * @throws Error when the program cannot be started

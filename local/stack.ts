@@ -12,7 +12,7 @@ import type { ProcessName } from '../deploy/processes.ts';
 const DATABASE = 'heron';
 const HOST = '127.0.0.1';
 const DEFAULT_GRACE_MS = 25_000;
-/** Time (ms) that a given database may take to start. */
+/** Time limit (ms) for the start of a given database. */
 const DATABASE_PATIENCE_MS = 60_000;
 
 /** Ports of the parts of a stack. */
@@ -30,18 +30,18 @@ export interface StackPorts {
 interface LocalStackOptions {
   /** Folder of all data, secrets and logs. Default: a temporary folder, removed on stop. */
   dataDir?: string;
-  /** False trades durability for speed: nothing survives the stop, and a killed Temporal loses its state. */
+  /** False trades durability for speed: no data survives the stop, and a killed Temporal loses its state. */
   persistent: boolean;
   /**
    * Settings of the processes, which override those of the stack. PRIMARY_DB and TEMPORAL_ADDRESS name servers to use
    * instead of starting them.
    */
   env?: Record<string, string | undefined>;
-  /** Preferred ports; one in use is replaced, which the log reports. Default: free ones. */
+  /** Preferred ports; one in use is replaced, which the log reports. Defaults to free ports. */
   ports?: Partial<StackPorts>;
-  /** Required ports with the setting that requires them; one in use is an error. */
+  /** Required ports with the setting that requires them; a port in use is an error. */
   fixedPorts?: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
-  /** True restarts a process that ends unexpectedly; false leaves that to {@link Managed.restart}. */
+  /** True if a process that ends unexpectedly is restarted. Otherwise call {@link Managed.restart}. */
   supervise?: boolean;
   /** True disables Temporal's web UI. */
   headless?: boolean;
@@ -70,7 +70,7 @@ export interface LocalStack {
   /** Settings of the processes. The operator's command line reaches the same installation with them. */
   env: Record<string, string>;
   dataDir: string;
-  /** PostgreSQL and Temporal are undefined if they were given. */
+  /** PostgreSQL and Temporal are undefined if the caller provided them. */
   processes: {
     /** The servers: api, tracking, forms and realtime. */
     serve: Managed;
@@ -83,8 +83,8 @@ export interface LocalStack {
 }
 
 /**
- * Starts a whole installation on this machine: PostgreSQL, Temporal, then all servers in one child process and a worker
- * in another, so that one can end without the other. Migrates the schema first.
+ * Starts a whole installation on this machine: PostgreSQL, Temporal, all servers in one child process, and a worker in
+ * another, so that each can end without the other. Migrates the schema first.
  * @throws Error when a part does not start; started parts are stopped first
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
@@ -103,7 +103,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   });
   const started: Managed[] = [];
   const stop = async (): Promise<void> => {
-    // The servers finish their requests while the worker still processes work that these create.
+    // The servers finish their requests while the worker still processes the resulting work.
     await Promise.all(started.filter(({ name }) => name !== 'worker').map((managed) => managed.stop()));
     await Promise.all(started.map((managed) => managed.stop()));
     await backing.stop();
@@ -197,7 +197,7 @@ async function choosePorts(options: LocalStackOptions, log: (line: string) => vo
   return ports;
 }
 
-/** Returns true if a server is given, so that the port of the stack's own does not matter. */
+/** Returns true if the caller provides a server, so that the stack's own port is unused. */
 function isGiven(what: keyof StackPorts, env: Record<string, string | undefined>): boolean {
   if (what === 'postgres') return Boolean(env.PRIMARY_DB);
   return (what === 'temporal' || what === 'temporalUi') && Boolean(env.TEMPORAL_ADDRESS);
@@ -234,7 +234,9 @@ async function settings(
   };
 }
 
-/** Restarts the runs that PostgreSQL says must be open. The worker and the search attributes exist already. */
+/**
+ * Restarts the workflows that must be open according to PostgreSQL. The worker and the search attributes exist already.
+ */
 async function reconcileRuns(env: Record<string, string>, log: (line: string) => void): Promise<void> {
   const { families } = JSON.parse(await runCommand(['reconcile', '--json'], env)) as {
     families: { family: string; missing: number }[];
@@ -266,7 +268,7 @@ async function prepareDatabase(
 
 /**
  * Connects to a database that may still be starting.
- * @throws Error when it cannot be reached for a minute, or refuses
+ * @throws Error when it is unreachable for a minute, or refuses
  */
 async function connectPatiently(url: string, log: (line: string) => void): Promise<pg.Client> {
   const deadline = performance.now() + DATABASE_PATIENCE_MS;

@@ -1,9 +1,9 @@
 /**
  * `npm start`: runs a whole installation on this machine until Ctrl-C and keeps its data in one folder (HERON_DATA_DIR,
  * by default .heron/data). PRIMARY_DB and TEMPORAL_ADDRESS, if set, name servers to use instead of starting them. A
- * port that is set (API_PORT, …, HERON_POSTGRES_PORT, HERON_TEMPORAL_PORT, HERON_TEMPORAL_UI_PORT) is used or refused;
- * otherwise a usual one or the next free one. `--upgrade-temporal` upgrades Temporal's state to the pinned server
- * version.
+ * port that is set (API_PORT, …, HERON_POSTGRES_PORT, HERON_TEMPORAL_PORT, HERON_TEMPORAL_UI_PORT) is used or refused.
+ * Otherwise the default port or the next free one is used. `--upgrade-temporal` upgrades Temporal's state to the pinned
+ * server version.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ import type { ProcessName } from '../deploy/processes.ts';
 import { startLocalStack, type LocalStack, type StackPorts } from './stack.ts';
 
 const WARN = 40;
-/** Time (ms) for everything to stop; each process has its own SHUTDOWN_GRACE_MS within it. */
+/** Time limit (ms) for stopping all processes; each has its own SHUTDOWN_GRACE_MS within it. */
 const GRACE_MS = 90_000;
 
 /** Setting and usual value of every port. */
@@ -104,7 +104,7 @@ function askedPorts(env: NodeJS.ProcessEnv): {
   return { ports, fixedPorts };
 }
 
-/** Validates the settings here too, so that a fault is reported before anything is started. */
+/** Validates the settings here too, so that a fault is reported before any process is started. */
 function loadedSettings(): NodeJS.ProcessEnv {
   try {
     const { APP_ENV } = loadConfig();
@@ -122,7 +122,7 @@ function settingsIn(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name in settingsSchema.shape));
 }
 
-/** Shows output that a person at the terminal needs: problems, and system mail with sign-in codes. */
+/** Shows output for the person at the terminal: problems, and system mail with sign-in codes. */
 function show(from: ProcessName, line: string): void {
   const entry = readLogLine(line);
   if (!entry) print(`[${from}] ${line}`);

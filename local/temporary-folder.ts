@@ -14,9 +14,9 @@ const LEFT_FREE = 4 * 2 ** 30;
 const SETTLED_MS = 60_000;
 
 /**
- * Creates a folder for the data of a temporary stack. `inMemory` requests one in memory, which is granted if there is
- * enough: each test file's database has over a thousand files, which are slow to create and delete on disk. Everyone
- * may enter it, only its owner may list it, because PostgreSQL runs under its own account if this process is root.
+ * Creates a folder for the data of a temporary stack. `inMemory` requests a folder in memory, granted if enough memory
+ * is free: each test file's database has over a thousand files, which are slow to create and delete on disk. Everyone
+ * may enter it, but only its owner may list it, because PostgreSQL runs under its own account if this process is root.
  */
 export async function temporaryFolder({ inMemory }: { inMemory: boolean }): Promise<string> {
   const parent = inMemory && (await hasRoom(MEMORY)) ? MEMORY : tmpdir();

@@ -34,7 +34,7 @@ type Flat<Type> = { [Key in keyof Type]: Type[Key] };
 
 /**
  * Values of an ICU message by name: a number for `{n, number}` and `{n, plural, …}`, a time (RFC 3339) for `{at, date,
- * …}`. Others are text, a list, or a message (`Nested`). `select` is not supported: use a separate message.
+ * …}`. Other values are text, a list, or a message (`Nested`). `select` is not supported: use a separate message.
  */
 export type Values<Text extends string, Nested> = string extends Text
   ? Record<string, never>

@@ -45,7 +45,7 @@ export async function missingSearchAttributes(client: Client, namespace: string)
 
 /**
  * Adds missing search attributes to a self-hosted server. Several processes may do so at the same time.
- * @throws Error when the server does not allow it, as Temporal Cloud does not: create them once in its console
+ * @throws Error when the server refuses it, as Temporal Cloud does: create them once in its console
  */
 export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
   const connection = client.connection as Connection;
@@ -62,7 +62,7 @@ export async function ensureSearchAttributes(client: Client, namespace: string):
 
 /**
  * Adds search attributes to a namespace. Default: all of Heron's.
- * @throws Error when the namespace has one of them, or the server does not allow it
+ * @throws Error when the namespace has one of them, or the server refuses it
  */
 export async function addSearchAttributes(
   connection: Connection,
@@ -76,9 +76,9 @@ export async function addSearchAttributes(
 }
 
 /**
- * Waits until the server accepts queries on all search attributes. For a while after they were added, it refuses to
- * start runs with them.
- * @throws Error naming them when it does not within `patienceMs`
+ * Waits until the server accepts queries on all search attributes. For a while after they were added, the server
+ * refuses workflow starts with them.
+ * @throws Error with their names when the server does not accept them within `patienceMs`
  */
 export async function waitForSearchAttributes(client: Client, patienceMs = VISIBLE_MS): Promise<void> {
   const query = ATTRIBUTES.map((name) => `${name} IS NULL`).join(' AND ');

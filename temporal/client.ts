@@ -64,8 +64,8 @@ export function startOptions(spec: StartSpec, workflowId: string, taskQueue: str
 }
 
 /**
- * Dispatches one intent to Temporal. Repeating it is harmless: ids are deterministic, a run that is open or must not be
- * opened again is not started, and signals are only hints.
+ * Dispatches one intent to Temporal. Repetition is harmless: ids are deterministic, an open or finally closed workflow
+ * is not started again, and signals are only hints.
  */
 export async function dispatchIntent(client: Client, taskQueue: string, intent: Intent): Promise<void> {
   switch (intent.kind) {
@@ -105,7 +105,7 @@ async function dispatchSignal(
       signalArgs,
     });
   } catch (error) {
-    // No run is open, and none may be opened.
+    // No workflow is open, and none may be opened.
     if (payload.workflowType === undefined && error instanceof WorkflowNotFoundError) return;
     if (error instanceof WorkflowExecutionAlreadyStartedError) return;
     throw error;
@@ -114,10 +114,12 @@ async function dispatchSignal(
 
 /** Time (ms) in which Temporal must answer a question of a health check. */
 const ANSWER_MS = 3_000;
-/** gRPC: INVALID_ARGUMENT, with which a server refuses a query on a search attribute that it does not know. */
+/** gRPC: INVALID_ARGUMENT, the server's answer to a query on an unknown search attribute. */
 const INVALID_ARGUMENT = 3;
 
-/** Returns the ids of an installation's open runs whose workflow tasks keep failing, see {@link WorkflowGateway}. */
+/**
+ * Returns the ids of an installation's open workflows whose workflow tasks keep failing, see {@link WorkflowGateway}.
+ */
 export async function findFailingRuns(client: Client, taskQueue: string, limit: number): Promise<string[]> {
   const { namespace } = client.options;
   const queues = [taskQueue, ...RESOURCES.map((resource) => resourceQueue(taskQueue, resource))];
@@ -136,12 +138,15 @@ export async function findFailingRuns(client: Client, taskQueue: string, limit: 
   }
 }
 
-/** Queues that must be served for a run with a waiting caller: its workflow, and its activities on `interactive`. */
+/**
+ * Queues that must be served for a workflow with a waiting caller: its workflow queue and `interactive` for its
+ * activities.
+ */
 const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
 /** Maximum number of runs per visibility page that a cluster returns. */
 const LIST_PAGE = 1_000;
 
-/** Creates the gateway for verbs (domain/platform/kernel/context.ts). */
+/** Creates the gateway for domain functions (domain/platform/kernel/context.ts). */
 export function createWorkflowGateway(client: Client, config: Config, log: Logger, db: Db): WorkflowGateway {
   /** Rejects as soon as no running worker could answer; never resolves. */
   const untilUnserved = async (signal: AbortSignal): Promise<never> => {

@@ -67,7 +67,7 @@ test('runs go on when encryption begins and when its key is replaced; every hist
     return (engine = await startEngine(world));
   };
   const { organizationId } = await world.tenant();
-  // No server listens on the mailbox's ports, so the runs stay open.
+  // No server listens on the mailbox's ports, so the workflows stay open.
   const nowhere = { host: '127.0.0.1', port: 1 };
   await createMailbox(world.deps, organizationId, 'sam@sender.example.com', { smtp: nowhere, imap: nowhere });
   /**

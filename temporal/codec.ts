@@ -17,7 +17,7 @@ const message = proto.temporal.api.common.v1.Payload;
 
 /**
  * Returns the data converter for arguments, results, signals, memos and summaries, for clients, workers and replays.
- * Payloads encrypted with any configured key can be read regardless of CODEC_PROVIDER; plain ones always.
+ * Payloads encrypted with any configured key can be read regardless of CODEC_PROVIDER; plain ones can always be read.
  */
 export function dataConverter(config: CodecSettings): { dataConverter?: DataConverter } {
   return config.CODEC_KEYS.length === 0 ? {} : { dataConverter: { payloadCodecs: [createCodec(config)] } };

@@ -29,7 +29,7 @@ export interface Attributes {
   EndpointId?: string;
 }
 
-/** Names shown to operators beside the ids. Never an address. */
+/** Names shown to operators beside the ids. Contains no address. */
 export type Memo = Readonly<Record<string, string>>;
 
 /** Details of a start shown to operators, in addition to those derived from the arguments. */
@@ -60,7 +60,7 @@ export function start<Args>(contract: WorkflowContract<Args>, args: Args, shown?
   return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args, shown) };
 }
 
-/** Creates an intent to signal a workflow. If no run is open, one is started, which also repairs a lost run. */
+/** Creates an intent to signal a workflow. If no workflow is open, one is started, which also repairs a missing one. */
 export function signal<Args, Taken extends Signals, Name extends keyof Taken & string>(
   contract: WorkflowContract<Args, Taken>,
   args: Args,
@@ -75,7 +75,7 @@ export function signal<Args, Taken extends Signals, Name extends keyof Taken & s
   };
 }
 
-/** Creates an intent to signal an open run. It never starts one, so a closed run stays closed. */
+/** Creates an intent to signal an open run. It never starts a workflow, so a closed one stays closed. */
 export function signalOpen<Args, Taken extends Signals, Name extends keyof Taken & string>(
   contract: WorkflowContract<Args, Taken>,
   args: Args,
@@ -113,8 +113,8 @@ export function startSpec<Args>(
 
 /**
  * Writes intents into the outbox of an open transaction and wakes the relay when it commits.
- * @param withinMs executes non-urgent work at a random time within this duration (ms), so that many intents at once
- * delay no others
+ * @param withinMs delays non-urgent work by a random time up to this duration (ms), so that many simultaneous intents
+ * do not delay others
  */
 export async function writeIntents(trx: Trx, intents: readonly Intent[], withinMs = 0): Promise<void> {
   if (intents.length === 0) return;
@@ -136,7 +136,7 @@ export async function writeIntents(trx: Trx, intents: readonly Intent[], withinM
   );
 }
 
-/** Temporal calls that verbs may make directly. Everything else goes through the outbox. */
+/** Temporal calls that domain functions may make directly. All other calls go through the outbox. */
 export interface WorkflowGateway {
   /**
    * Runs a workflow to its end and returns its result.
@@ -152,13 +152,13 @@ export interface WorkflowGateway {
   /** Returns true if a run is currently open under an id. */
   isOpen(workflowId: string): Promise<boolean>;
   /**
-   * Returns open runs whose workflow tasks keep failing, at most `limit`: they stand still until the code or their history
-   * changes. Read from visibility; empty on servers before 1.29, which do not report them.
+   * Returns open workflows whose workflow tasks keep failing, at most `limit`: they are stuck until the code or their
+   * history changes. Read from visibility; empty on servers before 1.29, which do not report them.
    */
   failingRuns(limit: number): Promise<readonly string[]>;
   /**
    * Returns the response time (ms) of the workflow service, the number of running worker processes, and the queues that
-   * none serves.
+   * no process serves.
    * @throws Error when Temporal does not answer
    */
   health(): Promise<{ latencyMs: number } & Presence>;

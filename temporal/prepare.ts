@@ -16,8 +16,8 @@ interface Installation {
 
 /**
  * Prepares a namespace for Heron: first the search attributes, then (once the server accepts them) the schedules, whose
- * runs use them. Repeating it changes nothing. A server that does not allow creating search attributes is accepted if
- * they were created in another way.
+ * workflows use them. Repeated calls change nothing. A server that does not allow creating search attributes is
+ * accepted if they exist already.
  * @throws Error naming the search attributes that the server does not accept within `patienceMs`
  */
 export async function prepareNamespace(
@@ -36,8 +36,8 @@ export async function prepareNamespace(
 
 /**
  * Prepares a namespace repeatedly while workers run, until `stop`, which settles after the current iteration. A server
- * that lost its storage has neither search attributes, without which it refuses starts, nor the schedule that finds
- * missing runs.
+ * that lost its storage lacks both the search attributes, without which it refuses starts, and the schedule that finds
+ * missing workflows.
  */
 export function prepareRegularly(
   client: Client,

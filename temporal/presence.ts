@@ -6,7 +6,7 @@ import { RESOURCES, type Resource } from '../workflows/queues.ts';
 
 /** Interval (ms) at which a worker process records that it is running. */
 export const PRESENCE_MS = 2_000;
-/** Time (ms) without such a record after which a process counts as dead. */
+/** Time (ms) without a new record after which a process counts as dead. */
 const ABSENT_AFTER_MS = 8_000;
 const FORGOTTEN = '1 day';
 
@@ -31,9 +31,8 @@ interface PresenceFacts {
 }
 
 /**
- * Records that a worker process is running.
- * Temporal lists pollers for minutes after they ended, so a killed worker would count as running; this record expires
- * within seconds.
+ * Records that a worker process is running. Temporal lists pollers for minutes after they ended, so a killed worker
+ * would count as running. This record expires within seconds.
  */
 export async function recordPresence(
   db: Db,
@@ -61,8 +60,8 @@ export async function removePresence(db: Db, id: string): Promise<void> {
 }
 
 /**
- * Reads the running workers. A process with the role `temporal` serves everything. One whose clock is wrong takes no
- * work, and serves nothing.
+ * Reads the running workers. A process with the role `temporal` serves all queues. A process with a wrong clock accepts
+ * no work and serves no queue.
  */
 export async function readPresence(db: Db): Promise<Presence> {
   const alive = await across(db, 'engine').sql<Columns<'workers', 'roles'>>(

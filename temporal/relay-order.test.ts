@@ -17,7 +17,7 @@ test.after.always(() => database?.drop());
 const INVALID_ARGUMENT = 3;
 const OUT_OF_RANGE = 11;
 const UNAVAILABLE = 14;
-/** gRPC codes that say nothing about the intent: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, and so on. */
+/** gRPC codes that are no verdict on the intent: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, and so on. */
 const NO_VERDICTS = [1, 2, 4, 5, 7, 8, 9, 10, 12, 13, UNAVAILABLE, 15, 16];
 const failure = (code: number, message = 'no') => Object.assign(new Error(message), { code });
 
@@ -171,7 +171,7 @@ test.serial(
     const running = await relays(2, carry);
     const all = Array.from({ length: 8 }, (_, n) => `w${n}`);
     for (let number = 0; number < 4; number += 1) await write(all.map((workflow) => intent(workflow, number)));
-    // More failures than would park an intent that is refused.
+    // More failures than would park a refused intent.
     await eventually(async () => calls >= silent.size * 12, 60_000);
     await eventually(async () => ['w5', 'w6', 'w7'].every((workflow) => taken.get(workflow)?.length === 4));
     t.deepEqual(

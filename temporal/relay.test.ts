@@ -29,7 +29,7 @@ test.after.always(async () => {
   await database?.drop();
 });
 
-// No worker polls the queue, so the runs stay open, and their histories show only the relay's actions.
+// No worker polls the queue, so the workflows stay open, and their histories show only the relay's actions.
 const family = defineInstallationWorkflow<Record<'x' | 'y' | 'z' | 'look again', { id: string }>>()({
   type: 'nobody',
   kind: 'relay-test',

@@ -16,7 +16,7 @@ import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 const BATCH = 100;
 const LINE = 50;
 const CONCURRENCY = 32;
-/** Maximum pause (ms) after a batch that dispatched something, without a wake-up. */
+/** Maximum pause (ms) after a batch with dispatched intents, without a wake-up. */
 const SWEEP_MS = 2_000;
 /**
  * Maximum pause (ms) after an empty batch, because a notification is lost with its connection. An intent that becomes
@@ -32,18 +32,19 @@ const UNANSWERED_CAP_MS = 10_000;
 const FAILED_MS = 500;
 /** Number of refusals after which an intent is parked: about three minutes. */
 const MAX_REFUSALS = 10;
-/** First pause (in first backoffs: a minute) and maximum pause (ms) before a parked intent is tried again. */
+/** First pause (in first backoffs: a minute) and maximum pause (ms) before a parked intent is retried. */
 const PARKED_BACKOFFS = 120;
 const PARKED_CAP_MS = 3_600_000;
-/** Interval (ms) of counting parked intents and of postponing those behind an unfinished one. */
+/** Interval (ms) of counting parked intents and of postponing intents that wait for an unfinished one. */
 const HOUSEKEEPING_MS = 15_000;
-/** Maximum delay (ms) before an intent behind an unfinished one is read again. */
+/** Maximum delay (ms) before an intent that waits for an unfinished one is read again. */
 const BEHIND_PARKED_MS = 600_000;
 /** gRPC: INVALID_ARGUMENT. */
 const INVALID_ARGUMENT = 3;
 /**
- * gRPC codes with which Temporal refuses one intent: INVALID_ARGUMENT, ALREADY_EXISTS, OUT_OF_RANGE. All others say something about the server, the namespace, the credentials or the network. UNAVAILABLE while a history
- * shard moves and INTERNAL for a stream that a proxy has reset hit some workflows and spare others.
+ * gRPC codes with which Temporal refuses one intent: INVALID_ARGUMENT, ALREADY_EXISTS, OUT_OF_RANGE. All other codes
+ * concern the server, the namespace, the credentials or the network. UNAVAILABLE while a history shard moves, and
+ * INTERNAL for a stream reset by a proxy, affect only some workflows.
  */
 const VERDICT_CODES = new Set([INVALID_ARGUMENT, 6, 11]);
 
@@ -68,7 +69,7 @@ interface RelayOptions {
   /** Dispatches one intent to Temporal; rejects with Temporal's error if it was not accepted. */
   carry: (intent: Intent) => Promise<void>;
   log: Logger;
-  /** Returns true while no intent may be taken. */
+  /** Returns true while no intent may be dispatched. */
   isHeld?: () => boolean;
   /** First pause (ms) after a refused intent; it doubles. */
   backoffMs?: number;
@@ -91,21 +92,19 @@ export function createIntentSender(
     );
 }
 
-/** Intents that one loop takes: those never tried, or those whose last attempt failed. */
+/** Intents of one loop: untried ones, or those whose last attempt failed. */
 type Share = 'new' | 'tried';
 
 /**
  * Dispatches intents from the outbox to Temporal. A batch is locked and then deleted in one transaction, after Temporal
- * has accepted it. If a relay dies, another repeats its rows harmlessly.
- * The intents of one workflow keep their order, through failures and with any number of relays. Only the earliest
- * unfinished intent of a workflow is taken, with those behind it, and processing stops at the first that is not
- * accepted. (An intent scheduled for later that was never tried does not block those behind it.)
- * New intents and failed ones have a loop each: a workflow that Temporal does not answer for delays others by one attempt
- * at most.
- * An intent that Temporal refuses as invalid, or {@link MAX_REFUSALS} times in another way, is parked with the reason.
- * It is tried again by itself, after pauses that grow to an hour, or at once when an operator retries it. A missing
- * answer is no refusal. Intents behind it wait, because they assume its effect: a start that overtakes a failed cancel
- * would be a wrong run, while waiting only delays the workflow.
+ * has accepted it. If a relay dies, another repeats its rows without harm. The intents of one workflow keep their
+ * order, despite failures and with any number of relays. Only the earliest unfinished intent of a workflow is
+ * dispatched, with those after it, and processing stops at the first one that is not accepted. (An untried intent
+ * scheduled for later does not block those after it.) New intents and failed ones have a loop each: a workflow for
+ * which Temporal does not answer delays others by one attempt at most. An intent that Temporal refuses as invalid, or
+ * {@link MAX_REFUSALS} times in another way, is parked with the reason. It is retried after pauses that grow to an
+ * hour, or at once when an operator retries it. A missing answer is no refusal. Intents after it wait, because they
+ * assume its effect: a start that overtakes a failed cancel would be a wrong workflow, while waiting only delays it.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { log } = options;
@@ -151,7 +150,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 }
 
 interface Batch {
-  /** Number of workflows whose intents were taken. */
+  /** Number of workflows whose intents were dispatched. */
   taken: number;
   /** Number of intents that were parked for the first time. */
   parked: number;
@@ -166,7 +165,7 @@ const IS_IN_SHARE: Record<Share, string> = { new: 'attempts = 0', tried: 'attemp
 
 /**
  * Returns SQL that selects and locks the earliest dispatchable intent of up to {@link BATCH} workflows. The lock gives
- * the relay exclusive use of the workflow's intents. Behind each, in order, are its following intents, of which there
+ * the relay exclusive use of the workflow's intents. Each is followed, in order, by its later intents, of which there
  * are usually none.
  */
 const takeSql = (share: Share) => `
@@ -197,7 +196,7 @@ const takeSql = (share: Share) => `
 
 /**
  * Returns the time (ms) until the next intent is due, at most {@link IDLE_SWEEP_MS}. An intent that is already due is
- * held by another relay or waits behind an earlier one.
+ * locked by another relay or waits for an earlier one.
  */
 async function nextDueInMs(outbox: AcrossScope, share: Share): Promise<number> {
   const [next] = await outbox.sql<{ ms: number | null; held: boolean }>(
@@ -214,7 +213,7 @@ interface Failure {
 
 /**
  * Takes one batch: workflows in parallel, the intents of one workflow in order up to the first failure. Exported for
- * tests that take one batch at a time.
+ * tests that dispatch one batch at a time.
  */
 export async function relayBatch(
   { db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispatched }: RelayOptions,
@@ -228,7 +227,7 @@ export async function relayBatch(
     const lines = byWorkflow(rows);
     const done: number[] = [];
     const failed: Failure[] = [];
-    // As many intents as are sent at once got no answer.
+    // As many intents as are sent in parallel got no answer.
     const isAway = () =>
       done.length === 0 && failed.length >= CONCURRENCY && failed.every(({ error }) => !isVerdict(error));
     const limit = pLimit(CONCURRENCY);
@@ -263,7 +262,7 @@ export async function relayBatch(
   });
 }
 
-/** Records a failed attempt. Returns the time (ms) until the next one, and true if the intent was parked just now. */
+/** Records a failed attempt. Returns the time (ms) until the next one, and true if the intent was just parked. */
 async function recordFailedAttempt(
   outbox: AcrossScope,
   { row, error }: Failure,
@@ -298,8 +297,8 @@ function backoff(baseMs: number, before: number, capMs: number): number {
 }
 
 /**
- * Postpones intents behind an unfinished one, so that later searches do not read them every time. Returns the number of
- * parked intents.
+ * Postpones intents that wait for an unfinished one, so that later searches do not read them every time. Returns the
+ * number of parked intents.
  */
 async function postponeBlocked(db: Db): Promise<number> {
   const outbox = across(db, 'engine');
@@ -330,7 +329,7 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
   for (const row of rows) {
     if (stopped.has(row.workflow_id)) continue;
     if (!row.due) {
-      // An intent that was tried blocks those behind it; one scheduled for later does not.
+      // A tried intent blocks those after it; one scheduled for later does not.
       if (row.attempts > 0) stopped.add(row.workflow_id);
       continue;
     }

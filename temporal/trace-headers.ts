@@ -4,7 +4,7 @@ import { traceparent } from '../lib/trace.ts';
 
 const HEADER = 'traceparent';
 
-/** Adds the current span to starts and signals as a header; does nothing without tracing. */
+/** Adds the current span as a header to starts and signals; does nothing without tracing. */
 export const TRACE_HEADERS: WorkflowClientInterceptor = {
   start: (input, next) => next(withSpan(input)),
   startWithDetails: (input, next) => next(withSpan(input)),

@@ -4,8 +4,8 @@ import { join, relative, resolve } from 'node:path';
 const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.heron', 'web']);
 
 /**
- * Splits the arguments of `npm test` into test files and arguments for ava. A file stands for itself, a folder for all
- * tests below it; without either, all tests of the project are chosen.
+ * Splits the arguments of `npm test` into test files and arguments for ava. A file selects itself, a folder selects all
+ * tests below it; without either, all tests of the project are selected.
  * @param root the project's folder
  * @throws Error with the name of a test file that does not exist, or of a folder without tests
  */

@@ -14,7 +14,7 @@ const CONFIG = 'oxlint.config.mjs';
 const MAX_LINES = 600;
 const SOURCES = new Set(['.ts', '.tsx', '.js', '.mjs', '.css', '.sql']);
 
-/** For each folder, what its files must not import: the reverse of the arrows in ARCHITECTURE.md. */
+/** Imports that the files of a folder must not have: the reverse of the arrows in ARCHITECTURE.md. */
 const FORBIDDEN: Record<string, string[]> = {
   'api/audience/contacts/routes.ts': [
     '../../../db/connection.ts',
@@ -171,7 +171,7 @@ interface OxlintReport {
   diagnostics: { code: string; filename: string; labels: { span: { line: number } }[] }[];
 }
 
-/** Writes one file for each place, one import on each line, and returns `place: import` for each reported import. */
+/** Writes one file per place, with one import on each line, and returns `place: import` for each reported import. */
 async function restrictedImports(plants: Record<string, string[]>): Promise<string[]> {
   const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
   try {
@@ -473,7 +473,7 @@ test('every link to a part of a document leads to a heading, and every source na
 
 interface Link {
   page: string;
-  /** The heading, as an address has it; empty where the link names none. */
+  /** The heading in the form of an address; empty for a link without one. */
   part: string;
 }
 
@@ -572,7 +572,7 @@ test('every name in code that a document mentions is in a source', async (t) => 
   ]);
 });
 
-/** Identifiers that a text shows as code: alone, with a dot, or called. */
+/** Returns identifiers that a text shows as code: alone, with a dot, or called. */
 function namesIn(markdown: string): string[] {
   return [...markdown.matchAll(/`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:<[^`]*>)?(?:\([^`]*)?`/g)]
     .map(([, name]) => name!)

@@ -17,8 +17,8 @@ const STANDS_FOR: Record<string, string[]> = {
 const NEAR = 2;
 
 /**
- * Chooses the test files for a change, the nearest first: those in a changed file's folder, those of its area in `api/`
- * and `domain/`, those that test its folder, and those that import it within a few steps.
+ * Chooses the test files for a change, the nearest first: in a changed file's folder, of its area in `api/` and
+ * `domain/`, about its folder, and files that import it within a few steps.
  * @param changed paths from the root
  * @param imports for every source file, the files that it imports
  */
@@ -48,7 +48,7 @@ export function chooseTests(changed: readonly string[], imports: ReadonlyMap<str
   return [...distance].sort(([a, x], [b, y]) => x - y || a.localeCompare(b)).map(([file]) => file);
 }
 
-/** The area of a file of api/ or domain/, such as `audience/contacts`; null for other files. */
+/** Returns the area of a file of api/ or domain/, such as `audience/contacts`; null for other files. */
 function areaOf(file: string): string | null {
   return /^(?:api|domain)\/(.+)\/[^/]+$/.exec(file)?.[1] ?? null;
 }

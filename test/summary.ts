@@ -49,9 +49,7 @@ export class ReportReader {
     } else if (END_OF_RESULTS.test(line)) this.complete = true;
   }
 
-  /**
-   * Returns the failures in short: without stacks, code excerpts and blank lines; of many failures only the first.
-   */
+  /** Returns the failures in short: without stacks, code excerpts and blank lines; only the first of many failures. */
   causes(): string[] {
     return this.details.filter((line) => !BESIDE_THE_CAUSE.test(line)).slice(0, MAX_CAUSE_LINES);
   }

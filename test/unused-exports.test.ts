@@ -10,7 +10,7 @@ const SOURCES = new Set(['.ts', '.tsx', '.mjs', '.js']);
 /** Exists only after it was generated, and no source imports its types by name. */
 const GENERATED = 'client/src/schema.ts';
 
-/** Beginnings of `file: name` for exports without an import, with who uses them. */
+/** Beginnings of `file: name` for exports without an import, with their users. */
 const USED_OTHERWISE: Record<string, string> = {
   'bench/workflows/bare.ts: bareRun': 'Temporal finds a workflow by its name.',
   'client/src/index.ts:': 'The client is published.',
@@ -28,7 +28,7 @@ const USED_OTHERWISE: Record<string, string> = {
 const DECLARED = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type) (\w+)/gm;
 const LISTED = /^export (?:type )?\{([^}]*)\}/gm;
 const NAMED = /^(?:import|export) (?:type )?(?:\w+, )?\{([^}]*)\} from '(\.[^']+)'/gm;
-/** A path of a source file: its uses through a namespace, a dynamic import or a type query are found by name. */
+/** Pattern of a source file's path. Uses through a namespace, a dynamic import or a type query are found by name. */
 const MENTIONED = /'(\.[^'\n]+\.(?:ts|tsx|mjs))'/g;
 
 test('no file exports what no other file uses', async (t) => {
@@ -61,7 +61,7 @@ test('an export is used by its name in a list, and by its name anywhere beside a
   t.deepEqual(unusedExports(sources), ['a.ts: three', 'c.ts: six']);
 });
 
-/** Names that a file exports and no other file uses, as `file: name`. */
+/** Returns names that a file exports and no other file uses, as `file: name`. */
 function unusedExports(sources: ReadonlyMap<string, string>): string[] {
   const used = new Set<string>();
   for (const [file, text] of sources) {

@@ -6,7 +6,7 @@ const MOST_WORDS = 150;
 /** Share of a word's sentences that must be of the language. */
 const OWN = 0.5;
 
-/** Words that tell a language, from the sentences of its people: frequent there, and rare elsewhere. */
+/** Returns words that identify a language, from the sentences of its writers: frequent there, and rare elsewhere. */
 export function wordsOfLanguages(sentences: readonly Sentence[]): Record<string, string> {
   const counts = new Map<string, Map<string, number>>();
   for (const { text, language } of sentences)

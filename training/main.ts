@@ -1,6 +1,6 @@
 /**
- * `npm run train-reading`: trains the models that read answers, on all people who are not held out, and writes their files into domain/mail/reading. It prints
- * what they make of the people who are.
+ * `npm run train-reading`: trains the models that classify answers, on all writers except the held-out ones, and writes
+ * the model files into domain/mail/reading. It prints measurements on the held-out writers.
  */
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -15,7 +15,7 @@ import { trainModel } from './train.ts';
 import { seeded } from '../test/faults/random.ts';
 
 const SEED = 20_261_128;
-/** Another pair of people in each language, by whom the temperature is chosen. */
+/** Value of `shift` that selects other writers in each language, who determine the temperature. */
 const CALIBRATION = 1;
 
 const all = sentences();

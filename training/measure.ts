@@ -4,28 +4,31 @@ import type { Sentence } from './corpus.ts';
 /** Labels of requests to stop. */
 const ASKING: ReadonlySet<Label> = new Set(['stop', 'erase', 'legal']);
 
-/** A text as somebody or something reads it. */
+/** A text with the classification by a person or a model. */
 interface Read {
   kind: string;
-  /** A request to stop that is carried out at once, or about which a person is asked. */
+  /** `asked`: an opt-out that is applied at once. `doubtful`: a person must decide. Null for other texts. */
   heard: 'asked' | 'doubtful' | null;
 }
 
 export interface Measured {
-  /** Share (0 to 1) of opt-outs that are suppressed at once, and that are heard: suppressed, or stopped and asked. */
+  /**
+   * Shares (0 to 1) of opt-outs that are suppressed at once, and that are detected: suppressed, or stopped until a
+   * person decides.
+   */
   suppressed: number;
   heard: number;
-  /** Share of what is suppressed that asked for it, and of other answers that are suppressed. */
+  /** Share of suppressed answers that are opt-outs, and share of other answers that are suppressed. */
   precision: number;
   stopped: number;
-  /** Share of other answers about which a person is asked. */
+  /** Share of other answers about which a person must decide. */
   asked: number;
-  /** Number of sentences by their kind, and by the kind that they are read as. */
+  /** Number of sentences by kind, and by classified kind. */
   readAs: Record<string, Record<string, number>>;
   languages: Record<string, { heard: number; suppressed: number; all: number }>;
 }
 
-/** Measures a model alone on sentences of people that it has not met. */
+/** Measures a model without rules on sentences of writers that it was not trained on. */
 export function measure(
   model: Model,
   sentences: readonly Sentence[],
@@ -37,7 +40,7 @@ export function measure(
   });
 }
 
-/** Counts how sentences are read. */
+/** Counts the classifications of sentences. */
 export function tally(sentences: readonly Sentence[], read: (text: string) => Read): Measured {
   const readAs: Measured['readAs'] = {};
   const languages: Measured['languages'] = {};
@@ -71,7 +74,7 @@ export function tally(sentences: readonly Sentence[], read: (text: string) => Re
   };
 }
 
-/** The likeliest kind, opt-outs of every force together, and how likely an opt-out is. */
+/** Returns the likeliest kind, with all opt-outs as one kind, and the probability of an opt-out. */
 function judged(probabilities: Float64Array): { optOut: number; kind: string } {
   let optOut = 0;
   let other: { kind: string; probability: number } = { kind: '', probability: 0 };

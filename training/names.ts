@@ -18,7 +18,10 @@ export function nameIn({ label, detail }: Sentence): string {
   return label === 'out_of_office' ? (detail.split('|')[1] ?? '').trim() : '';
 }
 
-/** The words of a sentence that name a time: when to ask again, and the return of an away note. */
+/**
+ * Returns the words of a sentence that name a time: when to contact the person again, and the return date of an away
+ * message.
+ */
 export function timeIn({ label, detail }: Sentence): string {
   if (label === 'not_now') return detail.trim();
   return label === 'out_of_office' ? (detail.split('|')[0] ?? '').trim() : '';

@@ -6,17 +6,17 @@ import { latinized, mistyped } from './variants.ts';
 
 const COUNT = LABELS.length;
 const EPOCHS = 3;
-/** AdaGrad: the first step, and what a weight loses of itself with each step. */
+/** AdaGrad: the initial step size, and the decay of a weight per step. */
 const RATE = 0.5;
 const DECAY = 1e-6;
 const BIAS_RATE = 0.01;
-/** A made sentence says less about people than one that was written. */
+/** Weight of a generated sentence, which is less typical than a written one. */
 const MADE_WEIGHT = 0.3;
 /** Few sentences use the words of opting out in another sense. */
 const CONTRAST_WEIGHT = 3;
-/** Made sentences of each language and round. */
+/** Number of generated sentences per language and epoch. */
 const MADE = { opt_out: 500, other: 120 };
-/** Part of the written sentences that is read with typing mistakes, and in Latin letters. */
+/** Share of the written sentences with typing mistakes, and with Latin letters. */
 const MISTYPED = 0.2;
 const LATINIZED = 0.12;
 const INT8_MAX = 127;
@@ -35,8 +35,8 @@ interface Lesson {
 }
 
 /**
- * Trains a model on sentences and on what the grammars make. The same sentences and seed give the same model on every machine.
- * @param calibration sentences of other people, by whom the temperature is chosen; the last epoch learns from them too
+ * Trains a model on written and generated sentences. The same sentences and seed give the same model on every machine.
+ * @param calibration sentences of other writers, which determine the temperature; the last epoch learns from them too
  */
 export function trainModel(written: readonly Sentence[], calibration: readonly Sentence[], seed: number): Model {
   const random = seeded(seed);
@@ -52,7 +52,7 @@ export function trainModel(written: readonly Sentence[], calibration: readonly S
   return quantized(weights, temperature);
 }
 
-/** One epoch. */
+/** Trains one epoch. */
 function learnAll(weights: Weights, written: readonly Sentence[], random: Random): void {
   const lessons: Lesson[] = written.map((sentence) => ({
     text: asWritten(sentence, random),
@@ -76,7 +76,7 @@ export function shuffled<T>(list: T[], random: Random): T[] {
   return list;
 }
 
-/** A sentence as it stands, with typing mistakes, or in Latin letters. */
+/** Returns a sentence unchanged, with typing mistakes, or in Latin letters. */
 function asWritten({ text }: Sentence, random: Random): string {
   const drawn = random.next();
   if (drawn < MISTYPED) return mistyped(text, random);
@@ -95,7 +95,7 @@ function scoresOf({ values, bias }: Weights, found: Int32Array): Float64Array {
   return scores;
 }
 
-/** One step down the gradient of the cross-entropy. */
+/** Makes one step down the gradient of the cross-entropy. */
 function learn(weights: Weights, { text, label: right, weight }: Lesson): void {
   const found = features(text);
   const errors = softmax(scoresOf(weights, found));
@@ -132,7 +132,7 @@ function temperatureFor(weights: Weights, calibration: readonly Sentence[]): num
   return best.temperature;
 }
 
-/** Stores each weight as a whole number of steps; a label's step is such that its largest weights fit. */
+/** Stores each weight as a whole number of steps; the step size of a label is chosen for its largest weights. */
 function quantized({ values, bias }: Weights, temperature: number): Model {
   const step = LABELS.map((_, label) => {
     let largest = 0;

@@ -2,7 +2,10 @@ import type { Random } from '../test/faults/random.ts';
 
 const LATIN = 'abcdefghijklmnopqrstuvwxyz';
 
-/** A text with about one typing mistake in 20 characters: a letter left out, doubled, exchanged with its neighbour, or another one. */
+/**
+ * Returns a text with about one typing mistake in 20 characters: a letter omitted, doubled, exchanged with its
+ * neighbour, or replaced.
+ */
 export function mistyped(text: string, random: Random): string {
   const letters = [...text];
   for (let left = Math.max(1, Math.floor(letters.length / 20)); left > 0; left -= 1) {
@@ -22,7 +25,7 @@ function below(count: number, random: Random): number {
   return Math.floor(random.next() * count);
 }
 
-/** Ways in which people write a letter in Latin ones. */
+/** Transliterations of Cyrillic letters, as people write them. */
 const CYRILLIC: Readonly<Record<string, readonly string[]>> = {
   а: ['a'],
   б: ['b'],
@@ -158,9 +161,9 @@ const HANGUL = {
 const HANGUL_START = 0xac00;
 const HANGUL_END = 0xd7a3;
 
-/** The text as somebody writes it who has only Latin letters; the text itself where it has none of the letters that are known here. */
+/** Returns the text transliterated to Latin letters, or unchanged if it contains no known letters of another script. */
 export function latinized(text: string, random: Random): string {
-  // A person writes a letter in one way.
+  // Each writer transliterates a letter in one way.
   const ways = new Map<string, string>();
   const letters = [...text.normalize('NFC').toLowerCase()];
   return letters

@@ -1,6 +1,6 @@
 /**
  * Builds the dashboard into web/dist, with compressed copies. `ensureDashboard` builds only if a source has changed
- * since the last build, so that later starts from source cost nothing.
+ * since the last build, so that later starts from source need no build.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ const WEB = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(WEB, '..');
 const DIST = join(WEB, 'dist');
 const STAMP = '.stamp';
-/** Lock held by the building process. Others wait for its result. */
+/** Lock held by the building process. Other callers wait for its result. */
 const LOCK = join(ROOT, '.heron', 'dashboard.lock');
 const SOURCES = [
   'web/build.ts',
@@ -48,7 +48,7 @@ export async function ensureDashboard(): Promise<boolean> {
     LOCK,
     () => undefined,
     async () => {
-      // Another process has just built it.
+      // Another process has just built the dashboard.
       if (await isDashboardFresh()) return false;
       await build();
       return true;
@@ -82,7 +82,7 @@ async function build(): Promise<void> {
 export async function bundleDashboard(sources: string, folder: string): Promise<void> {
   const { build: bundle } = await import('vite');
   const { NODE_ENV } = process.env;
-  // Selects React's production build, whatever the caller's environment is.
+  // Selects React's production build, regardless of the caller's environment.
   process.env.NODE_ENV = 'production';
   await bundle({
     configFile: join(sources, 'vite.config.ts'),

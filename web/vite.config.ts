@@ -33,7 +33,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           // Builds the first page as one file and shared modules as a few. By default the bundler creates one file for
-          // each set of areas that share something.
+          // each set of areas with shared modules.
           groups: [
             { name: 'first', tags: ['$initial'], priority: 2 },
             { name: 'parts', test: COMMON, priority: 1 },
@@ -47,7 +47,7 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      // Sets the API's own origin, because the API accepts a browser session only from there.
+      // Sets the API's own origin, because the API accepts browser sessions only from there.
       OF_THE_API.map((path) => [path, { target: API, changeOrigin: true, headers: { origin: new URL(API).origin } }]),
     ),
   },

@@ -17,7 +17,7 @@ interface ServedActivities {
 /**
  * Creates the activities of all families on the queues that each family names. All queues of a process share one SMTP
  * sender and one delivery engine.
- * @throws Error when two families serve activities of the same name on one queue
+ * @throws Error when two families serve activities with the same name on one queue
  */
 export async function createActivities(deps: Deps, metrics: Metrics): Promise<ServedActivities> {
   const { config } = deps;

@@ -8,14 +8,14 @@ import { isAdrift } from '../lib/clock.ts';
 import { withCostPath } from '../lib/cost-paths.ts';
 import { startLoop } from '../lib/loop.ts';
 
-/** Time (ms) in which committed events are collected for one iteration. */
+/** Time (ms) for which committed events are collected before an iteration. */
 const GATHER_MS = 4;
 /**
  * Collection time (ms) while no organization has an endpoint for the events, so that only the realtime gateway waits
  * for their positions.
  */
 const QUIET_GATHER_MS = 50;
-/** Interval (ms) of reads without a wake-up, because a notification is lost with the connection that carried it. */
+/** Interval (ms) of reads without a wake-up, because a notification is lost if its connection breaks. */
 const SWEEP_MS = 5_000;
 /** Pause (ms) while another process holds the lock, or after a failure. */
 const RETRY_MS = 50;
@@ -28,7 +28,7 @@ interface FanOut {
 
 /**
  * Assigns stream positions to committed events and creates their deliveries. Any number of processes may run it; a lock
- * lets only one work at a time.
+ * admits one at a time.
  */
 export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut> {
   const memory: FanOutMemory = { open: undefined };

@@ -8,7 +8,7 @@ import { withTimeout } from '../lib/with-timeout.ts';
 import { codecKeyIds } from '../temporal/codec.ts';
 import { PRESENCE_MS, recordPresence, removePresence } from '../temporal/presence.ts';
 
-/** Number of pulses between two readings of gauges that are counted in PostgreSQL. */
+/** Number of heartbeats between two updates of gauges that are counted in PostgreSQL. */
 const PULSES_PER_READING = 8;
 
 /**
@@ -41,7 +41,7 @@ export async function startPresenceRecorder(deps: Deps, metrics: Metrics): Promi
   };
 }
 
-/** Returns the id of the file store, or null if it has none or does not answer before the next beat. */
+/** Returns the id of the file store, or null if there is none or it does not answer before the next beat. */
 async function findPlace(store: Deps['blobs']['current']): Promise<string | null> {
   if (!store) return null;
   return withTimeout<string | null>(store.place(true), PRESENCE_MS, () => null).catch(() => null);

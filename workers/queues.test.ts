@@ -63,7 +63,10 @@ test('a worker with some roles polls their queues and no others', async (t) => {
   }
 });
 
-/** Activities where their work belongs; local ones where the workflows are. What they are given does not exist, so they end soon. */
+/**
+ * The expected queue of each activity; local activities run where the workflows do. Their arguments name no existing
+ * row, so they end soon.
+ */
 const PLACES: [Queue, string, object][] = [
   ['mail', 'deliverSend', { sendId: newId() }],
   ['apps', 'callApp', { stepRunId: newId() }],
@@ -122,7 +125,7 @@ test.serial('every activity is served on the queue of its resource, and on no ot
 test.serial('a stopping worker finishes what is under way on every queue', async (t) => {
   const { organizationId } = await world.tenant();
   const { worker, queue } = await workerWith(['temporal']);
-  // A batch that is still open is waited for: it takes a second and a half.
+  // The test waits for a batch that is still open, which takes a second and a half.
   const started = await Promise.all(
     (['webhooks', 'workflows'] as const).map((each) =>
       probes.start('deliverBatch', [{ organizationId, batchId: newId() }], {
@@ -134,7 +137,7 @@ test.serial('a stopping worker finishes what is under way on every queue', async
   );
   await eventually(async () => {
     const all = await Promise.all(started.map((handle) => handle.describe()));
-    // On a busy machine one may have ended before the other is seen to run.
+    // On a busy machine one may have ended before the other is seen running.
     return all.every(({ raw, status }) => raw.pendingActivities?.[0]?.state === 2 || status.name === 'COMPLETED');
   });
   await worker.stop();

@@ -106,8 +106,9 @@ export async function startQueues(
 }
 
 /**
- * Returns the options of Worker Versioning, if WORKER_BUILD_ID is set. Runs move to the current build: they can last
- * for months, so a build that kept its runs could never be removed. `patched` keeps their histories replayable.
+ * Returns the options of Worker Versioning, if WORKER_BUILD_ID is set. Workflows move to the current build: they can
+ * last for months, so a build that kept its workflows could never be removed. `patched` keeps their histories
+ * replayable.
  */
 function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (!config.WORKER_BUILD_ID) return {};
@@ -133,7 +134,7 @@ const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
   },
 };
 
-/** Time (ms) after which an activity is tried again that met a wrong clock, perhaps by another worker. */
+/** Time (ms) after which an activity that met a wrong clock is retried, perhaps by another worker. */
 const ADRIFT_RETRY_MS = 2_000;
 
 /** Refuses activities while the machine's clock is wrong. */

@@ -36,7 +36,7 @@ async function startProcess(name: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Kills a process while one of its transactions has written something and not committed. */
+/** Kills a process during one of its transactions, after a write and before the commit. */
 async function killInTransaction(child: ChildProcess, name: string): Promise<void> {
   await eventually(
     async () => {
@@ -64,7 +64,7 @@ test('processes that are killed in the middle of their transactions lose nothing
   let emitted = 0;
   let killed = false;
   const emit = async () => {
-    // As long as processes are still to be killed there is something to do.
+    // Emits events as long as processes are still to be killed.
     while (emitted < EVENTS || !killed) {
       await emitEvents(deps, tenants[emitted % ORGANIZATIONS]!.organizationId, 20, COUNTED_EVENT);
       emitted += 20;

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Fan-out and as many reaction processes as wanted, in this process. */
+/** Starts the fan-out and any number of reaction loops in this process. */
 async function start(
   subscribers: readonly Subscriber[],
   processes: number,
@@ -90,7 +90,7 @@ test.serial('a reaction that hangs holds up its organization, no other one and n
   for (const { organizationId } of [stuck, free]) await emitEvents(world.deps, organizationId, 2, 'role.created');
   await applied(world.deps, 'hanging', free.organizationId, 2);
   await applied(world.deps, 'brisk', stuck.organizationId, 2);
-  // What comes meanwhile is entered, though the stream is taken.
+  // Events that arrive in the meantime are entered, although the stream is claimed.
   await emitEvents(world.deps, stuck.organizationId, 2, 'role.created');
   await applied(world.deps, 'brisk', stuck.organizationId, 4);
   t.deepEqual(await readEffects(world.deps.db, 'hanging', stuck.organizationId), []);

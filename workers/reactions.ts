@@ -13,11 +13,11 @@ import { startLoop, type Loop } from '../lib/loop.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { inIteration } from '../lib/iterations.ts';
 
-/** Time (ms) in which positioned events are collected for one iteration. */
+/** Time (ms) for which positioned events are collected before an iteration. */
 const GATHER_MS = 20;
 /**
- * Interval (ms) at which the streams are read without a wake-up, for lost notifications and for work of a dead process.
- * A failed event has its own time, at which the streams are read too.
+ * Interval (ms) at which the streams are read without a wake-up, for lost notifications and for the work of a dead
+ * process. A failed event has its own retry time, at which the streams are also read.
  */
 const SWEEP_MS = 5_000;
 /** Minimum pause (ms) before the next attempt at a failed event. */
@@ -34,7 +34,7 @@ interface Reactions {
 
 /**
  * Applies domain events to the subscribers. Any number of processes may run it. The database records each subscriber's
- * progress, so another process continues after one that dies.
+ * progress, so another process continues after one dies.
  */
 export async function startReactions(
   deps: Deps,
@@ -58,7 +58,7 @@ export async function startReactions(
     const entered = await withCostPath('reactions', () => enterEvents(deps, subscribers));
     work(entered.streams);
     if (performance.now() >= sweepAt) {
-      // Set before the rows are read, because an event that fails meanwhile requests another sweep.
+      // Set before the rows are read, because an event that fails in the meantime requests another sweep.
       sweepAt = performance.now() + SWEEP_MS;
       const { due, nextAttemptMs } = await withCostPath('reactions', () => findDueStreams(deps, subscribers));
       work(due);
@@ -92,7 +92,7 @@ export async function startReactions(
   };
 }
 
-/** Queue of the organizations with events for one subscriber, a few processed at once. */
+/** Queue of the organizations with events for one subscriber; a few are processed at once. */
 class Lanes {
   readonly #deps: Deps;
   readonly #metrics: Metrics;

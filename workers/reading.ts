@@ -7,8 +7,8 @@ import type { Metrics } from '../lib/metrics.ts';
 const REVIEW_MS = 60_000;
 
 /**
- * Holds mailboxes that are not read, releases them when they are, and measures the age of the oldest reading. Processes
- * that read do so, and processes that send, because the readers may all be gone.
+ * Holds mailboxes that are not being read, releases them when reading resumes, and measures the age of the oldest
+ * reading. Both reading and sending processes run it, because all readers may be dead.
  */
 export function startReadingReview(deps: Deps, metrics: Metrics, everyMs = REVIEW_MS): Repeated {
   let unread: ReadonlySet<string> = new Set();

@@ -21,7 +21,7 @@ test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'heron-replay-'));
   engine = await startEngine(world);
   const { organizationId } = await world.tenant();
-  // No server listens on the mailbox's ports: the email is tried again and again, and its run stays open.
+  // No server listens on the mailbox's ports: the email is retried repeatedly, and its workflow stays open.
   const nowhere = { host: '127.0.0.1', port: 1 };
   await createMailbox(world.deps, organizationId, 'sam@sender.example.com', { smtp: nowhere, imap: nowhere });
   const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'Hello', body_plain: 'Hi' }]);
@@ -53,7 +53,7 @@ async function counts(): Promise<{ open: number; closed: number }> {
   return { open: open.count, closed: closed.count };
 }
 
-/** Today's bundle with one text put in place of another, as a careless edit would. */
+/** Returns today's bundle with one text replaced, like a careless edit. */
 async function mutated(from: string, to: string): Promise<string> {
   const { codePath } = await workflowBundle(silentLogger);
   const code = await readFile(codePath, 'utf8');

@@ -9,7 +9,7 @@ import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
 import * as workflows from '../workflows/index.ts';
 import { installRuntime } from './runtime.ts';
 
-/** Run whose history the build cannot replay. It would be stuck after the release. */
+/** Run whose history the build cannot replay. Such a workflow would be stuck after the release. */
 interface ReplayFailure {
   workflowId: string;
   runId: string;
@@ -35,7 +35,7 @@ interface ReplayOptions {
 
 /**
  * Replays histories of this installation's runs with a workflow bundle. A failure means that the new code decides
- * differently from the code that began the run: the change needs `patched`.
+ * differently from the code that began the workflow: the change needs `patched`.
  * @throws Error when Temporal does not answer
  */
 export async function replayNamespace(
@@ -93,7 +93,7 @@ async function* chosenRuns(
   }
 }
 
-/** Fetches a run's history; undefined if it was removed meanwhile. Retries while Temporal is busy. */
+/** Fetches a workflow's history; undefined if it was removed in the meantime. Retries while Temporal is busy. */
 async function fetchHistory(client: Client, workflowId: string, runId: string): Promise<History | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -9,8 +9,8 @@ let metricsPort: number | undefined;
 
 /**
  * Routes log lines and metrics of the Temporal core into ours, once: its runtime is global. The SDK shuts the runtime
- * down with the last worker of the process. The next worker gets a new one on another port, as the old port may be
- * taken. Heron handles signals of the process itself.
+ * down with the last worker of the process. The next worker gets a new one on another port, because the old port may be
+ * in use. Heron handles signals of the process itself.
  */
 export async function installRuntime(log: Logger): Promise<void> {
   const port = await unusedPort();
@@ -89,7 +89,7 @@ function install(log: Logger, port: number): void {
 
 /**
  * Returns true for SDK warnings that need no attention: a queue with activities only, and an activity that requests
- * another attempt or has stated its own failure. Any other error of an activity stays a warning.
+ * another attempt or reports its own failure. Any other error of an activity stays a warning.
  */
 function isOrdinary(message: string, meta: Record<string, unknown>): boolean {
   if (message.startsWith('No workflows registered')) return true;

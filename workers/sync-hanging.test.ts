@@ -13,7 +13,7 @@ const PATIENCE_MS = 60_000;
 /** More than the messages a process reads at once. */
 const SERVERS = 20;
 const QUICK: SyncOptions = { leaseMs: 5_000, sweepMs: 100, retryMs: 200 };
-/** Hanging lasts for longer than a test: whoever waits for its end fails. */
+/** The hang lasts longer than a test, so code that waits for its end fails. */
 const PATIENT: SyncOptions = { ...QUICK, connectMs: PATIENCE_MS * 5, commandMs: PATIENCE_MS * 5 };
 
 const plain = (id: string) =>
@@ -21,11 +21,11 @@ const plain = (id: string) =>
 
 interface HangingServer {
   endpoint: { host: string; port: number };
-  /** How often it was left without an answer. */
+  /** Number of unanswered requests. */
   hung(): number;
 }
 
-/** A server that takes the connection and never says a word. */
+/** A server that accepts the connection and sends nothing. */
 async function deafServer(t: ExecutionContext): Promise<HangingServer> {
   const sockets = new Set<Socket>();
   let count = 0;
@@ -43,7 +43,7 @@ async function deafServer(t: ExecutionContext): Promise<HangingServer> {
   return { endpoint: { host: '127.0.0.1', port: (server.address() as AddressInfo).port }, hung: () => count };
 }
 
-/** A server with one message that answers until it comes to one of these commands. */
+/** A server with one message that hangs at one of these commands. */
 async function stoppingServer(t: ExecutionContext, ...commands: string[]): Promise<HangingServer> {
   let count = 0;
   const server = hoodiecrow({
@@ -76,7 +76,7 @@ const HANGING: Record<string, (t: ExecutionContext) => Promise<HangingServer>> =
   'in FETCH': (t) => stoppingServer(t, 'UID FETCH'),
 };
 
-/** A world of mailboxes on hanging servers, each of a tenant of its own. */
+/** A world of mailboxes on hanging servers, each of a separate tenant. */
 async function hangingWorld(
   t: ExecutionContext,
   start: (t: ExecutionContext) => Promise<HangingServer>,

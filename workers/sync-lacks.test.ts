@@ -23,7 +23,7 @@ interface Scene {
   tenant: Tenant;
   box: MailWorldMailbox;
   id: string;
-  /** Sets the arrival time of what is delivered from now on. */
+  /** Sets the arrival time of messages delivered from then on. */
   arriveAt(time: Date | undefined): void;
 }
 

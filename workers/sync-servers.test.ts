@@ -12,7 +12,7 @@ const plain = (id: string) =>
 
 type Plugin = (server: hoodiecrow.ImapServer) => void;
 
-/** A server of fewer talents than the harness's: no IDLE, a Junk folder, and whatever the plugin breaks. */
+/** A server with fewer capabilities than the harness's: no IDLE, a Junk folder, and the faults of the plugin. */
 async function poorServer(t: ExecutionContext, plugin: Plugin = () => {}) {
   const folder = (use?: string) => ({ uidvalidity: 7, messages: [], ...(use ? { 'special-use': use } : {}) });
   const server = hoodiecrow({
@@ -82,7 +82,7 @@ test('a server without IDLE is polled, its Junk folder too', async (t) => {
   );
 });
 
-/** Refuses to hand messages over as long as `refuses` says so. */
+/** Refuses to return messages while `refuses` returns true. */
 const refusing =
   (answer: 'BAD' | 'NO', refuses: (command: string) => boolean): Plugin =>
   (server) => {
@@ -152,7 +152,7 @@ test('Junk is read while mail keeps coming into the INBOX', async (t) => {
       return false;
     }),
   );
-  // Each time that something is fetched more comes, so that the INBOX is never read to its end.
+  // Every fetch delivers more messages, so that the INBOX is never read to its end.
   flood = () => ['one', 'more'].forEach((id) => deliver('INBOX', id));
   flood();
   const { world, id, stop } = await watched(t, endpoint);
@@ -194,7 +194,7 @@ test('a message the server cannot hand over is noted after a few tries, passed b
   t.is((await readRows(world, id)).length, 3);
 });
 
-/** Answers `BODY[] NIL` for one message as long as `isNil` says so. */
+/** Answers `BODY[] NIL` for one message while `isNil` returns true. */
 const withoutSource =
   (uid: number, isNil: () => boolean): Plugin =>
   (server) => {

@@ -38,7 +38,7 @@ async function connect({ world, mail, tenant }: Scene, email: string): Promise<{
 const plain = (id: string) =>
   `From: lea@lead.test\r\nTo: sam@ours.test\r\nSubject: ${id}\r\nMessage-ID: <${id}@lead.test>\r\n\r\nHello ${id}\r\n`;
 
-/** Waits for what must come, however slow the machine (ms). */
+/** Time limit (ms) for expected results, also on a slow machine. */
 const PATIENCE_MS = 100_000;
 const until = <T>(look: () => Promise<T | undefined | false>): Promise<T> => eventually(look, PATIENCE_MS);
 
@@ -100,7 +100,7 @@ test('after a renumbering nothing is recorded twice and nothing is missed', asyn
   const sync = await startSync(s.world.deps, QUICK);
   await holds(s.world, id, 2);
   const before = (await readPosition(s.world, id)).uid_validity;
-  // The client is cut off by the renumbering; what comes meanwhile must be found again by other numbers.
+  // The renumbering disconnects the client; messages that arrive in the meantime must be found under other UIDs.
   box.renumber();
   box.deliver(plain('three'));
   await holds(s.world, id, 3);
@@ -203,7 +203,7 @@ test('two processes share the mailboxes; when one is killed the other takes over
   const child = await startChild(t, world, 'victim');
   await until(async () => (await share('victim')) === 6);
   const sync = await startSync(world.deps, { ...QUICK, workerId: 'survivor' });
-  // One that joins is given its part.
+  // A joining process gets its share.
   await until(async () => (await share('survivor')) >= 2 && (await share('survivor')) + (await share('victim')) === 6);
 
   let sent = 0;
@@ -230,7 +230,7 @@ test('two processes share the mailboxes; when one is killed the other takes over
   t.is(events.length, sent * boxes.length);
 });
 
-/** A sync worker in a process of its own, which can be killed in earnest. */
+/** Starts a sync worker in its own process, which can be killed. */
 async function startChild(t: ExecutionContext, world: World, workerId: string): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('../test/harness/sync-process.ts', import.meta.url));
   const options = JSON.stringify({ leaseMs: QUICK.leaseMs, sweepMs: QUICK.sweepMs, workerId });

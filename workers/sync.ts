@@ -31,9 +31,9 @@ export interface SyncOptions {
   retryMs?: number;
   /** Timeout (ms) each for the TCP connection, the TLS handshake and the greeting. */
   connectMs?: number;
-  /** Silence (ms) within a command after which a server is given up. */
+  /** Silence (ms) within a command after which the connection is closed. */
   commandMs?: number;
-  /** Interval (ms) at which the mailboxes that keep a connection are chosen again. */
+  /** Interval (ms) at which the mailboxes with a permanent connection are chosen again. */
   rankMs?: number;
 }
 
@@ -56,18 +56,16 @@ const VISIT_PAUSE_MS = 250;
 const VISIT_PAUSE_FACTOR = 4;
 /** Maximum number of servers dialled at once, in total and at one host. */
 const DIALS = { total: 50, perTarget: 10 };
-/** Maximum number of messages read at once, in total and from one host. Each may be 16 MiB. */
+/** Maximum number of messages read at once, in total and from one host. Each message may have 16 MiB. */
 const READS = { total: 16, perTarget: 8 };
 /** Maximum number of messages recorded at once. */
 const RECORDS = 8;
-/** First pause (ms) without dialling a host that hangs. It doubles up to 5 minutes. */
+/** First pause (ms) without dialling a host that hangs. The pause doubles up to 5 minutes. */
 const HOST_REST_MS = 5_000;
-/**
- * Excess over its share at which a process gives mailboxes away. Without this margin they would move back and forth.
- */
+/** Excess over its share at which a process releases mailboxes. Without this margin they would move back and forth. */
 const SLACK_SHARE = 0.1;
 
-/** Connections of a process: for mailboxes that it watches all the time, and for those that take turns. */
+/** Numbers of connections of a process: for mailboxes that it watches permanently, and for those read in turn. */
 interface Plan {
   watch: number;
   visit: number;
@@ -75,8 +73,8 @@ interface Plan {
 
 /**
  * Watches mailboxes over IMAP. With more mailboxes than connections, the most active ones keep theirs, and the others
- * are read in turn. Processes share them by leases in PostgreSQL: each takes its share, a process that dies
- * loses its leases after a while, and one that joins gets some. A mailbox has one connection in the whole installation.
+ * are read in turn. Processes share them by leases in PostgreSQL: each claims its share, a dead process loses its
+ * leases after a while, and a new one gets some. A mailbox has one connection in the whole installation.
  */
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;
@@ -84,7 +82,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
   let loop: Loop | undefined;
   // A mailbox that is due may have to wait for half of the interval.
   const dueMs = (config.IMAP_POLL_SECONDS * 1000) / 2;
-  // Wakes the loop when a watcher ended on purpose (new credentials), so that its mailbox is watched again at once.
+  // Wakes the loop when a watcher ended intentionally (new credentials), so that its mailbox is watched again at once.
   const watchers = new Watchers(watchParts(deps, workerId, options), metrics, () => loop?.wake());
   let renewAt = 0;
   let rankAt = 0;
@@ -195,7 +193,7 @@ interface Watcher {
   done: Promise<void>;
 }
 
-/** Mailboxes that this process reads now, one watcher each. */
+/** Mailboxes currently read by this process, one watcher each. */
 class Watchers {
   readonly #watchers = new Map<string, Watcher>();
   readonly #parts: WatchParts;
@@ -247,7 +245,7 @@ class Watchers {
     }
   }
 
-  /** Stops the most recent watchers beyond `allowed`. Their leases go to other processes. */
+  /** Stops the most recent watchers beyond `allowed`. Other processes can then claim their leases. */
   stopBeyond(allowed: number): void {
     const watching = [...this.#watchers.values()].filter(({ abort, isVisit }) => !isVisit && !abort.signal.aborted);
     for (const { abort } of watching.slice(allowed)) abort.abort();

@@ -18,7 +18,7 @@ import { startSync } from './sync.ts';
 
 export interface WorkerParts extends QueueParts {
   temporal: Client;
-  /** Port of /health and /metrics. Without it none is opened. */
+  /** Port of /health and /metrics. Without it no port is opened. */
   httpPort?: number;
 }
 

@@ -3,7 +3,7 @@ import { BLOCKED } from './contract.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 
-/** Result of work that kept failing: PostgreSQL shows the run as blocked, for the reason in `where`. */
+/** Result of work that kept failing: PostgreSQL shows the workflow as blocked, with the reason in `where`. */
 export interface Blocked {
   kind: 'blocked';
   where: string;
@@ -23,8 +23,8 @@ export function asBlocked(error: unknown): Blocked {
 }
 
 /**
- * Runs work by activities. If it blocked the run, shows the reason and waits for a signal, after which the run asks for
- * the next step again.
+ * Runs work by activities. If the activity blocked the workflow, shows the reason and waits for a signal, after which
+ * the workflow requests the next step again.
  */
 export async function runOrShowBlocked(
   work: () => Promise<unknown>,

@@ -1,8 +1,8 @@
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 
 /**
- * Continues as a new run with an empty history if Temporal suggests it because the history is long. A run calls it
- * after every iteration with its own arguments, as everything else is in PostgreSQL.
+ * Continues as a new run with an empty history if Temporal suggests it because the history is long. A workflow calls it
+ * after every iteration with its own arguments, because all other state is in PostgreSQL.
  */
 export async function restartAsNewWhenLong(args: object): Promise<void> {
   if (workflowInfo().continueAsNewSuggested) await restartAsNew(args);

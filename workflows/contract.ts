@@ -2,8 +2,8 @@ import type { Resource } from './queues.ts';
 
 /**
  * Urgency of a kind of work as Temporal's `priorityKey`: tasks with a higher number wait while any with a lower one is
- * queued. `interactive`: a person waits. `standard`: everything else. There are only two because priority comes before
- * fairness: if mail were more urgent than launchers or imports, one tenant's flood of mail would hold up the launchers
+ * queued. `interactive`: a person waits. `standard`: all other work. There are only two because priority comes before
+ * fairness: if mail were more urgent than launchers or imports, one tenant's flood of mail would delay the launchers
  * and imports of all others.
  */
 export const PRIORITY = { interactive: 1, standard: 3 } as const;
@@ -20,12 +20,12 @@ export interface Sentence {
 /** Kind of work that a run does, see {@link PRIORITY}. */
 export type Work = keyof typeof PRIORITY;
 
-/** Decides if a start opens another run under the id of a closed one. */
+/** Decides whether a start opens another workflow under the id of a closed one. */
 export type IdReuse = 'always' | 'afterFailure' | 'never';
 
 /**
- * Behaviour of a start while a run is open under its id. `join` leaves that run alone. `refuse` is an error for a
- * caller that waits for a result.
+ * Effect of a start while a workflow is open under its id. `join` leaves the open workflow unchanged. `refuse` is an
+ * error for a caller that waits for a result.
  */
 export type IdConflict = 'join' | 'refuse';
 
@@ -44,29 +44,29 @@ export type ApprovalSignals = {
 
 declare const defined: unique symbol;
 
-/** Effects of cancelling and terminating a run in the Temporal UI, shown there while the run is open. */
+/** Effects of cancelling and terminating a workflow in the Temporal UI, shown there while it is open. */
 export interface Stops {
   readonly cancel: string;
   /** Default: {@link REOPENED}. */
   readonly terminate: string;
 }
 
-/** Effect of terminating a run whose row says that it must be open. */
+/** Effect of terminating a workflow whose row requires that it is open. */
 const REOPENED = 'Maintenance opens the run again within 15 minutes, because PostgreSQL says that it must be open.';
 
 /**
  * Parts of a workflow that code outside workflows/ may use. Created only by {@link defineWorkflow} and {@link
- * defineInstallationWorkflow}, which enforce that arguments are a function of the id. A start that meets an open run
- * thus has that run's arguments, and nothing is lost.
+ * defineInstallationWorkflow}, which enforce that arguments are a function of the id. So a start while a workflow is
+ * open has the same arguments, and no information is lost.
  */
 export interface WorkflowContract<Args, Taken extends Signals = Signals> extends Stops {
   /** Exported function name in the workflow bundle. */
   readonly type: string;
   /** Search attribute Kind. */
   readonly kind: string;
-  /** First segment of every id; no two contracts share one. */
+  /** First segment of every id, unique among contracts. */
   readonly prefix: string;
-  /** Names of the arguments that make up the id, in order. */
+  /** Names of the arguments that form the id, in order. */
   readonly parts: readonly (keyof Args & string)[];
   readonly work: Work;
   readonly reuse: IdReuse;
@@ -74,7 +74,8 @@ export interface WorkflowContract<Args, Taken extends Signals = Signals> extends
   /** Task queue of the runs. Default: the installation's own. */
   readonly queue: Resource | undefined;
   /**
-   * Returns the id `prefix/part/part…`. It is deterministic, so a repeated start or signal meets the same run.
+   * Returns the id `prefix/part/part…`. The id is deterministic, so a repeated start or signal reaches the same
+   * workflow.
    * @throws RangeError for a part that is empty or contains a slash
    */
   id(args: Args): string;
@@ -86,7 +87,7 @@ export interface WorkflowContract<Args, Taken extends Signals = Signals> extends
   summary(args: Args): string;
   /** Returns the search attributes that operators filter by. OrganizationId is also the fairness key. */
   searchAttributes(args: Args): { OrganizationId: string; CampaignId?: string };
-  /** Never read. Carries the signals' types and prevents contracts created in another way. */
+  /** Never read. Holds the signals' types and prevents contracts created in another way. */
   readonly [defined]: Taken;
 }
 
@@ -114,9 +115,9 @@ interface Declaration<Part extends string, Args> {
   queue?: Resource;
 }
 
-/** Arguments of a run of one organization: its id and the parts of the workflow id. */
+/** Arguments of a workflow of one organization: its id and the parts of the workflow id. */
 type OrganizationArgs<Part extends string> = { readonly [Name in Part | 'organizationId']: string };
-/** Arguments of a run for the whole installation: the parts of the workflow id. */
+/** Arguments of a workflow for the whole installation: the parts of the workflow id. */
 type InstallationArgs<Part extends string> = { readonly [Name in Part]: string };
 
 /**

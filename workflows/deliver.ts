@@ -3,7 +3,8 @@ import type { EnrollmentActivities } from './enrollment/contract.ts';
 import { resourceQueue } from './queues.ts';
 
 /**
- * Sends one email. Call it in a scope that is not cancelled with the run, because nothing else would settle the email.
+ * Sends one email. Call it in a scope that is not cancelled with the workflow, because otherwise nobody would settle
+ * the email.
  */
 export function deliver(
   args: { organizationId: string; sendId: string },

@@ -1,6 +1,6 @@
 import { setHandler, type SignalDefinition } from '@temporalio/workflow';
 
-/** Signals received since the run last asked for its next step. */
+/** Signals received since the workflow last requested its next step. */
 export interface Hints {
   /** Returns true if there was a signal. */
   any(): boolean;
@@ -8,9 +8,7 @@ export interface Hints {
   take(): void;
 }
 
-/**
- * Receives signals whose arrival alone matters: each says that something has changed, and PostgreSQL holds the details.
- */
+/** Receives signals without a relevant payload: each reports a change, and PostgreSQL stores the details. */
 export function listenForHints(...signals: SignalDefinition<any>[]): Hints {
   let came = false;
   for (const signal of signals)

@@ -1,8 +1,8 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 
 /**
- * Waits until `until` (epoch ms; null means indefinitely) or until `interrupted` holds, whichever is first. The timer
- * has a summary, so the Temporal UI shows what the run waits for.
+ * Waits until `until` (epoch ms; null means indefinitely) or until `interrupted` returns true, whichever is first. The
+ * timer has a summary, so the Temporal UI shows the cause of the wait.
  */
 export async function waitUntil(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {
   if (interrupted()) return;
@@ -20,14 +20,14 @@ export async function waitUntil(until: number | null, interrupted: () => boolean
 }
 
 /**
- * Pause (ms) before a run asks again whose next time is still ahead for a worker but already past by the run's own
+ * Pause (ms) before the next decision if its time is in the future for a worker but in the past by the workflow's own
  * clock.
  */
 const SLOW_CLOCK_MS = 1_000;
 
 /**
  * Like {@link waitUntil}, for a time that a worker considers to be in the future. If it is past by Temporal's clock,
- * the worker's clock is behind. The run then asks again after a second, as asking at once would repeat in a tight loop
+ * the worker's clock is behind. The workflow then decides again after a second, because repeating at once would loop
  * until the clocks agree.
  */
 export function waitUntilWorkerTime(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {

@@ -7,8 +7,8 @@ import { waitUntil, waitUntilWorkerTime } from './interruptible.ts';
 import { showOpen, showState } from './show.ts';
 
 /**
- * Result of one iteration: `more` to do at once (`why` shows the progress), a wait until a time (epoch ms; null for a
- * signal alone), or nothing left.
+ * Result of one iteration: `more` if work is due at once (`why` shows the progress), a wait until a time, or no work
+ * left. Times are epoch ms; null waits for a signal only.
  */
 export type Iteration = (
   | { kind: 'more'; why?: string }
@@ -17,13 +17,13 @@ export type Iteration = (
 ) & {
   /** Value of the search attribute State. Default: active. */
   state?: string;
-  /** Campaign of a run whose arguments do not name it. */
+  /** Campaign of a workflow whose arguments do not contain it. */
   campaignId?: string;
 };
 
 /**
- * Repeats an activity that does the due work, until nothing is left and no signal came meanwhile. If the activity
- * blocked the run, waits until it is retried.
+ * Repeats an activity that performs due work, until none is left and no signal has arrived. If the activity blocked the
+ * workflow, waits until it is retried.
  * @returns the reason why the run is over
  */
 export async function iterateUntilDone<Args extends object>(

@@ -15,9 +15,9 @@ const patient = proxyActivities({
 });
 
 /**
- * Asks PostgreSQL for the next step. Blocks the run if that keeps failing for another reason than an unreachable
- * database.
- * @param question asks through the activities that it gets: local ones first, which leave one event, then normal ones
+ * Asks PostgreSQL for the next step. Blocks the workflow if the query keeps failing for another reason than an
+ * unreachable database.
+ * @param question uses the given activities: local ones first, which add one event, then normal ones
  */
 export async function queryNextStep<Activities, Answer>(
   question: (activities: Activities) => Promise<Answer>,

@@ -1,7 +1,7 @@
 /**
  * Outside services for which work may wait long. Each has a task queue with its own slots, so that work hanging on one
- * resource takes no slot from another. Workflows themselves and short decisions are on the installation's own queue,
- * whose name has no suffix.
+ * resource uses no slot of another. Workflows themselves and short decisions are on the installation's own queue, whose
+ * name has no suffix.
  */
 export const RESOURCES = ['mail', 'apps', 'webhooks', 'integrations', 'batch', 'interactive'] as const;
 

@@ -24,13 +24,13 @@ interface ShownState {
   campaignId?: string | undefined;
 }
 
-/** Shows in the Temporal UI what an open run does, and the effects of Cancel and Terminate. */
+/** Shows the current work of an open workflow in the Temporal UI, with the effects of Cancel and Terminate. */
 export function showOpen({ cancel, terminate }: Stops, what: string, until: number | null = null): void {
   const end = until === null ? '' : ` until ${new Date(until).toISOString()}`;
   setCurrentDetails(`${what}${end}\n\nCancel: ${cancel}\n\nTerminate: ${terminate}`);
 }
 
-/** Writes the search attributes State, Deadline and CampaignId when they change. A run is `active` until then. */
+/** Writes the search attributes State, Deadline and CampaignId when they change. Until then a workflow is `active`. */
 export function showState(): (shown: ShownState) => void {
   const { typedSearchAttributes: before } = workflowInfo();
   let state = before.get(stateAttribute) || 'active';
@@ -47,7 +47,7 @@ export function showState(): (shown: ShownState) => void {
   };
 }
 
-/** Shows in the Temporal UI what the run waits for, and its State. */
+/** Shows the cause of the wait in the Temporal UI, and the State. */
 export function showDecisions(stops: Stops): (decision: ShownDecision) => void {
   const show = showState();
   return (decision) => {

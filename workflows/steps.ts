@@ -11,7 +11,7 @@ interface Sequence {
   show(blocked: Blocked): void;
 }
 
-/** Sends an email at its slot (epoch ms), unless something has changed by then. */
+/** Sends an email at its slot (epoch ms), unless a change arrives before. */
 export async function sendAt(
   sequence: Sequence,
   email: { organizationId: string; sendId: string },
@@ -22,8 +22,8 @@ export async function sendAt(
 }
 
 /**
- * Sends an email now. Cancelling the run does not cancel this activity, because nothing else would settle the email. If
- * the activity is blocked there is nothing left to settle, and the run ends.
+ * Sends an email immediately. Cancelling the workflow does not cancel this activity, because nobody else would settle
+ * the email. If the activity is blocked, nothing remains to be settled, and the workflow ends.
  */
 export async function send(
   { hints, show }: Sequence,

@@ -4,8 +4,8 @@ import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
 const HEADER = 'traceparent';
 
 /**
- * Passes the trace of a start or of the latest signal on to activities and to the run that continues this one. It only
- * adds a header and leaves commands unchanged, so that recorded histories replay.
+ * Passes the trace of a start or of the latest signal on to activities and to the continuing workflow. It only adds a
+ * header and leaves commands unchanged, so that recorded histories replay.
  */
 export function interceptors(): WorkflowInterceptors {
   let cause: Headers[string] | undefined;

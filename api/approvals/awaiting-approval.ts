@@ -41,8 +41,8 @@ export function presentReasons(
 }
 
 /**
- * The answer of a route that adds leads beside something else: 202 where they wait for an approval.
- * @param work gets what it has to call with such an approval
+ * Answers a route that also adds leads: 202 if they wait for an approval.
+ * @param work receives a function to call with such an approval
  */
 export async function answerOrAwait<T>(
   ctx: Ctx,

@@ -9,7 +9,7 @@ import type { approval } from './schemas.ts';
 import { render } from '../../messages/render.ts';
 import { reasonIn } from '../http/stored-message.ts';
 
-/** Returns an approval as the API shows it at a given time: one past its expiry is `expired`. */
+/** Returns an approval in the form of the API at a given time; a pending one past its expiry is `expired`. */
 export function presentApproval(
   { config, now, language }: { config: Pick<Config, 'APP_URL'>; now: Date; language: Language | undefined },
   row: ApprovalRow,

@@ -15,7 +15,7 @@ test.after.always(() => world?.close());
 
 type Change = [method: string, path: string, body?: unknown];
 
-/** A campaign that a person has started, and every way to change what it sends or to whom. */
+/** A started campaign, and every route that changes its emails or recipients. */
 async function openActive() {
   const desk = await openDesk(world);
   const { campaign } = await desk.ready(2);

@@ -10,7 +10,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** With the key as it is: without a policy, unless the test makes one. */
+/** Uses the key without a policy, unless the test creates one. */
 const asKey = (desk: Desk, method: string, path: string, body: unknown = {}): Promise<Answer> =>
   call(world, method, `/v1${path}`, { token: desk.tenant.apiKey, body });
 const decide = (desk: Desk, id: string, decision = 'approved') =>
@@ -53,7 +53,7 @@ test('what has changed since is not started, and needs another approval', async 
   t.like(decided.body, { status: 'expired', reason: 'The content has changed since the approval' });
   t.is((await desk.row(campaign.id)).status, 'draft');
 
-  // By PATCH: the other changes are made, the start waits.
+  // PATCH makes the other changes, and the start waits.
   const patched = await asKey(desk, 'PATCH', at, { status: 'active', name: 'Summer' });
   assertStatus(t, patched, 202);
   t.like(await desk.row(campaign.id), { status: 'draft', name: 'Summer' });
@@ -62,7 +62,7 @@ test('what has changed since is not started, and needs another approval', async 
   t.is(await stateOf(patched.body.approval_id), 'expired');
   t.is((await decide(desk, renamed.body.approval_id, 'denied')).body.status, 'denied');
   t.is((await desk.row(campaign.id)).status, 'draft');
-  // The key reads in the log what became of what it asked for.
+  // The key reads the result of its request in the log.
   const { data } = (await call(world, 'GET', `/v1${at}/logs`, { token: desk.tenant.apiKey })).body;
   const refused = data.filter((line: { event_type: string }) => line.event_type === 'campaign_start_refused');
   t.deepEqual(

@@ -18,7 +18,10 @@ async function onlyEmail(t: ExecutionContext, { taken }: FakeSmtp) {
   return simpleParser(taken[0]!.raw);
 }
 
-/** The email did not leave, its campaign says which fields differ, and a person is asked about it as it is now. */
+/**
+ * Checks that the email was not sent, the campaign names the differing fields, and a person is asked to approve the
+ * current version.
+ */
 async function assertStopped(t: ExecutionContext, desk: ApprovedDesk, fields: string[], others = 0) {
   await desk.slotComes();
   t.is(desk.smtp.offered, others, 'it does not leave');

@@ -32,7 +32,7 @@ interface Found {
 const validate = (tenant: Tenant, id: string): Promise<Answer> =>
   call(world, 'POST', `/v1/campaigns/${id}/validate`, { token: tenant.apiKey });
 
-/** A draft with everything a start needs, but for what the test is about. */
+/** Creates a draft with all requirements of a start, except for the tested one. */
 async function ready(
   steps: StepSpec[],
   { mailbox = true, lead = true, contact = {} as Record<string, unknown>, fields = {} as Record<string, unknown> } = {},

@@ -30,7 +30,7 @@ test('the flow of a campaign counts who stands where, who went which way, and wh
   );
   const flow = async () => (await desk.call('GET', `/campaigns/${campaign.id}/flow`)).body;
   t.deepEqual(await flow(), { campaign_id: campaign.id, pending: 0, steps: [], links: [], wordings: [] });
-  /** A lead that has met steps and is in a state now. */
+  /** Creates a lead in a state, with the steps that it has entered. */
   const lead = async (state: string, ...met: string[]) => {
     const contact = await desk.contact();
     const [id] = (await enroll(world.deps, org, campaign.id, [contact])) as [string];
@@ -86,7 +86,7 @@ test('the flow of a campaign counts who stands where, who went which way, and wh
   t.like(wordings[0], { step_id: first, variant_id: null, emails_sent: 4, replies: 1, reply_rate: 25 });
   t.like(wordings[1], { variant_id: variant, emails_sent: 2, reply_rate: 100 });
 
-  // Who leaves the campaign is counted nowhere; and counts that went wrong are found and mended.
+  // Removed leads are not counted. Wrong counts are detected and repaired.
   const differences = async () => (await verifyFacts(world.deps, org))[0]!.differences.map(({ table }) => table);
   const flowCounts = async () => (await differences()).filter((table) => table === 'campaign_flow_counts');
   t.deepEqual(await flowCounts(), []);
@@ -176,7 +176,8 @@ test('an estimate of a campaign is over every email it has still to send, and tr
   t.is((await estimate({ days: 900, timezone: 'Mars' })).status, 400);
   t.is((await desk.call('POST', '/campaigns-estimate', {})).status, 400);
 
-  // One lead is through, one has got its first email: that one's second is left, and both of the third lead.
+  // One lead has finished and one has received its first email. Three emails are left: one for the second lead, two for
+  // the third.
   const { db, clock } = world.deps;
   const [through, underWay] = await db('enrollments').where({ campaign_id: campaign.id }).select('id', 'contact_id');
   const steps = await db('campaign_steps').where({ campaign_id: campaign.id }).orderBy('position').pluck('id');
@@ -214,7 +215,7 @@ test('a step is put behind another one, on a branch, at the beginning, and moved
   const at = `/campaigns/${campaign.id}/steps`;
   const steps = async (): Promise<any[]> => (await desk.call('GET', at)).body;
   const idOf = async (name: string) => (await steps()).find((one) => one.name === name).id;
-  /** Steps in order, each with the names of those it leads to. */
+  /** Returns the steps in order, each with the names of its target steps. */
   const drawn = async () => {
     const rows = await steps();
     const names = new Map(rows.map(({ id, name }) => [id, name]));
@@ -247,7 +248,7 @@ test('a step is put behind another one, on a branch, at the beginning, and moved
     t.is(refused.status, 400, refused.text);
     t.regex(refused.body.problems[0].path, /^body\.place\./);
   }
-  // A has two ways: moved behind C, its branch to T would lead back.
+  // Step A has two branches: after a move behind C, its branch to T would lead back.
   t.is((await move(a, { after: c })).status, 400);
   t.deepEqual(await drawn(), ['B>A', 'A>T,W', 'T>C', 'C>W', 'W>']);
 });

@@ -36,7 +36,7 @@ import { presentBlocked, presentMessage, reasonIn } from '../http/stored-message
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
-/** Returns a campaign with all its settings. The link to its Temporal run is present once it was started. */
+/** Returns a campaign with all its settings. The link to its Temporal workflow is present once the run was started. */
 export function presentCampaign(
   row: CampaignRow,
   { config, language }: Pick<Ctx, 'config' | 'language'>,
@@ -100,7 +100,7 @@ export function presentCampaign(
   };
 }
 
-/** Returns the warnings of a write, to be spread into its answer. Empty object if there are none. */
+/** Returns the warnings of a write, to be merged into its answer. An empty object if there are none. */
 export function presentWarnings(warnings: readonly MessageError[], language: Language | undefined) {
   return warnings.length > 0 ? { warnings: warnings.map((fault) => presentFault(fault, language)) } : {};
 }
@@ -126,7 +126,7 @@ function presentFault({ message: said, ...place }: MessageError, language: Langu
   return { ...place, ...presentMessage(said, language) };
 }
 
-/** Returns a step with its action. Its variants are listed by their own route. */
+/** Returns a step with its action. Its variants have their own route. */
 export function presentStep(row: CampaignStepRow): z.input<typeof step> {
   return {
     id: row.id,
@@ -233,8 +233,8 @@ export function presentHold(
 }
 
 /**
- * Returns a lead of a campaign: its step, what it waits for, why it is held. The link to its Temporal run is present
- * once it was launched.
+ * Returns a lead of a campaign: its step, the cause of its wait, and its hold. The link to its Temporal workflow is
+ * present once it was launched.
  */
 export function presentLead(
   row: LeadRow,

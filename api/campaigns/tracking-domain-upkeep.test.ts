@@ -21,7 +21,7 @@ test.after.always(() => world?.close());
 
 const never = new AbortController().signal;
 
-/** A workspace whose campaign and mailbox use a verified domain, and the sweep with what the network says of it. */
+/** A workspace whose campaign and mailbox use a verified domain, and a sweep with stubbed network answers about it. */
 async function openVerified() {
   const desk = await openDesk(world);
   const domain = `track-${newId()}.example.com`;

@@ -111,7 +111,9 @@ test('a mailbox gets a tracking domain that passes the same check, and loses it 
   t.is((await desk.call('PATCH', `/emails/${id}/track?domain=not%20a%20host`)).status, 400);
 });
 
-/** Egress that finds every name on loopback, where `port` stands for 443. It trusts the certificate of the fixtures. */
+/**
+ * Egress that resolves every name to loopback, with `port` in place of 443. It trusts the certificate of the fixtures.
+ */
 function egressTo(t: ExecutionContext, port: number, options: { isTrusting?: boolean } = {}): Egress {
   const egress = createEgress({
     allowUnsafe: true,

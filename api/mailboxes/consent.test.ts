@@ -39,7 +39,7 @@ let engine: Engine;
 let google: MailProviderServer;
 let microsoft: MailProviderServer;
 let gmail: MailWorldMailbox;
-/** Consents that Google gave people, in order. */
+/** Consents issued by Google, in order. */
 const issued: ProviderPerson[] = [];
 
 test.before(async () => {
@@ -69,10 +69,10 @@ const start = (token: string, provider = 'gmail') => call(world, 'POST', START, 
 const poll = (token: string, session: string) =>
   call(world, 'GET', `/v1/emails/onboarding/oauth/session/${session}`, { token });
 
-/** The browser comes back from the provider: the page that asks whether to connect. */
+/** The browser returns from the provider to the page that asks for confirmation. */
 const land = (redirect: string) => call(world, 'GET', redirect.slice(world.url.length));
 
-/** Sends the form of that page, from the browser that got it. */
+/** Submits the form of that page, from the browser that received it. */
 function press(page: Answer, answer: 'connect' | 'decline', headers: Record<string, string> = {}): Promise<Answer> {
   const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page.text)?.[1] ?? '';
   const fields = { csrf: field('csrf'), consent: field('consent'), answer };
@@ -291,7 +291,7 @@ test.serial('the address to send as is one that Gmail has verified', async (t) =
   t.like(await choose(''), { status: 200, body: { send_as_email: '' } });
 });
 
-/** A campaign with one lead whose email is due now, from one mailbox. Returns the send's id. */
+/** A campaign with one lead whose email from one mailbox is due now. Returns the send's id. */
 async function dueEmail(tenant: Tenant, mailboxId: string): Promise<string> {
   const { deps } = world;
   const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [
@@ -301,7 +301,7 @@ async function dueEmail(tenant: Tenant, mailboxId: string): Promise<string> {
   const [enrollmentId] = await enroll(deps, tenant.organizationId, campaignId, [contactId]);
   const now = deps.clock.now();
   const id = newId();
-  // Emails of one mailbox follow each other at once.
+  // Emails of one mailbox follow each other without a gap.
   await deps.db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 0 });
   await deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', current_step_id: stepIds[0] });
   await deps.db('sends').insert({
@@ -341,7 +341,7 @@ test.serial(
     t.deepEqual(await deliverSend(ctx, { smtp }, second), { outcome: 'sent' });
     t.is(google.refreshes, before + 1);
 
-    // The provider has ended the token before its time: one more is asked for, and the mailbox is not held.
+    // The provider has ended the token early: another one is requested, and the mailbox is not held.
     gmail.setToken('another');
     await world.deps
       .db('mailbox_tokens')
@@ -354,7 +354,7 @@ test.serial(
     t.deepEqual(await deliverSend(ctx, { smtp }, third), { outcome: 'sent' });
     t.like(await world.deps.db('mailboxes').where({ id }).first(), { hold_code: null });
 
-    // A new one that is refused as well means something else.
+    // If the new token is refused too, the cause is different.
     gmail.setToken('another');
     await world.deps.db('mailboxes').where({ id }).increment('credentials_version', 1);
     t.false(await expireAccess(ctx, id));
@@ -431,7 +431,7 @@ test.serial('a removed mailbox ends its consent at Google, tried until that has 
   const makeDue = () => left().update({ due_at: new Date(0) });
   await deps.db('mailboxes').where({ email: GMAIL }).delete();
 
-  // Another workspace uses the same account, whose consent is one for both.
+  // Another workspace uses the same account, whose consent is shared.
   const { id: shared } = await connected(other);
   await remove(tenant, (await connected(tenant)).id);
   const [noted] = await left();
@@ -453,7 +453,8 @@ test.serial('a removed mailbox ends its consent at Google, tried until that has 
   t.is(google.revoked.length, 1);
   t.is((await left()).length, 0);
 
-  // A consent that its person has ended meanwhile, and a provider that never answers. Tokens that cannot be opened hold up no others.
+  // A consent that the person has ended in the meantime, and a provider that never answers. Tokens that cannot be
+  // decrypted do not block others.
   const unreadable = { mailbox_id: newId(), sealed: Buffer.from('of a key that is gone') };
   await left().insert([
     { ...waiting, ...unreadable, attempts: 0, due_at: new Date(0) },

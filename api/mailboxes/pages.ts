@@ -65,7 +65,7 @@ export const consentPageRoutes: readonly AnyRoute[] = [
           html`<div class="note good"><p>${words.usable(email)}</p></div>`,
         );
       } catch (error) {
-        // Nothing is lost while no worker responds: the person can try again.
+        // No data is lost while no worker responds, because the person can try again.
         if (error instanceof AppError && error.code === 'service_unavailable')
           return confirmPage(visit, { secret: consent }, error);
         throw error;

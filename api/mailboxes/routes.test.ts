@@ -79,7 +79,7 @@ const audits = async (tenant: Tenant) =>
       .orderBy('id')
   ).map(({ action }) => action as string);
 
-/** Every row of every table as text; bytes as hex. */
+/** Returns every row of every table as text; bytes as hex. */
 async function dump(): Promise<string> {
   const { rows } = await world.deps.db.raw(`select tablename from pg_tables where schemaname = 'public'`);
   const parts = await Promise.all(
@@ -90,7 +90,7 @@ async function dump(): Promise<string> {
   return parts.join('\n');
 }
 
-/** A server that is not what a mail client expects. Returns its port. */
+/** A server that does not behave as mail clients expect. Returns its port. */
 async function stranger(t: ExecutionContext, greet: (socket: Socket) => void): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -101,7 +101,7 @@ async function stranger(t: ExecutionContext, greet: (socket: Socket) => void): P
   return (server.address() as AddressInfo).port;
 }
 
-/** What Temporal keeps of every run of this world's worker, decoded. */
+/** Returns the decoded histories of all workflows of this world's worker. */
 async function histories(): Promise<string> {
   const query = `TaskQueue = '${world.deps.config.TEMPORAL_TASK_QUEUE}'`;
   await eventually(async () => (await engine.temporal.workflow.count(query)).count > 0);

@@ -32,7 +32,8 @@ export function cookieNames(config: Config): CookieNames {
 }
 
 /**
- * Parses the cookies of a request. Of a name sent twice the first counts, which browsers send for the narrowest path.
+ * Parses the cookies of a request. If a name is sent twice, the first value counts, because browsers send the one with
+ * the narrowest path first.
  */
 export function readCookies(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>();
@@ -46,8 +47,8 @@ export function readCookies(header: string | undefined): Map<string, string> {
 
 /**
  * Returns a Set-Cookie line. Scripts cannot read the cookie, and other sites' forms and frames do not send it. A link
- * from elsewhere does (Lax), as applications lead people here.
- * @param value base64url or a token: nothing that would need quoting
+ * from another site does (Lax), because applications link to these pages.
+ * @param value base64url or a token, which needs no quoting
  * @param maxAgeMs lifetime in the browser; 0 removes the cookie, undefined keeps it for the browser session
  */
 export function setCookie(config: Config, name: string, value: string, maxAgeMs?: number): string {

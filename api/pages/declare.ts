@@ -23,7 +23,7 @@ const formFields = {
 
 type FormBody<S extends z.ZodRawShape> = z.output<ReturnType<typeof form<S>>>;
 
-/** Returns the body schema of a form. Each checkbox is sent as a field of its own. */
+/** Returns the body schema of a form. Each checkbox is sent as a separate field. */
 function form<S extends z.ZodRawShape>(fields: S) {
   return z.looseObject({ ...formFields, ...fields });
 }
@@ -42,14 +42,14 @@ const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: nul
 const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
 
 const inWords = { description: 'Error page', contentType: 'text/html' };
-/** Answers of every page besides its content: a redirect or an error page. */
+/** Responses of every page besides its content: a redirect or an error page. */
 const otherAnswers: Record<number, OtherAnswer> = {
   303: { description: 'Redirect to the next page or back to the application' },
   ...Object.fromEntries([400, 401, 403, 404, 409, 429, 500].map((status) => [status, inWords])),
 };
 
 /**
- * Declares a page, or an image in one: a GET that changes nothing. Its query is only documented here; the page checks
+ * Declares a page, or an image in one: a GET without side effects. Its query is only documented here; the page checks
  * it and shows problems as text.
  */
 export function shownPage<Q extends z.ZodObject = z.ZodObject<Record<string, never>>>(
@@ -75,7 +75,7 @@ export function sentForm<S extends z.ZodRawShape>(
   spec: Declaration & {
     fields: S;
     act: (visit: Visit, body: FormBody<S>, token: string) => Promise<StreamReply>;
-    /** Target of the link on an error page. Default: the request that the form carries. */
+    /** Target of the link on an error page. Defaults to the request contained in the form. */
     back?: (token: string) => string;
   },
 ): AnyRoute {

@@ -6,7 +6,7 @@ import { STYLE } from './style.ts';
 
 /**
  * Content-Security-Policy: the page's own style, images of this server, forms that post to this server. No scripts, no
- * frames, nothing from other sites.
+ * frames, and no content from other sites.
  */
 const POLICY = [
   "default-src 'none'",
@@ -40,15 +40,15 @@ interface PageOptions {
   wide?: boolean;
   /** True if the page shows other pages of this server in frames. */
   frames?: boolean;
-  /** URL to which the browser is sent at once by a refresh. The page also has a link. */
+  /** URL to which a refresh sends the browser at once. The page also has a link. */
   refreshTo?: string;
   /** Headers in addition to {@link PAGE_HEADERS}. */
   headers?: Record<string, string> | undefined;
 }
 
 /**
- * Renders a whole page as the answer of a route: head, style and layout around `body`, in the language of `text`. It
- * runs no script.
+ * Renders a whole page as the answer of a route: head, style and layout around `body`, in the language of `text`. The
+ * page runs no script.
  */
 export function page({ lang }: PageTexts, options: PageOptions): StreamReply {
   const refresh =

@@ -11,10 +11,10 @@ const browserTest = browserTests(test);
 const CALLBACK = 'https://app.example.com/callback';
 const APP_URL = 'http://127.0.0.1:8080';
 
-/** The clock stands still but where a test moves it. */
+/** The clock moves only when a test moves it. */
 const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
 let world: World;
-/** Signing in on a new device needs a mailed code; the pages are at the server's own address, for a browser. */
+/** Signing in on a new device needs a mailed code; the pages use the server's own address, for a browser. */
 let coded: World;
 let chrome: TestBrowser;
 test.before(async () => {
@@ -28,7 +28,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** A browser without a browser: keeps cookies, sends what a browser sends with a form. */
+/** Imitates a browser: keeps cookies, and sends a browser's headers with a form. */
 function visitor(at: World = world, from = '192.0.2.1') {
   const cookies = new Map<string, string>();
   const keep = (answer: Answer) => {
@@ -59,7 +59,7 @@ function visitor(at: World = world, from = '192.0.2.1') {
         'content-type': 'application/x-www-form-urlencoded',
         ...extra,
       });
-      // Not call(): a redirect is looked at, not followed.
+      // Does not use call(), because a redirect is checked and not followed.
       const response = await fetch(at.url + path, {
         method: 'POST',
         redirect: 'manual',

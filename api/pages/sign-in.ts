@@ -18,7 +18,7 @@ interface SignInOptions {
   request: string;
   /** Error that the form shows, with its status and headers. */
   refused?: AppError;
-  /** Address typed before, so that it can be corrected. */
+  /** Previously entered address, so that the person can correct it. */
   email?: string;
 }
 
@@ -70,7 +70,7 @@ ${problem(visit, refused)}<form method="post" action="/account/sign-in/code">${h
 }
 
 /**
- * Names the place of the code: an installation without a mail server writes its mail to its log, which `npm start`
+ * Names the place of the code: without a mail server an installation writes its mail to its log, which `npm start`
  * shows.
  */
 function whereTheCodeIs({ ctx: { config }, text: { code } }: Visit): string {
@@ -116,7 +116,7 @@ export async function startBrowserSession(visit: Visit, tokens: TokenPair): Prom
   if (tokens.deviceToken) visit.keep('device', tokens.deviceToken, DEVICE_MS);
 }
 
-/** Routes for signing in and out of the pages, using the same verbs as the API's sign-in. */
+/** Routes for signing in and out of the pages, with the same functions as the API's sign-in. */
 export const signInRoutes = [
   shownPage({
     operationId: 'pages.showSignIn',

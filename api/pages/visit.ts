@@ -7,7 +7,7 @@ import { textsFor, type PageTexts } from './texts.ts';
 import { cookieNames, readCookies, setCookie, type CookieNames } from './cookies.ts';
 import { message } from '../../messages/index.ts';
 
-/** One request of a browser: its signed-in person, the CSRF token of its forms, the cookies of the answer. */
+/** One request of a browser: its signed-in person, the CSRF token of its forms, the cookies of the response. */
 export interface Visit {
   /** Context of the signed-in person in the workspace of their session; anonymous before sign-in. */
   ctx: Ctx;
@@ -25,8 +25,8 @@ export interface Visit {
 }
 
 /**
- * Reads the session of a request. A browser without one gets a visitor cookie, so that the sign-in form is bound to the
- * browser too.
+ * Reads the session of a request. A browser without a session gets a visitor cookie, so that the sign-in form is bound
+ * to the browser too.
  */
 export async function readVisit(ctx: Ctx, headers: Record<string, string | undefined>): Promise<Visit> {
   const names = cookieNames(ctx.config);

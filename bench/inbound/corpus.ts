@@ -20,8 +20,8 @@ export interface BounceCase {
 const NO_BOUNCE: ReadonlySet<string> = new Set(['feedback', 'vacation', 'delivered']);
 
 /**
- * Reads the bounce corpus: `set-of-emails` (messages) and `go-sisimai` (expectations, in its tests' tables), checkouts
- * of the sisimai project below `folder`. Returns null if one is missing.
+ * Reads the bounce corpus: `set-of-emails` (messages) and `go-sisimai` (expected results, in the tables of its tests),
+ * checkouts of the sisimai project below `folder`. Returns null if one is missing.
  */
 export function readBounces(folder: string): BounceCase[] | null {
   const mails = join(folder, 'set-of-emails/maildir/bsd');

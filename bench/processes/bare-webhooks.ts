@@ -1,6 +1,6 @@
 /**
  * Client of plain undici and node:crypto: signs and posts BODIES in rotation to TARGET with CONCURRENCY requests at
- * once. A message with a number makes it post that many and answer the duration (ms).
+ * once. A message with a number makes it post that many and reply with the duration (ms).
  */
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';

@@ -1,6 +1,6 @@
 /**
  * Worker that counts its statements by code path, in place of the stack's own. The message `take` returns the counts
- * since the last one.
+ * since the previous `take`.
  */
 import { assemble } from '../../deploy/assemble.ts';
 import { loadConfig } from '../../lib/config/index.ts';

@@ -10,7 +10,7 @@ export interface Problem {
 /** Values of a message by name: text, numbers, lists of text, or a nested message. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** Body of an error, as far as it comes from Heron. */
+/** Body of an error, if it comes from Heron. */
 interface ErrorBody {
   message?: string;
   code?: string;
@@ -61,7 +61,7 @@ export class HeronError extends Error {
   }
 }
 
-/** Request that is stored and waits until a person approves it. */
+/** Thrown for a request that is stored and waits for a person's approval. */
 export class ApprovalNeeded extends Error {
   override readonly name = 'ApprovalNeeded';
   readonly approvalId: string;

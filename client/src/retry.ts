@@ -1,7 +1,7 @@
 export interface RetryOptions {
-  /** Maximum number of retries. Default: 3; 0 disables them. */
+  /** Maximum number of retries. Defaults to 3; 0 disables retries. */
   retries?: number;
-  /** First pause (ms) if the server names none. It doubles each time, minus a random part of up to half. */
+  /** First pause (ms) if the server requests none. The pause doubles each time, minus a random part of up to half. */
   pauseMs?: number;
   /**
    * Maximum pause (ms), also for pauses requested by the server. A request that would wait longer returns its answer.
@@ -44,8 +44,8 @@ export function retrying(
 }
 
 /**
- * Holds a request back while the RateLimit header of the last answer says that this key has no request left, so that it
- * is not refused first. A wait above `maxPauseMs` is not made.
+ * Delays a request while the RateLimit header of the last answer shows no remaining request for this key, so that it is
+ * not refused first. Waits longer than `maxPauseMs` are skipped.
  */
 export function paced(
   send: (request: Request) => Promise<Response>,

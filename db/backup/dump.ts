@@ -70,7 +70,7 @@ export async function dumpTables(
       server: moment!.server,
       migrations: migrations.map(({ name }) => name),
       tables,
-      // Sequences are outside of any snapshot. They are read last, so that none is behind the rows.
+      // Sequences are outside of any snapshot. They are read last, so that no sequence is behind the rows.
       sequences: await sequences(client),
     };
   } finally {

@@ -35,7 +35,7 @@ export async function countRelations(url: string): Promise<number> {
   }
 }
 
-/** Returns the names of files that are missing from a folder, or differ from what was written. */
+/** Returns the names of files that are missing from a folder or differ from the written ones. */
 export async function damagedFiles(
   folder: string,
   files: readonly { file: string; sha256: string }[],

@@ -7,7 +7,7 @@ interface StoredTable {
 }
 
 /**
- * Tables that are not dumped, because their rows mean nothing elsewhere: migration records, which `heron restore`
+ * Tables that are not dumped, because their rows are meaningless elsewhere: migration records, which `heron restore`
  * creates by migrating; rate limit counts; running workers.
  */
 const NOT_BACKED_UP = ['heron_migrations', 'heron_migrations_lock', 'rate_limit_counts', 'workers'];

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { connectionOptions } from '../connection-options.ts';
 
 /**
- * Failure of the prospect catalogue. `missing`: it has no tables. `unreachable`: no connection. `slow`: no answer in
- * time. `large`: the answer exceeds the size limit.
+ * Failure of the prospect catalogue. `missing`: the database has no tables. `unreachable`: no connection. `slow`: no
+ * answer in time. `large`: the answer exceeds the size limit.
  */
 export class CatalogueError extends Error {
   readonly reason: 'missing' | 'unreachable' | 'slow' | 'large';
@@ -34,7 +34,7 @@ interface CatalogueReaderOptions {
 export interface CatalogueReader {
   readonly shortestWalk: number;
   /**
-   * Runs one read-only statement with named bindings (`:name`).
+   * Executes one read-only statement with named bindings (`:name`).
    * @throws CatalogueError for every failure except a fault of the statement
    */
   query<Row>(text: string, bindings?: Readonly<Record<string, unknown>>): Promise<Row[]>;
@@ -51,7 +51,7 @@ const UNDEFINED_COLUMN = '42703';
 const NOT_SERVING = /^(08|53|57|28|3D|42501)/;
 const CANCELED = '57014';
 
-/** Creates a reader of the catalogue. It connects with the first query. */
+/** Creates a reader of the catalogue. The first query opens the connection. */
 export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader {
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
   const maxBytes = options.maxAnswerBytes ?? MAX_ANSWER_BYTES;
@@ -61,8 +61,8 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
     connectionTimeoutMillis: deadlineMs,
     statement_timeout: deadlineMs,
     // Disables JIT: searches take milliseconds, and compiling one takes longer than running it. Sets work_mem high
-    // enough for an index to remember ten million rows one by one. With less memory it remembers only pages, and every
-    // row of a page is read.
+    // enough for a bitmap of ten million single rows. With less memory PostgreSQL keeps only pages in the bitmap and
+    // reads every row of a page.
     options: '-c default_transaction_read_only=on -c jit=off -c work_mem=32MB',
   });
   // Ignores errors of idle connections: the next query opens a new one.

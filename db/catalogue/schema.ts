@@ -2,11 +2,11 @@ import type pg from 'pg';
 
 /*
  * This file defines the schema of the prospect catalogue: a separate database beside PRIMARY_DB, shared by all
- * workspaces. Heron only reads it; `heron catalogue load` writes it. Keys (`*_key`) are the form of a text that
- * searches compare, made by the loader. They sort by bytes, so that the order is the same on every server.
+ * workspaces. Heron only reads it; `heron catalogue load` writes it. Keys (`*_key`) are the normalized texts that
+ * searches compare, written by the loader. They sort by bytes, so that the order is the same on every server.
  */
 
-/** One migration of the catalogue. Every catalogue records the names: append, never edit. */
+/** One migration of the catalogue. Every catalogue records the names: append migrations, and never edit one. */
 interface CatalogueMigration {
   name: string;
   sql: string;
@@ -129,8 +129,8 @@ export const BRACKET_OF_ROW = `array[cast(width_bucket(employees, cast('{${BRACK
  * Search indexes by name. They are dropped before a first load and created after it. Each list order has an index that
  * starts with the columns fixed by a filter, so that every page costs the same. `…_exact` intersects exact values and
  * brackets, and costs as much as the rarest of them. `…_text` also intersects parts of texts inside one index, which
- * reads far less than separate indexes (docs/guides/prospect-catalogue.md). A text part that is too short for `…_text` must
- * not keep the other conditions from an index, so `…_exact` exists too.
+ * reads far less than separate indexes (docs/guides/prospect-catalogue.md). A text that is too short for `…_text` must
+ * not prevent an index for the other conditions, so `…_exact` exists too.
  */
 export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
   catalogue_people_order: 'on catalogue_people (country_key, seniority, id)',
@@ -156,7 +156,7 @@ export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
 
 /**
  * Indexes of earlier versions, replaced by the indexes above. Searches still use them in a catalogue without the new
- * ones.
+ * indexes.
  */
 export const REPLACED_INDEXES = [
   'catalogue_people_name',

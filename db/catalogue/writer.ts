@@ -17,7 +17,7 @@ export interface LoadProgress {
   refused: number;
 }
 
-/** Load of one file, as `heron catalogue status` shows it. */
+/** Load of one file, in the form shown by `heron catalogue status`. */
 interface CatalogueLoad extends LoadProgress {
   fileName: string;
   fileBytes: number;
@@ -54,7 +54,7 @@ const LOADS = 20;
 
 /**
  * Writes the catalogue as its owner, over one connection that locks out every other writer. A chunk and the progress of
- * its file are committed together, so that a killed load continues where it stopped.
+ * its file commit together, so that an interrupted load continues after its last chunk.
  */
 export class CatalogueWriter {
   readonly #client: pg.Client;
@@ -120,7 +120,8 @@ export class CatalogueWriter {
   }
 
   /**
-   * Stores one chunk and the file's progress in one transaction. Of several rows with the same id the last one counts.
+   * Stores one chunk and the file's progress in one transaction. Of several rows with the same id the last one is
+   * stored.
    */
   async store(
     fingerprint: string,
@@ -144,7 +145,7 @@ export class CatalogueWriter {
 
   /**
    * Creates the missing indexes one by one, so that an interrupted call can continue, then drops the indexes that they
-   * replace. Searches continue meanwhile. Returns the names of the created indexes.
+   * replace. Searches continue in the meantime. Returns the names of the created indexes.
    */
   async index(onStep: (what: string) => void): Promise<string[]> {
     const missing = await this.#missingIndexes();
@@ -154,7 +155,7 @@ export class CatalogueWriter {
     }
     await this.#client.query(`drop index if exists ${REPLACED_INDEXES.join(', ')}`);
     onStep('statistics');
-    // New indexes mean that many rows are new. Vacuum marks them as visible to all, which saves later visibility
+    // New indexes mean that many rows are new. Vacuum marks the rows as visible to all, which saves later visibility
     // checks.
     const how = missing.length > 0 ? 'vacuum (analyze)' : 'analyze';
     await this.#client.query(`${how} catalogue_companies`);

@@ -13,13 +13,13 @@ export interface Migration {
 
 /**
  * All migrations in order. Until 1.0.0 is tagged, the baseline is edited in place. From then on every database records
- * the names: append, never rename or edit a released migration.
+ * the names: append, and never rename or edit a released migration.
  */
 export const MIGRATIONS: Migration[] = [{ name: '0001_baseline', ...baseline }];
 
 /**
- * Migrates the database to this build's schema. Several processes may call it at once. Returns the names of the applied
- * migrations.
+ * Migrates the database to this build's schema. Several processes may call it concurrently. Returns the names of the
+ * applied migrations.
  */
 export async function migrate(db: Db): Promise<string[]> {
   return run(db, MIGRATIONS);

@@ -6,7 +6,7 @@ import { runStatement, type Bindings } from '../statement.ts';
 import type { EntityQuery } from '../table-query.ts';
 
 /**
- * An entity, as used outside this folder. The objection class stays private here, so that no query can be written
+ * An entity, as used outside this folder. The objection class is private to this file, so that no query can be written
  * without an organization. {@link OrgScope.query} creates queries.
  * @typeParam J jsonb columns of the entity, which objection reads and writes as values
  */
@@ -14,7 +14,7 @@ export interface OrgEntity<T extends OrgTable, J extends keyof Row<T>> {
   readonly table: T;
   /** Exists only for its type. */
   readonly json: readonly J[];
-  /** objection's class. Use it only in this file. */
+  /** The model class of objection. Use it only in this file. */
   readonly model: typeof Model;
 }
 

@@ -9,31 +9,29 @@ import { message, type Message } from '../../messages/index.ts';
 /** The credential that requests an action, from the request or from a stored row. */
 export type Requester = Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
 
-/** An action to be authorized. */
+/** An action that needs authorization. */
 export interface Action {
   capability: Capability;
   /** Mailboxes that the action would use; all must be in the policy. Empty for an order of mailboxes. */
   mailboxIds: readonly string[];
-  /** Number of people it would write to, including cc and bcc; 0 for an order of mailboxes. */
+  /** Number of recipients, including cc and bcc; 0 for an order of mailboxes. */
   recipients: number;
   /** Monthly total of an order of mailboxes, in cents. */
   spendCents?: number;
 }
 
-/** Result: the action is allowed now, or it waits for a person for the given reasons. */
+/** Result: the action is allowed at once, or waits for a person for the given reasons. */
 type Authorization =
   | { decision: 'execute' }
   | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
 
 /**
- * Decides if an action may happen at once. Signed-in people and the installation itself need no policy, because their
- * role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers. An
- * allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
- * together. A refused action is not counted, and every reason is listed.
- * Suppressions, holds, caps, health and limits of the organization are not checked here. They apply regardless of the
- * policy.
- * Locks the policy and then the day's count until the commit. So a policy allows nothing more once the request that
- * changed or deleted it was answered.
+ * Decides whether an action may happen at once. Signed-in people and the installation itself need no policy, because
+ * their role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers.
+ * An allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
+ * together. A refused action is not counted, and every reason is listed. Suppressions, holds, caps, health and limits
+ * of the organization are not checked here. They apply regardless of the policy. Locks the policy and then the day's
+ * count until the commit. So a changed or deleted policy allows nothing more once its request is answered.
  * @throws AppError unauthorized for a caller without a credential
  */
 export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {
@@ -61,7 +59,7 @@ async function lockPolicy(tx: Tx, requester: Requester): Promise<AgentPolicyRow 
 
 /**
  * Returns the mailboxes to which a key or grant is currently restricted; an empty list means all. Undefined if the
- * credential is no longer usable: work requested earlier may be authorized after its credential has ended.
+ * credential is no longer valid, because work may be authorized after the end of its credential.
  */
 async function usableMailboxes(tx: Tx, requester: Requester): Promise<readonly string[] | undefined> {
   const [credential] = await tx.org.sql<{ mailboxes: string[] }>(
@@ -93,7 +91,7 @@ function policyReasons(
         message('approval_reason.capability_not_granted', { capability: action.capability }),
       ),
     );
-  // A policy cannot give a restricted key mailboxes that the key itself may not use.
+  // A policy cannot permit a restricted key to use mailboxes that the key itself may not use.
   const mayUse = (id: string) => policy.mailbox_ids.includes(id) && (allowed.length === 0 || allowed.includes(id));
   const outside = new Set(action.mailboxIds.filter((id) => !mayUse(id)));
   if (outside.size > 0)

@@ -26,7 +26,7 @@ export const ACTION_RIGHTS = {
 } as const satisfies Record<string, readonly ActionRight[]>;
 
 /**
- * Returns the rights of the actor who saves an automation, to be stored with it.
+ * Returns the rights of the person or credential that saves an automation. They are stored with it.
  * @throws AppError unauthorized when the acting credential has just been revoked
  */
 export async function authorRights(org: OrgScope, actor: Actor): Promise<ActionRight[]> {
@@ -42,8 +42,8 @@ interface Lacking {
 }
 
 /**
- * Lists nodes of a graph that require more than these rights. Actions of providers require none: authors of automations
- * may use connections.
+ * Lists nodes of a graph that require more than these rights. Actions of providers require no right: authors of
+ * automations may use connections.
  */
 export function lackingRights({ nodes }: AutomationGraph, rights: readonly string[]): Lacking[] {
   return nodes.flatMap(({ id: nodeId, action = '' }, index) => {
@@ -57,7 +57,7 @@ export function lackingRights({ nodes }: AutomationGraph, rights: readonly strin
 /**
  * Returns the rights of a run.
  * @param author rights of the person who saved its automation
- * @param caller rights of the run that requested it; null if an event or a campaign step did
+ * @param caller rights of the requesting run; null if an event or a campaign step made the request
  */
 export function runRights(author: readonly string[], caller: readonly string[] | null): string[] {
   return caller ? author.filter((right) => caller.includes(right)) : [...author];
@@ -85,7 +85,7 @@ interface Start {
 
 /**
  * Lists the actions of started automations that exceed the actor's rights, including automations that these start in
- * turn, even if switched off. So starting an automation never gives the rights of the person who saved it.
+ * turn, even disabled ones. So starting an automation never grants the rights of the person who saved it.
  * @param ownId an automation to ignore, because its stored graph is being replaced
  */
 export async function startedProblems(
@@ -130,7 +130,7 @@ function startsLacking(actor: Actor, automation: string, action: string, right: 
 }
 
 /**
- * Refuses campaign steps whose actions exceed the rights of their author: actions in the CRM, and automations that they
+ * Refuses campaign steps whose actions exceed the rights of their author: CRM actions, and automations that the steps
  * start.
  * @throws AppError forbidden, naming the missing rights
  */

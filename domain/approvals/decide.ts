@@ -20,11 +20,11 @@ import { externalText } from '../platform/external-text.ts';
 
 interface Decision {
   decision: 'approved' | 'denied';
-  /** Shown to the requester and kept in the log; empty for none. */
+  /** Reason that the requester sees and the log keeps; may be empty. */
   reason?: string | undefined;
   /**
-   * Leads that the credential may add to this campaign each day without a person, from now on. Only for approved leads;
-   * absent to approve these alone.
+   * Leads that the credential may add to this campaign each day without a person, from now on. Only for approved leads.
+   * Without it the approval covers only these leads.
    */
   leadsPerDay?: number | undefined;
 }
@@ -35,8 +35,8 @@ interface Decision {
  * between two concurrent decisions, or between a decision and the expiry.
  * @returns the approval: executed if its action was executed, expired if the action has changed since it was requested
  * @throws AppError forbidden, also if the role may not do the action itself; not_found
- * @throws AppError bad_request for an allowance with anything else than approved leads
- * @throws AppError conflict when it was decided before or has expired; the errors of the subject
+ * @throws AppError bad_request for an allowance on anything but approved leads
+ * @throws AppError conflict when it was already decided or has expired; the errors of the subject
  */
 export async function decideApproval(ctx: Ctx, id: string, decision: Decision): Promise<ApprovalRow> {
   if (ctx.actor.kind !== 'session' || !may(ctx.actor, [], ['send_campaigns']))
@@ -62,7 +62,9 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
   });
 }
 
-/** Lists problems of a decision beyond its format: only approved leads can come with an allowance for further ones. */
+/**
+ * Lists problems of a decision beyond its format: an allowance for further leads is possible only with approved leads.
+ */
 export function allowanceProblems(
   { subject_type: type }: Pick<ApprovalRow, 'subject_type'>,
   { decision, leadsPerDay }: Partial<Pick<Decision, 'decision' | 'leadsPerDay'>>,
@@ -74,8 +76,8 @@ export function allowanceProblems(
 }
 
 /**
- * Refuses to approve what the person may not do themselves, and an allowance where none is possible. Everybody who may
- * send can deny.
+ * Refuses to approve an action that the approver may not perform, and an allowance where none is possible. Everybody
+ * who may send can deny.
  * @throws AppError forbidden, bad_request
  */
 async function assertMayDecide(tx: Tx, approval: ApprovalRow, decision: Decision): Promise<void> {
@@ -134,9 +136,9 @@ function tooLateError(approval: ApprovalRow, now: Date): AppError {
 }
 
 /**
- * Executes the approved action of a locked subject if it still has the content that the person saw, and its credential
- * can still be used. Otherwise the approval ends, and the subject is refused. Called for the decision itself, and by a
- * workflow that executes the action.
+ * Executes the approved action of a locked subject if its content is unchanged since the approver saw it, and its
+ * credential is still valid. Otherwise the approval ends, and the subject is refused. Called for the decision itself,
+ * and by a workflow that executes the action.
  * @returns true if the action was executed
  * @throws AppError an error of the subject
  */

@@ -10,7 +10,7 @@ import { render } from '../../messages/render.ts';
 
 /**
  * Ends an approval that expired without a decision, and refuses its subject.
- * @returns false if it was decided, ended before, or has not expired
+ * @returns false if it has not expired or has already ended
  */
 export async function expireApproval(tx: Tx, id: string, config: Config): Promise<boolean> {
   const found = await findApproval(tx.org, id);
@@ -36,9 +36,9 @@ export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<A
 }
 
 /**
- * Ends the approval of a subject that no longer needs it: cancelled, deleted, or executed by a person meanwhile. The
- * caller has signalled the subject's workflow.
- * @returns false if none was pending or approved
+ * Ends the approval of a subject that no longer needs it, because the subject was cancelled, deleted, or executed by a
+ * person. The caller has signalled the subject's workflow.
+ * @returns false if no approval was pending or approved
  */
 export async function withdrawApproval(
   tx: Tx,

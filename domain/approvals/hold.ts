@@ -22,7 +22,7 @@ export interface AwaitingApproval {
   subject: { type: SubjectType; id: string };
   /** Reasons for which {@link authorizeAction} did not allow the action. */
   reasons: readonly PolicyReason[];
-  /** The content that the approver sees and that is executed: `content` of its subject. */
+  /** The approved content that will be executed: `content` of its subject. */
   content: ApprovalContent;
   /**
    * Report of the checks for the approver. It is not part of the hash, because the checks run again before the action.
@@ -32,9 +32,9 @@ export interface AwaitingApproval {
 
 /**
  * Creates an approval with the exact content that a person decides on. A subject has at most one open approval. A
- * repeated request with the same content returns the pending or approved one; a request with other content ends it and
- * creates a new one. Approvers are notified by the event and by email, which the workflow `approval-mail/{approvalId}`
- * sends.
+ * repeated request with the same content returns the pending or approved approval. A request with other content ends
+ * that approval and creates a new one. Approvers are notified by the event and by email, which the workflow
+ * `approval-mail/{approvalId}` sends.
  * @param config time to decide, and the base URL of the link in the event
  */
 export async function holdForApproval(

@@ -13,7 +13,9 @@ import { toLanguage } from '../../messages/index.ts';
 interface Claim {
   approval: ApprovalRow;
   approver: Approver;
-  /** Set on the last email that the person may get for now: time from which further ones are sent. */
+  /**
+   * Time from which further emails are sent. Set only on the last email that the person may receive within the hour.
+   */
   nextAt: Date | null;
 }
 
@@ -46,8 +48,8 @@ export async function mailApprovers(ctx: Ctx, approvalId: string): Promise<{ kin
 }
 
 /**
- * Marks emails left in state sending as uncertain. Only one attempt works at a time, so an earlier one died while it
- * sent them, and they may have arrived.
+ * Marks emails left in state sending as uncertain. Only one attempt runs at a time, so an earlier attempt died while it
+ * sent these emails, and they may have arrived.
  */
 async function markAbandonedUncertain(ctx: Ctx, approvalId: string): Promise<void> {
   await reader(ctx)
@@ -56,7 +58,7 @@ async function markAbandonedUncertain(ctx: Ctx, approvalId: string): Promise<voi
     .update({ state: 'uncertain', settled_at: ctx.clock.now() });
 }
 
-/** Returns people whose role may decide, and who have no email about the approval yet. */
+/** Returns people whose role may decide, and who have not been emailed about the approval. */
 async function approversToMail(ctx: Ctx, approvalId: string): Promise<string[]> {
   const org = reader(ctx);
   const approval = await org.table('approvals').where({ id: approvalId }).first('action_type');

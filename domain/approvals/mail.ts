@@ -18,9 +18,9 @@ export interface Approver {
 const LONGEST = 120;
 
 /**
- * Builds the email about a waiting approval. Its only link opens the approval's page, where the person signs in.
- * Nothing in the email decides by itself.
- * @param nextAt set on the last email that the person gets for now: time from which further ones are sent
+ * Builds the email about a waiting approval. Its only link opens the approval's page, where the person signs in. No
+ * link in the email decides by itself.
+ * @param nextAt time from which further emails are sent; set only on the last one within the hour
  */
 export function approvalMail(
   config: Pick<Config, 'APP_URL'>,

@@ -14,9 +14,9 @@ import { message, joined, type Message } from '../../messages/index.ts';
 
 /**
  * Checks that the caller may change the content or the recipients of an active campaign. A person reviews a start that
- * exceeds a credential's policy, but nobody would review such a change. So the change must be within the policy, is
- * counted as an action, and is refused otherwise. In any other state the campaign may be changed freely, because the next
- * start is checked.
+ * exceeds a credential's policy, but nobody would review such a change. So the change must be within the policy, counts
+ * as an action, and is otherwise refused. In any other state the campaign may be changed freely, because the next start
+ * is checked.
  * @param campaign locked by the caller, with the senders that it has after the change
  * @throws AppError forbidden, with every reason
  */
@@ -41,13 +41,14 @@ interface WaitingLeads {
 }
 
 /**
- * Decides about leads that were just added to a locked campaign. Where it sends to new leads, those that a credential adds
- * beyond its policy, and beyond its allowance for this campaign, are held for an approval. Other leads need none, and are
- * released if they are held. People need a role for campaigns, also if they add a contact that names the campaigns.
+ * Decides whether leads that were just added to a locked campaign need an approval. If the campaign sends to new leads,
+ * leads of a credential beyond its policy and its allowance for this campaign are held for an approval. Other leads
+ * need no approval, and are released if they are held. People need a role for campaigns, also when they add a contact
+ * together with its campaigns.
  * @param leadIds the leads, in no state but pending
- * @param requester the credential that asked for them, if it is not the actor
- * @returns the leads that wait for an approval; undefined where none does
- * @throws AppError forbidden for a person whose role is for contacts alone
+ * @param requester the credential that added the leads, if it is not the actor
+ * @returns the leads that wait for an approval; undefined if there are none
+ * @throws AppError forbidden for a person whose role covers only contacts
  */
 export async function holdUnlessMayAdd(
   tx: Tx,
@@ -70,7 +71,9 @@ export async function holdUnlessMayAdd(
   return { count: waiting.length, approval };
 }
 
-/** Returns how many of the leads the policy, or else the allowance, lets pass, and the reasons for which others wait. */
+/**
+ * Returns the number of leads that the policy, or else the allowance, permits, and the reasons for holding the rest.
+ */
 async function countAllowed(
   tx: Tx,
   campaign: CampaignRow,
@@ -106,7 +109,7 @@ export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'
 
 /**
  * Variant of {@link assertMayChangeActive} for parts of emails defined outside the campaign: a mailbox's name and
- * signature, and the workspace's opt-out text. The approver of a start has seen these too.
+ * signature, and the workspace's opt-out text. The approver of a start has seen these settings too.
  * @param senders mailboxes whose emails in active campaigns change; empty if there are none
  * @throws AppError forbidden, with every reason
  */

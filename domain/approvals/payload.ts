@@ -5,8 +5,8 @@ import { sha256 } from '../../lib/crypto.ts';
 export const MAX_SAMPLES = 3;
 
 /**
- * Returns the hash of the content that an approver decides on. It is equal for equal content, independent of key order,
- * and unchanged after storing and reading. Undefined properties count as absent.
+ * Returns the hash of the content that an approver decides on. Equal content gives an equal hash, independent of key
+ * order and of storing. Undefined properties count as absent.
  * @returns SHA-256, hex
  */
 export function hashContent(content: ApprovalContent): string {

@@ -2,7 +2,10 @@ import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import type { Requester } from './authorize.ts';
 
-/** True if the key or grant that asked for an action can still be used. Nothing is carried out for a revoked or expired one. */
+/**
+ * True if the key or grant that requested an action is still valid. Actions of a revoked or expired credential are not
+ * executed.
+ */
 export async function isRequesterValid(
   tx: Tx,
   { api_key_id: key, oauth_grant_id: grant }: Pick<ApprovalRow, 'api_key_id' | 'oauth_grant_id'>,
@@ -17,7 +20,7 @@ export async function isRequesterValid(
   return rows.length > 0;
 }
 
-/** The credential that asked for an approval, or for other stored work. */
+/** Returns the credential that requested an approval or other stored work. */
 export function requesterOf({
   api_key_id: key,
   oauth_grant_id: grant,

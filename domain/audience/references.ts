@@ -18,8 +18,8 @@ interface Namer {
 
 /**
  * Refuses to delete or rename a category or field that a condition references. For example, "not in this category"
- * would match everybody once the category is deleted. Segments are locked, so that none can add a reference
- * concurrently.
+ * would match every contact once the category is deleted. Segments are locked, so that no concurrent transaction can
+ * add a reference.
  * @throws AppError conflict naming up to 20 segments, automations and campaigns
  */
 export async function assertNotReferenced(tx: Tx, named: Named): Promise<void> {

@@ -55,7 +55,7 @@ export async function labelProblems(
 
 /**
  * Lists problems of an explicit sender pool: each entry must be a mailbox of the organization, without repetition.
- * @throws AppError forbidden when the caller's key may not use one of them
+ * @throws AppError forbidden when the caller's key may not use one of the mailboxes
  */
 export async function senderProblems(
   org: OrgScope,

@@ -54,7 +54,7 @@ export async function estimateProblems(
 
 /**
  * Estimates the duration of a campaign to these segments (POST /campaigns-estimate): one email to each contact who may
- * be mailed, by the schedule of the request. Writes nothing.
+ * be mailed, by the schedule of the request. Changes no data.
  * @throws AppError bad_request for a bad schedule or unknown tags; an unknown segment counts as empty
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
@@ -89,7 +89,7 @@ function toDate(moment: string | null | undefined): Date | null {
 /**
  * Estimates the time for every email that a campaign's leads may still get (POST /campaigns-estimate with
  * `campaign_id`). Uses the campaign's schedule, overridden by the fields of `plan`. Waits between steps are not
- * counted. Writes nothing.
+ * counted. Changes no data.
  * @throws AppError not_found, bad_request for a bad schedule
  */
 export async function estimateRest(ctx: Ctx, campaignId: string, plan: CampaignSettings): Promise<Estimate> {
@@ -110,7 +110,7 @@ export async function estimateRest(ctx: Ctx, campaignId: string, plan: CampaignS
 }
 
 /**
- * Counts the emails that the leads of a campaign may still get, if every lead takes all steps. Numbers of leads come
+ * Counts the emails that the leads of a campaign may still receive if every lead takes all steps. Numbers of leads come
  * from stored counts. Pending leads have received nothing, so only emails of active leads are counted from rows. Emails
  * of finished leads are not read.
  */

@@ -19,17 +19,17 @@ export interface CampaignFlow {
 /** Number of leads at one step. Removed steps are included. */
 interface StepStanding {
   stepId: string;
-  /** Active leads that are at this step now. */
+  /** Active leads currently at this step. */
   standing: number;
   /** Leads whose sequence ended at this step, for any reason. */
   ended: number;
-  /** Leads that have reached this step, including those at it now. */
+  /** Leads that have reached this step, including those currently at it. */
   reached: number;
 }
 
 /**
- * Returns the positions of a campaign's leads in its graph (GET /campaigns/:id/flow). Reads counts kept by triggers, so
- * the cost does not depend on the number of leads.
+ * Returns the positions of a campaign's leads in its graph (GET /campaigns/:id/flow). Reads counts that triggers
+ * maintain, so the cost does not depend on the number of leads.
  * @throws AppError not_found
  */
 export async function readCampaignFlow(ctx: Ctx, id: string): Promise<CampaignFlow> {

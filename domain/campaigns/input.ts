@@ -31,7 +31,7 @@ const text = z.string().max(256 * 1024);
 const subject = z.string().max(998);
 const waitAfter = z.int().min(0).max(60);
 
-/** Replies of one person that end the sequence for the others at their company. */
+/** Options for replies that end the sequence for other leads of the same company. */
 export const COMPANY_REPLIES = ['off', 'any', 'positive_or_opt_out'] as const;
 
 /** Settings common to creating and updating. */

@@ -18,9 +18,9 @@ import { message } from '../../messages/index.ts';
 const SAMPLE_SIZE = 20;
 
 /**
- * Builds the content that a person approves for the launch of a campaign. It holds every recipient (as a number and a
- * hash), the senders, the schedule, the whole template, and three sample emails. The same campaign gives the same
- * content, so that it can be compared right before the launch.
+ * Builds the content that a person approves for the launch of a campaign. The content has every recipient (as a number
+ * and a hash), the senders, the schedule, the whole template, and three sample emails. Equal campaigns give equal
+ * content, so that it can be compared directly before the launch.
  * @param options.onlyWaiting include only the leads that wait for an approval
  */
 export async function launchContent(
@@ -52,7 +52,7 @@ export async function launchContent(
 }
 
 /**
- * Builds the first emails of a campaign as their recipients would see them, to the leads that it would take first.
+ * Builds the first emails of a campaign for the leads that would be launched first.
  * @param options.count maximum number of emails
  * @param options.isShown returns false for mailboxes that the caller may not see
  */
@@ -68,7 +68,7 @@ export async function firstEmails(
   return { senders: senders.map(shownSender), samples: await samplesOf(org, sampled, count) };
 }
 
-/** Reads everything of a campaign, besides its leads, that shapes its emails. */
+/** Reads all data of a campaign, except its leads, that affects its emails. */
 async function partsOf(org: OrgScope, campaign: CampaignRow) {
   return {
     senders: await sendersOf(org, campaign),
@@ -78,7 +78,7 @@ async function partsOf(org: OrgScope, campaign: CampaignRow) {
   };
 }
 
-/** Conditions on `e`: unfinished leads, and those of them that wait for an approval. */
+/** SQL conditions on `e`: unfinished leads, and those that wait for an approval. */
 const OPEN_LEADS = `e.state in ('pending', 'active')`;
 const WAITING_LEADS = `${OPEN_LEADS} and e.hold_source = 'approval'`;
 
@@ -115,7 +115,7 @@ function scheduleOf(campaign: CampaignRow) {
   };
 }
 
-/** Returns the settings that change what recipients get, and who gets it. */
+/** Returns the settings that affect the recipients and their emails. */
 function detailsOf(campaign: CampaignRow, settings: OutreachSettings) {
   return {
     stop_on_reply: campaign.stop_on_reply,
@@ -174,7 +174,7 @@ interface Sampled {
   senders: readonly SenderColumns[];
   steps: readonly CampaignStepRow[];
   variants: readonly CampaignVariantRow[];
-  /** Order of the recipients. An approval needs one that does not change. */
+  /** Order of the recipients. An approval needs a value that does not change. */
   order?: 'c.email' | 'e.id';
 }
 

@@ -8,7 +8,7 @@ import { findCampaign } from '../sending/campaign/find.ts';
 import { countLeads } from '../sending/campaign/launch-checks.ts';
 import { firstEmails } from './launch-content.ts';
 
-/** Emails that a person sees before they start a campaign. */
+/** Number of emails shown before a start. */
 const SHOWN_EMAILS = 5;
 
 interface LaunchPreview {
@@ -22,8 +22,8 @@ interface LaunchPreview {
 }
 
 /**
- * Shows what a start would do: to how many leads, from which mailboxes, when the first email leaves, and the first five
- * emails. Whoever may not see contacts gets no emails, and a key for some mailboxes sees only these. Writes nothing.
+ * Previews the effect of a start: number of leads, mailboxes, time of the first email, and the first five emails.
+ * Callers who may not see contacts get no emails, and a key for some mailboxes sees only these. Changes no data.
  * @throws AppError not_found
  */
 export async function previewLaunch(ctx: Ctx, id: string): Promise<LaunchPreview> {

@@ -16,8 +16,8 @@ import { launchContent } from './launch-content.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Approval of leads of a campaign that sends: those that a credential added beyond its policy, and those whose values have
- * changed since their approval. They are held until a person approves them, and stay held otherwise.
+ * Approval of leads of a sending campaign: leads that a credential added beyond its policy, and leads whose values have
+ * changed since their approval. Such leads are held until a person approves them.
  */
 export const campaignLeads: ApprovalSubject<CampaignRow> = {
   type: 'campaign_leads',
@@ -56,7 +56,7 @@ const REFUSED = {
   revoked: message('log.leads_revoked'),
 };
 
-/** Asks about the leads that wait, after some of them have changed. */
+/** Requests an approval for the waiting leads after some of them have changed. */
 function askAgain(
   tx: Tx,
   config: Config,

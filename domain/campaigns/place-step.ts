@@ -30,7 +30,8 @@ interface PlacedStep {
 
 /**
  * Moves a step to another place. Links to the step are redirected to its default successor. The step is inserted into
- * the link at the new place, and its default link leads to that link's former target. Its other branches stay.
+ * the link at the new place, and its default link leads to that link's former target. The other branches of that step
+ * stay.
  * @param steps all steps in order, including the moved one, linked or not
  * @throws AppError bad_request if the place does not exist, or if the steps would form a cycle
  */
@@ -50,7 +51,7 @@ export function placeStep(steps: readonly GraphStep[], stepId: string, { after, 
   return placed;
 }
 
-/** Inserts a step behind another one. @returns former target of the link */
+/** Inserts a step after another one. @returns former target of the link */
 function insertAfterStep(before: GraphStep, stepId: string, branch: number | undefined): string | null {
   const { branches } = before.conditions;
   if (branch !== undefined) {
@@ -72,7 +73,7 @@ function continueTo(moved: GraphStep, next: string | null): StepConditions {
   if (branches.length === 0) return { ...moved.conditions, ...defaultConditions(moved.action, next) };
   const links = relink(moved, next);
   const last = links.at(-1)!;
-  // A plain link to nowhere at the end means the same as no link.
+  // A plain link without a target at the end has the same effect as no link.
   const isIdle = last.to === null && (last.when ?? []).length === 0;
   return { ...moved.conditions, branches: isIdle ? links.slice(0, -1) : links };
 }

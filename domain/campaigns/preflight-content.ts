@@ -5,7 +5,7 @@ import { message } from '../../messages/index.ts';
 import type { OutreachSettings } from '../sending/campaign/outreach-settings.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
-/** One wording that is sent: a step's own, or a variant in its place. */
+/** One text that is sent: a step's own, or a variant that replaces it. */
 export interface EmailCopy {
   stepId: string;
   /** Name of the step, and of the variant if it is one. */
@@ -16,7 +16,7 @@ export interface EmailCopy {
   isReply: boolean;
 }
 
-/** The emails of a campaign as they are sent, and the active variants. */
+/** The texts of a campaign's emails, and the active variants. */
 export interface CampaignCopy {
   copies: EmailCopy[];
   variants: WrittenVariant[];

@@ -18,16 +18,16 @@ import {
 } from './preflight-findings.ts';
 import { pointsAt, trackingHost, type TrackingDomainFault } from './tracking-domain-use.ts';
 
-/** DNS records of a campaign's domains, read at one moment. */
+/** DNS records of a campaign's domains, read at one time. */
 export interface CampaignDns {
   senders: SenderDns[];
-  /** Number of sending domains that were not queried, because only the most used ones are. */
+  /** Number of sending domains that were not queried, because only the most used domains are. */
   leftOut: number;
   /** True if the campaign's own tracking domain points at this installation; null if unknown. */
   trackingPoints: boolean | null;
   /** The queried tracking domain; empty if the campaign has none. */
   trackingDomain: string;
-  /** Cause for which the last check of the tracking domain failed; null if it passed or there was none. */
+  /** Reason why the last check of the tracking domain failed; null if it passed or there was none. */
   trackingFault: TrackingDomainFault | null;
 }
 
@@ -74,7 +74,7 @@ export async function readCampaignDns(
 }
 
 /**
- * Returns the result of {@link readCampaignDns} from recent answers of this process, without a query, so it may be
+ * Returns the result of {@link readCampaignDns} from answers cached in this process, without a query, so it may be
  * called inside a transaction. Undefined if a query is needed.
  */
 export async function cachedCampaignDns(
@@ -157,7 +157,7 @@ const RECORD_FAULTS: readonly {
 
 /**
  * Returns one finding for each fault in the records of the sending domains, naming the domains. A pool without a domain
- * is a finding too: nothing was checked, so nothing has passed.
+ * is a finding too, because an unchecked domain has not passed.
  */
 export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFinding[] {
   const check: PreflightCheckKey = 'sending_domains';

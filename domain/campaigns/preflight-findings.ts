@@ -27,7 +27,7 @@ export interface WeighedFinding extends PreflightFinding {
   points: number;
 }
 
-/** Points of an error, and the maximum score with an error: such a campaign does not start. */
+/** Points of an error, and the maximum score with an error: such a campaign cannot start. */
 const ERROR_POINTS = 40;
 const MOST_WITH_ERROR = 40;
 const RANK = { error: 0, warning: 1, info: 2 } as const;

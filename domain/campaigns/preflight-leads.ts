@@ -9,8 +9,8 @@ import { message, type Message } from '../../messages/index.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
 /**
- * Local parts of role addresses (RFC 2142, and common ones). Several people read them, and they are reported as spam
- * more often.
+ * Local parts of role addresses (RFC 2142, and common ones). Several people read mail to such addresses and report it
+ * as spam more often.
  */
 const ROLE_ADDRESSES = [
   'abuse',
@@ -88,23 +88,23 @@ interface WantedField {
   missing: number;
 }
 
-/** Properties of the leads that are still to be mailed. */
+/** Properties of the leads who still get emails. */
 export interface LeadFacts {
   /** Leads that are not finished. */
   open: number;
-  /** Open leads for which no email has been planned yet. */
+  /** Open leads without a planned email. */
   waiting: number;
   unverified: number;
   role: number;
   freeMail: number;
   /** Open leads to whom an email of any campaign has bounced. */
   bounced: number;
-  /** They are leads of another active campaign, too, and not finished there. */
+  /** Open leads who are also unfinished leads of another active campaign. */
   elsewhere: number;
   fields: WantedField[];
 }
 
-/** A lead `e` who is an unfinished lead of another active campaign, too. */
+/** SQL: lead `e` is also an unfinished lead of another active campaign. */
 const IS_ELSEWHERE = `exists (select 1 from enrollments o join campaigns oc on oc.id = o.campaign_id
   where o.contact_id = e.contact_id and o.campaign_id <> e.campaign_id and o.state in ('pending', 'active') and oc.status = 'active')`;
 
@@ -150,7 +150,7 @@ export async function readLeads(
   };
 }
 
-/** Maximum merge fields counted. Each is a column of the statement. */
+/** Maximum merge fields counted. Each count is a column of the statement. */
 const MAX_FIELDS = 60;
 
 /** Returns the contact fields that the copy prints without a default, each with the first step that uses it. */
@@ -184,7 +184,7 @@ export function variableFindings({ open, fields }: LeadFacts): WeighedFinding[] 
     });
 }
 
-/** Leads of other active campaigns, where the settings ask for them. */
+/** Returns findings about leads of other active campaigns, if the settings enable this check. */
 export function overlapFindings(
   { open, elsewhere }: Pick<LeadFacts, 'open' | 'elsewhere'>,
   { campaign_overlap: { mode } }: Pick<OutreachSettings, 'campaign_overlap'>,
@@ -196,7 +196,7 @@ export function overlapFindings(
     : [warningFinding('list', 4, message('finding.list_in_other_campaigns', values))];
 }
 
-/** {@link overlapFindings} of a campaign whose leads have not been read yet. */
+/** Variant of {@link overlapFindings} for a campaign whose leads have not been read yet. */
 export async function readOverlap(org: OrgScope, campaign: Pick<CampaignRow, 'id'>): Promise<WeighedFinding[]> {
   const settings = await effectiveSettings(org, campaign.id);
   if (settings.campaign_overlap.mode === 'off') return [];

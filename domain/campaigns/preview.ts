@@ -30,8 +30,8 @@ export interface TemplatePreview extends MessagePreview {
 }
 
 /**
- * Renders copy for a contact, or for the built-in sample. Missing parts of the request are taken from the step it
- * names. Writes nothing.
+ * Renders copy for a contact, or for the built-in sample. Parts missing from the request are taken from the step that
+ * it names. Changes no data.
  * @throws AppError not_found for any id of another organization; forbidden without the right to see contacts, or for a
  * mailbox the key may not use
  */

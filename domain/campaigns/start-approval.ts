@@ -12,8 +12,8 @@ import { startContent, startOrHold, subjectOf, type StartOptions } from './start
 import { message } from '../../messages/index.ts';
 
 /**
- * Approval of a campaign start. An approved start still runs all checks of a start, and its emails are compared with the
- * approval. A start that does not happen is written to the campaign's log, where the requesting key can read it.
+ * Approval of a campaign start. An approved start still runs all checks of a start, and its emails are compared with
+ * the approval. A start that fails is written to the campaign's log, where the requesting key can read it.
  */
 export const campaignStart: ApprovalSubject<CampaignRow> = {
   type: 'campaign',

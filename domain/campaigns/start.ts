@@ -50,8 +50,8 @@ export async function startCampaign(ctx: Ctx, campaignId: string, options: Start
 }
 
 /**
- * Variant of {@link startCampaign} for a campaign that the caller has locked. Runs every check of a start once, and
- * parks nothing.
+ * Variant of {@link startCampaign} for a campaign that the caller has locked. Makes every check of a start once, and
+ * does not park the campaign.
  */
 export async function startOrHold(
   config: Ctx['config'],
@@ -65,7 +65,7 @@ export async function startOrHold(
   const held = await holdUnlessAllowed(config, tx, campaign, options);
   if (held) return { held };
   await launch(tx, campaign);
-  // Started as it is now, by somebody who may: no earlier approval binds it.
+  // A permitted caller starts the current version, so no earlier approval binds the campaign.
   if (campaign.approval_id) await unbindCampaign(tx, campaign.id);
   await withdrawApproval(tx, subjectOf(campaign), message('approval.campaign_started'));
   return {};
@@ -84,7 +84,7 @@ export async function park(tx: Tx, campaign: CampaignRow, error: unknown): Promi
 
 /**
  * Checks the policy of a key or application. People and active campaigns need no policy.
- * @returns the approval that the start waits for; undefined if it is allowed
+ * @returns the approval that the start waits for; undefined if the start is allowed
  */
 async function holdUnlessAllowed(
   config: Ctx['config'],

@@ -90,7 +90,7 @@ export async function appendStep(
 }
 
 /**
- * Inserts an empty email behind the last step. With `isLinked`, links the last step to it if that step ends the flow
+ * Inserts an empty email after the last step. With `isLinked`, links the last step to it if that step ends the flow
  * without being an `end`.
  */
 async function insertLast(
@@ -144,7 +144,7 @@ export async function updateStep(
       return stored;
     });
     const moves = ['wait_after', 'kind', 'action', 'conditions'] as const;
-    // Runs that wait at the old step must read the new one.
+    // Workflows that wait at the old step must read the new one.
     const signalRuns =
       place !== undefined || moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(change.after[field]));
     await moveWaits(tx, row.id, action);
@@ -324,7 +324,7 @@ function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], in
   return { thread_reply: defaultThreadReply(input.subject, conversation) };
 }
 
-/** Returns the links of a step after its action changed. Default links follow the action; links set by hand stay. */
+/** Returns the links of a step after its action changed. Default links follow the action; manually set links stay. */
 function followAction(before: GraphStep, action: GraphStep['action']): GraphStep['conditions'] {
   const to = before.conditions.branches[0]?.to ?? null;
   const asDefault = JSON.stringify(defaultConditions(before.action, to).branches);
@@ -336,8 +336,8 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
 }
 
 /**
- * Raises the graph version, so that runs read the steps again, and announces the change.
- * @param options.signalRuns makes the launcher signal every run, because some may wait without a timer
+ * Increments the graph version, so that workflows read the steps again, and announces the change.
+ * @param options.signalRuns makes the launcher signal every workflow, because some may wait without a timer
  */
 async function recordStepsChange(
   tx: Tx,

@@ -24,8 +24,8 @@ const PAGE = 20;
 const ROUND_MS = 4 * MINUTE_MS;
 
 /**
- * Checks the tracking domains that are due: daily, and hourly while they fail. A domain that fails is taken out of use,
- * and the owners of its workspace are mailed once; one that works again is put back in use.
+ * Checks the tracking domains that are due: daily, and hourly while they fail. A domain that fails is disabled, and the
+ * owners of its workspace are mailed once; a domain that works again is re-enabled.
  * @returns the number of checked domains
  */
 export async function checkTrackingDomains(deps: Deps, signal: AbortSignal): Promise<number> {
@@ -55,7 +55,7 @@ export async function checkTrackingDomains(deps: Deps, signal: AbortSignal): Pro
 
 async function checkOne(ctx: Ctx, domain: string): Promise<void> {
   const names = await ctx.dns.cname(domain);
-  // A failed query says nothing about the domain. The next check is in an hour.
+  // A failed query is no evidence about the domain. The next check is in an hour.
   if (names === null) return;
   const fault = pointsAt(names, trackingHost(ctx)) ? await healthFault(ctx, domain) : 'dns';
   await transact(ctx, async (tx) => {
@@ -88,7 +88,7 @@ async function mailOwners(ctx: Ctx, fault: UnreportedFault): Promise<void> {
     `select u.email, u.language from memberships m join roles r on r.id = m.role_id and r.is_owner join users u on u.id = m.user_id
      where m.organization_id = :org order by u.id`,
   );
-  // A mail that the server does not take now is tried again by the next sweep.
+  // A mail that the server temporarily refuses is retried by the next sweep.
   const again = () =>
     singleStatement(ctx).table('tracking_domains').where({ domain: fault.domain }).update({ is_reported: false });
   for (const owner of owners)

@@ -8,10 +8,10 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 
 /**
- * Cause for which links do not use a tracking domain.
- * - `dns`: it does not lead to the tracking host, or leads to a private address
- * - `no_answer`: nothing answers https on it
- * - `certificate`: its certificate is missing, has expired, or is of another name
+ * Reason why links do not use a tracking domain.
+ * - `dns`: the domain does not lead to the tracking host, or leads to a private address
+ * - `no_answer`: no https server answers on the domain
+ * - `certificate`: the certificate is missing, has expired, or names another domain
  * - `other_instance`: another server answers
  */
 export type TrackingDomainFault = NonNullable<Row<'tracking_domains'>['fault']>;
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 4_096;
 
 /**
- * Asks `https://<domain>/health` for the id of the installation that serves it. Follows no redirect.
+ * Requests the installation's id from `https://<domain>/health`. Follows no redirect.
  * @returns undefined when this installation answers, with a valid certificate
  */
 export async function healthFault(
@@ -54,8 +54,8 @@ function instanceIn(body: Buffer): unknown {
 }
 
 /**
- * Takes a domain out of use in the workspace: links of its next emails use the installation's own host. Links in sent
- * emails stay as they are. The check is repeated after an hour.
+ * Disables a domain in the workspace: links of its next emails use the installation's own host. Links in sent emails
+ * stay as they are. The check is repeated after an hour.
  * @returns true if a check before this one had passed
  */
 export async function takeOutOfUse(tx: Tx, domain: string, fault: TrackingDomainFault): Promise<boolean> {
@@ -80,8 +80,8 @@ export async function takeOutOfUse(tx: Tx, domain: string, fault: TrackingDomain
 }
 
 /**
- * Puts a domain that passed its check back in use, for the campaigns and mailboxes that had it before it failed. The
- * check is repeated after a day.
+ * Re-enables a domain that passed its check, for the campaigns and mailboxes that used it before it failed. The check
+ * is repeated after a day.
  */
 export async function putBackInUse(tx: Tx, domain: string): Promise<void> {
   await tx.org
@@ -93,8 +93,8 @@ export async function putBackInUse(tx: Tx, domain: string): Promise<void> {
 }
 
 /**
- * Changes the verification of campaigns and mailboxes that name a domain. One that was never verified, or names it anew,
- * has no `tracking_domain_verified_at` and is not put in use.
+ * Changes the verification of campaigns and mailboxes that name a domain. A row that was never verified, or names the
+ * domain anew, has no `tracking_domain_verified_at` and stays disabled.
  * @returns ids of the changed campaigns
  */
 async function setInUse(tx: Tx, domain: string, { isInUse }: { isInUse: boolean }): Promise<string[]> {

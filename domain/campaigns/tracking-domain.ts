@@ -23,13 +23,12 @@ interface CheckedDomain {
 const PROOF = 'heron-workspace=';
 
 /**
- * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner assigns
- * it to this workspace. With a CNAME alone, any workspace of the installation could claim another workspace's domain. The
- * owner assigns it once, by a TXT record; the workspace then holds the domain. Also checks that this installation answers
- * https on the domain with a valid certificate.
- * A domain that fails the check is out of use at once, in a separate transaction. A failed DNS query counts as a missing
- * record, because the caller must check the DNS in both cases. Uses the network, so call it before the request's
- * transaction.
+ * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner
+ * assigns it to this workspace. With a CNAME alone, any workspace of the installation could claim another workspace's
+ * domain. The owner assigns the domain once, by a TXT record; the workspace then holds it. Also checks that this
+ * installation answers https on the domain with a valid certificate. A domain that fails the check is disabled at once,
+ * in a separate transaction. A failed DNS query counts as a missing record, because the caller must check the DNS in
+ * both cases. Uses the network, so call it before the request's transaction.
  * @throws AppError not_found; bad_request when no domain is set, the check fails, or the proof is missing
  */
 export async function checkTrackingDomain(ctx: Ctx, campaignId: string): Promise<CheckedDomain> {
@@ -116,7 +115,7 @@ async function checkDomain(ctx: Ctx, domain: string): Promise<CheckedDomain> {
 }
 
 /**
- * Marks a checked tracking domain as verified. From now on the campaign's links use it.
+ * Marks a checked tracking domain as verified. From then on the campaign's links use the domain.
  * @throws AppError not_found; conflict when the domain was changed since the check, or another workspace holds it
  */
 export async function markTrackingDomain(

@@ -21,7 +21,7 @@ interface CampaignValidation {
 }
 
 /**
- * Lists everything that would prevent a start, and every problem of the steps. Stores nothing.
+ * Lists every obstacle to a start and every problem of the steps. Changes no data.
  * @throws AppError not_found
  */
 export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<CampaignValidation> {

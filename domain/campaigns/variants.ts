@@ -87,7 +87,7 @@ export async function updateVariant(
 }
 
 /**
- * Removes a variant. Emails already sent with it keep its id.
+ * Removes a variant. Emails already sent with the variant keep its id.
  * @throws AppError not_found
  */
 export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: string): Promise<void> {

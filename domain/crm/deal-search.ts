@@ -18,7 +18,7 @@ interface DealFilters {
   stage_ids?: readonly string[] | undefined;
   assigned_to?: readonly string[] | undefined;
   campaign_ids?: readonly string[] | undefined;
-  /** As written, in major units and independent of the currency. */
+  /** In major units, independent of the currency. */
   min_value?: number | undefined;
   max_value?: number | undefined;
   close_after?: Date | undefined;
@@ -73,7 +73,7 @@ const LIST = 'crm.deals';
 
 /**
  * Lists deals, newest first. Every page costs the same.
- * @throws AppError bad_request for a cursor of another list or other filters
+ * @throws AppError bad_request for a cursor of another list or with other filters
  */
 export async function listDeals(
   ctx: Ctx,
@@ -143,7 +143,7 @@ function summaryOf(
   const counts = { open: 0, won: 0, lost: 0 };
   const values = { open: new Money(), won: new Money(), lost: new Money() };
   const currencies = new Map<string, number>();
-  // Counts only deals with a value. Deals without one often have just the default currency.
+  // Counts only deals with a value. Deals without a value often have just the default currency.
   const ofValues = new Map<string, number>();
   const stages = new Map<string, { count: number; value: Money }>();
   for (const { stage_id, status, currency, deals, minor } of rows) {
@@ -171,7 +171,7 @@ function summaryOf(
   };
 }
 
-/** Sum of amounts: exact within each currency; over several currencies, the sum of the plain numbers. */
+/** Sum of amounts: exact within each currency. Over several currencies the plain numbers are added. */
 class Money {
   readonly #minor = new Map<string, bigint>();
 
@@ -184,9 +184,7 @@ class Money {
   }
 }
 
-/**
- * Returns true if the stored counts can answer: they cover only pipelines, stages, statuses, members and campaigns.
- */
+/** Returns true if the stored counts suffice: they cover only pipelines, stages, statuses, members and campaigns. */
 function isFaceted({
   statuses: _s,
   pipeline_ids: _p,

@@ -17,12 +17,12 @@ export type DealRow = Row<'crm_deals'>;
 export const DEAL_STATUSES = ['open', 'won', 'lost'] as const;
 export type DealStatus = (typeof DEAL_STATUSES)[number];
 
-/** Editable fields of a deal. Undefined leaves a field unchanged, null empties it. */
+/** Editable fields of a deal. Undefined leaves a field unchanged, null clears it. */
 interface DealEdit {
   stage_id?: string | undefined;
   contact_id?: string | null | undefined;
   name?: string | undefined;
-  /** In major units as written, such as 19.99. */
+  /** In major units, such as 19.99. */
   value?: number | null | undefined;
   /** ISO 4217, upper case. */
   currency?: string | undefined;
@@ -32,7 +32,7 @@ interface DealEdit {
   assigned_to?: string | null | undefined;
 }
 
-/** Fields of a new deal. It is created in status open. */
+/** Fields of a new deal. The deal is created in status open. */
 export interface NewDeal extends Omit<DealEdit, 'status' | 'lost_reason'> {
   pipeline_id: string;
   stage_id: string;
@@ -60,7 +60,7 @@ export async function openDealOf(org: OrgScope, contactId: string): Promise<stri
 
 /**
  * Lists problems of a new deal that its schema cannot detect: unknown ids, a stage of another pipeline, an amount that
- * its currency cannot express.
+ * its currency does not allow.
  */
 export async function newDealProblems(
   org: OrgScope,
@@ -113,8 +113,8 @@ export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
 }
 
 /**
- * Changes a deal. A new stage, a win and a loss are added to the contact's log. A win or loss gets a time stamp once;
- * reopening the deal clears both stamps. Emits crm.deal_updated if anything changed.
+ * Changes a deal. A new stage, a win and a loss are added to the contact's log. A win or loss sets a time stamp once;
+ * reopening the deal clears both stamps. Emits crm.deal_updated if any field changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, bad_request as found by {@link dealEditProblems}, conflict if `updated_at` has changed
  */
@@ -166,7 +166,7 @@ export async function deleteDeal(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Returns the value of a deal in major units, as written; null without one. */
+/** Returns the value of a deal in major units; null without one. */
 export function dealValue({ value_minor: minor, currency }: Pick<DealRow, 'value_minor' | 'currency'>): number | null {
   return minor === null ? null : fromMinorUnits(minor, currency);
 }
@@ -207,8 +207,8 @@ async function ownProblems(org: OrgScope, deal: DealRow, edit: DealEdit, { lock 
 }
 
 /**
- * Lists problems of pipeline and stage. With `lock`, the stage is locked until the transaction ends, so that it is not
- * deleted concurrently.
+ * Lists problems of pipeline and stage. With `lock`, the stage is locked until the transaction ends, so that it cannot
+ * be deleted concurrently.
  */
 async function placeProblems(
   org: OrgScope,

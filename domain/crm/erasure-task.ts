@@ -11,8 +11,9 @@ const DESCRIPTION =
   'A reply asks for the erasure of personal data. The law gives a month from its receipt. Deleting the contact erases the data and completes this task.';
 
 /**
- * Opens a task for each answer that asks to erase personal data, due a month after its receipt (GDPR, article 12(3)). Deleting the contact completes it
- * (`domain/directory/erase-traces.ts`). A doubtful request waits for a person's decision.
+ * Opens a task for each answer that requests erasure of personal data, due a month after its receipt (GDPR, article
+ * 12(3)). Deleting the contact completes it (`domain/directory/erase-traces.ts`). A doubtful request waits for a
+ * person's decision.
  */
 export async function openErasureTasks(
   tx: Tx,

@@ -17,14 +17,14 @@ export interface Pipeline extends PipelineRow {
   stages: StageRow[];
 }
 
-/** A stage to be created. */
+/** A new stage. */
 export interface NewStage {
   name: string;
   /** `#rrggbb` */
   color: string;
 }
 
-/** Maximum pipelines and stages, more than people need. The lists are not paged. */
+/** Maximum pipelines and stages, more than a workspace needs. The lists are not paged. */
 export const MAX_PIPELINES = 200;
 export const MAX_STAGES = 100;
 
@@ -92,7 +92,7 @@ export async function renamePipeline(ctx: Ctx, id: string, name: string | undefi
 
 /**
  * Deletes a pipeline with its stages; later pipelines move up.
- * @throws AppError not_found, conflict while it contains deals, which would be lost
+ * @throws AppError not_found; conflict while it contains deals, which would be lost
  */
 export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {

@@ -70,7 +70,10 @@ export async function updateStage(ctx: Ctx, pipelineId: string, stageId: string,
   });
 }
 
-/** Deletes a stage; later ones move up. @throws AppError not_found, conflict while it contains deals */
+/**
+ * Deletes a stage; the positions of later stages decrease by one. @throws AppError not_found; conflict while it
+ * contains deals
+ */
 export async function deleteStage(ctx: Ctx, pipelineId: string, stageId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const stages = await lockPipelineStages(tx, pipelineId);

@@ -51,7 +51,7 @@ export async function performStepAction(
   if (!contact || !run) return;
   const store = (columns: { output: string } | { detail: string }) =>
     tx.org.table('step_runs').where({ id: runId }).update(columns);
-  // Events of the called verbs have a hop count one higher than the request.
+  // Events of the called functions have a hop count one higher than the request.
   await transact({ ...ctx, trx: tx.trx, hops: hops + 1 }, async (outer) => {
     try {
       const made = await withSavepoint(outer, (own) =>
@@ -96,7 +96,7 @@ async function perform(ctx: Ctx, tx: Tx, { config, about }: Wanted): Promise<Rec
   }
 }
 
-/** Renders the texts of an action, which together may take as much work as one email. @throws AppError conflict */
+/** Renders the texts of an action, which together may use as much work as one email. @throws AppError conflict */
 function filled(
   action: Readonly<Record<string, unknown>>,
   contact: Contact,
@@ -115,7 +115,7 @@ function filled(
 }
 
 /**
- * Returns the reason why nothing was created. Rethrows errors that are no fault of the action, so that it is retried.
+ * Returns the reason why no record was created. Rethrows errors that the action did not cause, so that it is retried.
  */
 function reasonOf(error: unknown): Message {
   if (error instanceof AppError) return refusalReason(error);

@@ -28,8 +28,8 @@ export interface TaskFilters {
 const DUE = `coalesce(t.due_date, '-infinity')`;
 
 /**
- * SQL condition for tasks `t` that are past due at the time bound as `at`. It is written like the condition of the
- * index `crm_tasks_open_due`.
+ * SQL condition for tasks `t` that are past due at the time bound as `at`. Written like the condition of the index
+ * `crm_tasks_open_due`.
  */
 export const overdueSql = (at: string): string =>
   `t.status in ('pending', 'in_progress') and ${DUE} > '-infinity' and ${DUE} < ${at}`;
@@ -66,7 +66,7 @@ function refuseFilters(problems: Problem[]): void {
   if (problems.length > 0) throw new AppError('invalid_filter', message('crm.filter_not_id'), { problems });
 }
 
-/** Returns true if the stored counts can answer: they cover only statuses, priorities, types, members and teams. */
+/** Returns true if the stored counts suffice: they cover only statuses, priorities, types, members and teams. */
 export function isFaceted({
   statuses: _s,
   priorities: _p,

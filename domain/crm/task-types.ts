@@ -22,7 +22,7 @@ interface TaskTypeEdit {
   position?: number | undefined;
 }
 
-/** Lists all task types in order. A workspace that has never had any gets the default ones. */
+/** Lists all task types in order. A workspace that has never had any gets the default types. */
 export async function listTaskTypes(ctx: Ctx): Promise<TaskTypeRow[]> {
   const org = reader(ctx);
   if (await isSeeded(org)) return orderedTypes(org);
@@ -78,7 +78,10 @@ export async function updateTaskType(ctx: Ctx, id: string, edit: TaskTypeEdit): 
   });
 }
 
-/** Deletes a task type. Later ones move up, and its tasks keep the name. @throws AppError not_found */
+/**
+ * Deletes a task type. Positions of later types decrease by one, and its tasks keep the name. @throws AppError
+ * not_found
+ */
 export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const types = await lockTaskTypes(tx);
@@ -109,8 +112,8 @@ export function usualTaskType(types: readonly { name: string }[]): string {
 }
 
 /**
- * Locks and returns the types in order, which serializes changes of the list. Creates the default ones if there were
- * never any.
+ * Locks and returns the types in order, which serializes changes of the list. Creates the default types if the
+ * workspace has never had any.
  */
 async function lockTaskTypes(tx: Tx): Promise<TaskTypeRow[]> {
   await tx.org.lock(`crm-task-types/${tx.org.organizationId}`);

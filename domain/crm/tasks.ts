@@ -22,7 +22,7 @@ export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 
-/** Editable fields of a task. Undefined leaves a field unchanged, null empties it. */
+/** Editable fields of a task. Undefined leaves a field unchanged, null clears it. */
 interface TaskEdit {
   title?: string | undefined;
   assigned_to?: string | null | undefined;
@@ -35,7 +35,7 @@ interface TaskEdit {
   status?: TaskStatus | undefined;
 }
 
-/** A new task. It is pending, and of medium priority by default. */
+/** A new task. By default the task is pending and of medium priority. */
 export interface NewTask extends Omit<TaskEdit, 'status'> {
   title: string;
   contact_id?: string | null | undefined;
@@ -75,7 +75,7 @@ export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
 
 /**
  * Stores a task whose ids and type have been checked.
- * @param source origin of a task that no person creates; each source has at most one task
+ * @param source origin of a task created by Heron; each source has at most one task
  * @returns undefined if the source has a task already
  */
 export async function insertTask(
@@ -111,8 +111,8 @@ export async function insertTask(
 }
 
 /**
- * Changes a task. Completing it sets a time stamp once; reopening it clears the stamp. Emits crm.task_updated if
- * anything changed.
+ * Changes a task. Completing the task sets a time stamp once; reopening it clears the stamp. Emits crm.task_updated if
+ * any field changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, bad_request as found by {@link taskProblems}, conflict if `updated_at` has changed
  */
@@ -133,7 +133,7 @@ export async function updateTask(
   });
 }
 
-/** Writes a change of a locked task, whose ids and type are known to be right; crm.task_updated fires where something changed. */
+/** Writes a change of a locked task with checked ids and type, and emits crm.task_updated if any field changed. */
 export async function changeTask(tx: Tx, before: TaskRow, edit: TaskEdit): Promise<TaskRow> {
   const changes = differing(before, edit);
   const fields = Object.keys(changes);

@@ -7,12 +7,12 @@ export async function announceUpdate(tx: Tx, contactId: string): Promise<void> {
   if (contact) tx.emit('contact.updated', contactUpdate(contact));
 }
 
-/** Contacts that a transaction has changed, to be announced at its end. */
+/** Contacts changed by a transaction, which are announced at its end. */
 const changed = new WeakMap<Tx, Set<string>>();
 
 /**
  * Emits contact.updated for a contact once at the end of the transaction, with its state at that time. Use it for
- * changes that come many at a time.
+ * changes of many contacts.
  */
 export function announceAtEnd(tx: Tx, contactId: string): void {
   const ids = changed.get(tx) ?? new Set();
@@ -22,7 +22,7 @@ export function announceAtEnd(tx: Tx, contactId: string): void {
   });
 }
 
-/** Emits one contact.updated for many contacts. Does nothing for 0. */
+/** Emits one contact.updated for many contacts. Does nothing if the count is 0. */
 export function announceUpdates(tx: Tx, count: number): void {
   if (count > 0) tx.emit('contact.updated', { metadata: { bulk: true, count } });
 }

@@ -19,7 +19,7 @@ export const LEAD_STATUSES = [
 ] as const;
 export type LeadStatus = (typeof LEAD_STATUSES)[number];
 
-/** Engagement filters: what a contact did or did not do with a campaign's emails. */
+/** Engagement filters: a contact's reaction, or lack of one, to a campaign's emails. */
 export const ENGAGEMENTS = [
   'opened',
   'not_opened',
@@ -100,8 +100,8 @@ export function compileFilters(filters: ContactFilters, now: Date): Conditions {
 }
 
 /**
- * Adds a condition for contacts `c` whose name, email or company contains a text, ignoring case. Empty text adds
- * nothing.
+ * Adds a condition for contacts `c` whose name, email or company contains a text, ignoring case. An empty text adds no
+ * condition.
  */
 export function addTextSearch(where: Conditions, query: string | undefined): void {
   const text = cleanText(query ?? '');

@@ -2,8 +2,8 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { announceAtEnd } from './announce-contact.ts';
 
 /**
- * Adds a contact to a category, unless one of them is deleted.
- * @returns true if something changed
+ * Adds a contact to a category; does nothing if either is deleted.
+ * @returns true if the contact was added
  */
 export async function addContactTag(tx: Tx, contactId: string, categoryId: string): Promise<boolean> {
   const [filed] = await tx.org.sql(
@@ -18,7 +18,7 @@ export async function addContactTag(tx: Tx, contactId: string, categoryId: strin
 
 /**
  * Removes a contact from a category.
- * @returns true if something changed
+ * @returns true if the contact was removed
  */
 export async function removeContactTag(tx: Tx, contactId: string, categoryId: string): Promise<boolean> {
   const removed = await tx.org
@@ -31,7 +31,7 @@ export async function removeContactTag(tx: Tx, contactId: string, categoryId: st
 
 /**
  * Makes a category the only one of a contact, unless the category is deleted.
- * @returns true if something changed
+ * @returns true if the categories changed
  */
 export async function setContactTag(tx: Tx, contactId: string, categoryId: string): Promise<boolean> {
   const [change] = await tx.org.sql<{ changed: boolean }>(

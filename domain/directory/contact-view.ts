@@ -8,7 +8,9 @@ export interface ContactView extends Omit<Row<'contacts'>, 'organization_id'> {
   categories: { id: string; title: string; color: string }[];
 }
 
-/** SQL select list of a {@link ContactView} over `contacts c`. One statement, so that a page costs one round trip. */
+/**
+ * SQL select list of a {@link ContactView} over `contacts c`. Uses one statement, so that a page costs one round trip.
+ */
 export const CONTACT_VIEW = `c.id, c.email, c.first_name, c.last_name, c.company, c.phone, c.custom_fields, c.subscribed,
   c.verification_status, c.verification_reason, c.is_catch_all, c.verification_checked_at, c.esp_provider, c.esp_resolved_at,
   c.source, c.source_detail, c.created_at, c.updated_at,
@@ -28,7 +30,10 @@ export async function viewContacts(org: OrgScope, ids: readonly string[]): Promi
   );
 }
 
-/** Returns the payload of contact.created. It is also part of the payload of contact.updated, beside `entity_id`. */
+/**
+ * Returns the payload of contact.created. The object is also part of the payload of contact.updated, beside
+ * `entity_id`.
+ */
 export function contactPayload(contact: ContactView): EventData<'contact.created'> {
   return {
     contact_id: contact.id,

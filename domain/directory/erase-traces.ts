@@ -4,13 +4,13 @@ import { eraseFiles } from '../platform/erase-files.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Erases data about contacts that other tables keep: texts of their messages and of emails to them, and reports of
- * servers and browsers. Rows stay without this data if reports count them, or if they prevent a message from being read
- * in again. Call it before deleting the contacts, because afterwards nothing links the data to them. Rows that
- * reference a contact are deleted with it.
+ * Erases data about contacts in other tables: texts of their messages and of emails to them, and reports of servers and
+ * browsers. Rows stay without this data if reports count them, or if they prevent a message from being read in again.
+ * Call it before deleting the contacts, because afterwards nothing links the data to them. Rows that reference a
+ * contact are deleted with it.
  *
- * Unsent emails of people and agents are cancelled before (`cancelUnsent`). An email that a worker is sending at this
- * moment keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
+ * Unsent emails of people and agents are cancelled before (`cancelUnsent`). An email that a worker is currently sending
+ * keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
  */
 export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };
@@ -42,9 +42,9 @@ async function eraseReceived(tx: Tx, bindings: { contacts: string[] }): Promise<
     tx.emit('inbox.email_deleted', { email_id: id, email_account_id: mailboxId });
 }
 
-/** Erases the contents of emails to the contacts, and the copies that no other content is packed against. */
+/** Erases the contents of emails to the contacts, and the shared copies that no other content uses. */
 async function eraseSent(tx: Tx, bindings: { contacts: string[] }): Promise<void> {
-  // A copy locked by somebody else is just being used for another email.
+  // A copy locked by another transaction is being used for another email.
   const copies = await tx.org.sql<{ name: string }>(
     `with sent as materialized (
        select id from sends where organization_id = :org and ${THEIRS} order by id for update

@@ -7,7 +7,7 @@ type WaitingAction = Columns<'integration_deliveries', 'id' | 'connection_id' | 
 
 /**
  * Cancels the pending provider actions of a connection, or of contacts, about to be deleted. Reports each action to its
- * requester as not done. The caller has locked the rows, so that no action is added meanwhile.
+ * requester as cancelled. The caller has locked the rows, so that no action is added in the meantime.
  * @param why reason that the requester shows
  */
 export async function abandonDeliveries(

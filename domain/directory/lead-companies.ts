@@ -1,8 +1,8 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 
 /**
- * SQL conditions of the counts on a row `o` of contact_outreach. Most counts depend on events, whatever happened later.
- * `enrolled`, `fresh` and `reachable` depend on the current status.
+ * SQL conditions of the counts on a row `o` of contact_outreach. Most counts depend on events, regardless of later
+ * changes. `enrolled`, `fresh` and `reachable` depend on the current status.
  */
 const CONDITIONS = {
   people: 'true',

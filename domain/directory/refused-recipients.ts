@@ -3,8 +3,8 @@ import { suppressedAmong } from './suppression-check.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 /**
- * Returns the addresses that must get no email, as given, each with a reason for people. They are suppressed, of
- * a contact who has opted out, or of a person who may have asked to stop.
+ * Returns the addresses that must get no email, as given, each with a reason for people. They are suppressed, belong to
+ * a contact who has opted out, or to a person who may have asked to stop.
  */
 export async function refusedRecipients(
   org: OrgScope,

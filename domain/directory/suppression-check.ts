@@ -36,7 +36,7 @@ export const suppressedNow = (organization: string, email: string): string =>
   `exists (select 1 from suppressions x where x.organization_id = ${organization} and (x.expires_at is null or x.expires_at > :now)
      and ((x.kind = 'email' and x.email = ${email}) or (x.kind = 'domain' and x.email = split_part(${email}, '@', -1))))`;
 
-/** An SQL condition: whether a person has to decide if the owner of the address in column `email` wants no further emails. */
+/** SQL condition: a person must decide whether the owner of the address in column `email` has opted out. */
 export const askedNow = (organization: string, email: string): string =>
   `exists (select 1 from opt_out_questions q where q.organization_id = ${organization} and q.email = ${email})`;
 

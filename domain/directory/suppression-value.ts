@@ -14,8 +14,8 @@ export type SuppressionFault = (typeof SUPPRESSION_FAULTS)[number];
 const BEFORE_HOST = /^(?:https?:\/\/)?(?:\*?@|\*\.)?/;
 
 /**
- * Parses a value of POST /suppressions. With an `@` inside it is one or several addresses, a bare host with or without
- * a leading `@` is a domain. Returns the reason if it is neither.
+ * Parses a value of POST /suppressions. A text with an `@` inside is one or several addresses; a bare host with or
+ * without a leading `@` is a domain. Returns the reason if the text is neither.
  */
 export function parseSuppression(value: string): SuppressionTarget[] | SuppressionFault {
   const emails = parseAddresses(value);

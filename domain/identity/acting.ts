@@ -5,8 +5,8 @@ import { assertHeld, type GivenRights } from '../platform/rights.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Refuses to give a key or an application scopes or limits beyond those of the actor.
- * @throws AppError forbidden naming them; unauthorized when the acting credential has just been revoked
+ * Refuses to grant a key or an application scopes or limits beyond the actor's.
+ * @throws AppError forbidden with the excess rights; unauthorized when the acting credential was just revoked
  */
 export function assertActorGrants(tx: Tx, actor: Actor, given: Pick<GivenRights, 'scopes' | 'limits'>): Promise<void> {
   const code = actor.kind === 'session' ? 'credential.beyond_role' : 'credential.beyond_itself';

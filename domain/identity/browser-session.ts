@@ -10,8 +10,8 @@ import { refreshSession, SESSION_MS, type TokenPair } from './sessions.ts';
 type Needs = Pick<Deps, 'db' | 'config'>;
 
 /**
- * Time (ms) for which the previous cookie value stays valid: two tabs may renew at once, and a response with a new
- * cookie may be lost. A later use of the old value ends the session.
+ * Time (ms) for which the previous cookie value stays valid, because two tabs may renew concurrently and a response
+ * with a new cookie may be lost. A later use of the old value ends the session.
  */
 const GRACE_MS = 60_000;
 
@@ -33,8 +33,8 @@ export async function browserSession(
 }
 
 /**
- * Returns the person of a browser's cookie. Null if the value was never issued, was replaced a while ago, or its
- * session has ended.
+ * Returns the person of a browser's cookie. Null if the value was never issued, was replaced more than {@link GRACE_MS}
+ * ago, or its session has ended.
  */
 export async function browserActor(
   deps: Needs & Pick<Deps, 'clock'>,
@@ -54,7 +54,7 @@ export async function browserActor(
 
 /**
  * Renews a browser's session: a short access token for its scripts, and a new cookie value.
- * @throws AppError unauthorized without an open session. A value that was replaced a while ago also ends its session
+ * @throws AppError unauthorized without an open session. A value that was replaced longer ago also ends its session
  */
 export async function renewBrowserSession(
   ctx: Ctx,

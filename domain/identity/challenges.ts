@@ -97,7 +97,7 @@ export async function settleChallenge<T>(
 }
 
 /**
- * Finds an open challenge by its handle alone. Nothing is counted or used up.
+ * Finds an open challenge by its handle alone. No guess is counted and the challenge stays valid.
  * @throws AppError unauthorized (401), the same for an unknown, expired or used challenge and too many guesses
  */
 export async function findChallenge(ctx: Ctx, kind: ChallengeKind, handle: string): Promise<{ email: string }> {
@@ -112,7 +112,10 @@ export async function findChallenge(ctx: Ctx, kind: ChallengeKind, handle: strin
   return found;
 }
 
-/** Voids every open challenge of a person, sign-in codes and reset links: they were sent while an earlier password was good. */
+/**
+ * Invalidates every open challenge of a person (sign-in codes and reset links), because an earlier password was valid
+ * when they were sent.
+ */
 export async function voidChallenges(ctx: Ctx, trx: Trx, userId: string): Promise<void> {
   await across(trx, 'credential')
     .table('auth_challenges')
@@ -132,10 +135,7 @@ function codeHash(ctx: Ctx, id: string, code: string): string {
   return hmac(ctx.config.AUTH_SECRET, `${id}/${code}`).toString('hex');
 }
 
-/**
- * Deletes a few long-expired rows whenever a new row is made, so that these tables stay small. Skips rows locked by
- * others.
- */
+/** Deletes a few long-expired rows with every new row, so that these tables stay small. Skips rows locked by others. */
 async function sweep({ db }: Ctx, now: Date): Promise<void> {
   const remove = (
     table: 'auth_challenges' | 'auth_throttles' | 'sessions',

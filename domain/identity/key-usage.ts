@@ -3,7 +3,7 @@ import type { Deps } from '../platform/kernel/context.ts';
 
 /** Minimum time (ms) between two writes of a credential's last use. */
 export const USAGE_EVERY_MS = 60_000;
-/** Milliseconds for which a use waits, so that several are written together. */
+/** Time (ms) for which uses are collected before they are written together. */
 const GATHER_MS = 5_000;
 
 /**
@@ -13,12 +13,9 @@ const GATHER_MS = 5_000;
 interface KeyUsage {
   /** Records a use of a row in memory. */
   touch(id: string, ipAddress: string): void;
-  /**
-   * Writes the due rows: those not written for {@link USAGE_EVERY_MS}. A timer calls it while there is something to
-   * write.
-   */
+  /** Writes the due rows: those not written for {@link USAGE_EVERY_MS}. A timer calls it while uses are waiting. */
   writeDue(): Promise<void>;
-  /** Writes everything; for shutdown. */
+  /** Writes all waiting uses; for shutdown. */
   flush(): Promise<void>;
 }
 

@@ -5,14 +5,14 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { CODE_MINUTES, RESET_MINUTES } from './challenges.ts';
 
 /*
- * Emails that a request sends at once. They use the language of the recipient's account. For an address without an
+ * Emails that are sent during a request. They use the language of the recipient's account. For an address without an
  * account they use the language of the request.
  */
 
-/** The account of an email's recipient. Undefined if the address has none. */
+/** The account of an email's recipient. Undefined if the address has no account. */
 type Reader = { language: string | null } | undefined;
 
-/** Makes the email with the code for a sign-in or sign-up. */
+/** Builds the email with the code for a sign-in or sign-up. */
 export function codeMail(
   ctx: Ctx,
   to: string,
@@ -30,7 +30,7 @@ export function codeMail(
   };
 }
 
-/** Makes the email with the link for setting a new password. */
+/** Builds the email with the link for setting a new password. */
 export function resetMail(ctx: Ctx, to: string, handle: string, reader: Reader): SystemMessage {
   const say = messageRenderer(ctx, reader);
   const lasts = say(message('mail.reset_lasts', { minutes: RESET_MINUTES }));
@@ -43,9 +43,7 @@ export function resetMail(ctx: Ctx, to: string, handle: string, reader: Reader):
   };
 }
 
-/**
- * Makes the email for a requested reset of an address without an account. The work is the same as with an account.
- */
+/** Builds the email for a requested reset of an address without an account. The work is the same as with an account. */
 export function noAccountMail(ctx: Ctx, to: string): SystemMessage {
   const say = messageRenderer(ctx, undefined);
   const why = say(message('mail.no_account', { url: ctx.config.APP_URL }));
@@ -60,7 +58,7 @@ interface Invited {
   days: number;
 }
 
-/** Makes the email with the link for joining a workspace. */
+/** Builds the email with the link for joining a workspace. */
 export function invitationMail(ctx: Ctx, { to, workspace, token, days }: Invited, reader: Reader): SystemMessage {
   const say = messageRenderer(ctx, reader);
   return {

@@ -32,7 +32,7 @@ export function assertStrong(password: string, email: string, field = 'password'
 
 /**
  * Returns the problems of a weak new password.
- * @param email address of the account; undefined if it is not known yet
+ * @param email address of the account; undefined if not yet known
  */
 export function passwordProblems(
   password: string | undefined,

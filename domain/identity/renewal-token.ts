@@ -16,8 +16,8 @@ export type TokenHolder = 'client' | 'browser';
 
 /**
  * Returns a secret that renews a session: the session's id, 256 random bits, and a keyed hash. The hash proves that a
- * token was issued for its session, however many renewals ago it was replaced. So nobody can forge a token to end the
- * session of somebody else.
+ * token was issued for its session, even if it was replaced many renewals ago. So nobody can forge a token that ends
+ * another person's session.
  * @param random 32 bytes; random by default
  */
 export function newRenewalToken(
@@ -30,7 +30,7 @@ export function newRenewalToken(
   return Buffer.concat([issued, macOf(config, keeper, issued)]).toString('base64url');
 }
 
-/** Returns the session that a token of this kind was issued for, at any time. Undefined for anything else. */
+/** Returns the session that a token of this kind was issued for, at any time. Undefined for any other text. */
 export function sessionOfToken(config: Secret, keeper: TokenHolder, token: string): string | undefined {
   const bytes = Buffer.from(token.slice(0, 200), 'base64url');
   if (bytes.length !== ID_BYTES + RANDOM_BYTES + MAC_BYTES) return undefined;

@@ -14,9 +14,9 @@ import { verifySessionToken } from './session-token.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Time (ms) for which a resolved key or access token is cached. After revocation it stops working within one second in
- * every process. Sessions are read every time, because after selecting a workspace or signing out a person expects the
- * next request to reflect it.
+ * Time (ms) for which a resolved key or access token is cached. After revocation it becomes invalid within one second
+ * in every process. Sessions are read for every request, because a person expects the next request to reflect a
+ * selected workspace or a sign-out.
  */
 const TRUST_MS = 900;
 const CACHE_MAX = 10_000;
@@ -37,7 +37,7 @@ export interface Origin {
 /** Resolves bearer credentials to actors. Create one per process. */
 export interface ActorResolver {
   /**
-   * @param identified called with the actor as soon as it is known, even if the request is then refused
+   * @param identified called with the actor once known, even if the request is then refused
    * @throws AppError unauthorized (401) unknown, expired or revoked; forbidden (403) source IP not allowed
    */
   resolve(token: string, origin: Origin, identified?: (actor: Actor) => void): Promise<Caller>;
@@ -58,7 +58,7 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
     find: (deps: Pick<Deps, 'db'>, hash: string) => Promise<Caller | null>,
   ): Promise<Caller | null> {
     const hash = sha256(token);
-    // Taken before the look-up, so that a revocation right after it is not cached longer than others.
+    // Taken before the look-up, so that a revocation directly after it is not cached longer than others.
     const start = performance.now();
     const known = cache.get(hash);
     if (known) return known.caller;
@@ -142,9 +142,9 @@ const FIND_TOKEN = `
   where t.token_hash = :tokenHash and t.kind = 'access' and t.revoked_at is null and g.revoked_at is null`;
 
 /**
- * Returns the caller of an access token. A token is valid while its grant is active and the person who gave it is a
- * member. It carries the granted scopes that the application is still registered for, the newest approval includes, and
- * the person may still grant.
+ * Returns the caller of an access token. A token is valid while its grant is active and the granting person is a
+ * member. It has the granted scopes for which the application is still registered, which the newest approval includes,
+ * and which the person may still grant.
  */
 async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): Promise<Caller | null> {
   const [row] = await across(db, 'credential').sql<StandingToken>(FIND_TOKEN, { tokenHash });

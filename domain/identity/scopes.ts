@@ -29,7 +29,7 @@ export function readScopes(names: readonly string[]): { mask: number; unknown: s
   return { mask: maskOf(known), unknown: [...new Set(names.filter((name) => !BY_SCOPE.has(name)))] };
 }
 
-/** Reads a `scope` parameter: names separated by spaces. */
+/** Parses a `scope` parameter: names separated by spaces. */
 export function readScopeText(text: string): { mask: number; unknown: string[] } {
   return readScopes(text.split(' ').filter(Boolean));
 }

@@ -14,7 +14,7 @@ interface SignedSessionToken {
 }
 
 /**
- * Signs a token of a session (HS256 over AUTH_SECRET). It contains only the session; the rights are read from
+ * Signs a token of a session (HS256 over AUTH_SECRET). It contains only the session id; the rights are read from
  * PostgreSQL.
  */
 export async function signSessionToken(

@@ -17,7 +17,7 @@ export const SESSION_MS = 30 * 24 * 3600_000;
 /** Time (ms) for which a device is remembered after its last sign-in. */
 export const DEVICE_MS = 90 * 24 * 3600_000;
 
-/** Tokens of a signed-in client. `deviceToken` is set only if this sign-in made the device known. */
+/** Tokens of a signed-in client. `deviceToken` is set only if this sign-in registered the device. */
 export interface TokenPair {
   accessToken: string;
   accessTokenExpiresAt: Date;
@@ -34,7 +34,7 @@ export type SessionRow = Columns<
 >;
 
 /**
- * Signs a person in. The session selects the workspace used last, or else their first one.
+ * Signs a person in. The session selects the workspace used last, or else the person's first one.
  * @param options.device token of a known or newly known device; stored as a hash
  */
 export async function openSession(
@@ -70,9 +70,7 @@ export async function openSession(
   return tokenPair(ctx, { id, userId }, refreshToken, expiresAt);
 }
 
-/**
- * Returns the context in which a person who has just signed in acts in an organization, inside an open transaction.
- */
+/** Returns the context of a person who has just signed in to an organization, inside an open transaction. */
 export function actingAs(ctx: Ctx, trx: Trx, userId: string, organizationId: string): Ctx {
   const actor: Actor = { ...ctx.actor, kind: 'session', userId, organizationId };
   return { ...ctx, trx, actor };
@@ -130,9 +128,9 @@ interface RenewalRules {
 }
 
 /**
- * Exchanges a refresh token for a new pair. A refresh token works once. A second use means that it was copied, so its
- * session ends, however often the session was renewed since. With a grace, requests of a browser may overtake each
- * other. Then a token that was replaced a few renewals ago, the last of them within the grace, is only refused.
+ * Exchanges a refresh token for a new pair. A refresh token works once. A second use means that the token was copied,
+ * so its session ends, even if the session was renewed since. With a grace, requests of a browser may arrive in any
+ * order. A token that was replaced a few renewals ago, the last of them within the grace, is then only refused.
  * @param rules defaults to those of API clients, without a grace
  * @throws AppError unauthorized
  */
@@ -213,7 +211,7 @@ async function tokenPair(
   };
 }
 
-/** Ends the current session. Its device stays known. */
+/** Ends the current session. Its device stays registered. */
 export async function signOut(ctx: Ctx): Promise<void> {
   const id = ctx.actor.sessionId!;
   await inTransaction(ctx.db, async (trx) => {

@@ -81,7 +81,7 @@ const FREE_GUESSES = 10;
 const FIRST_WAIT_MS = 1_000;
 /** Maximum wait (ms). */
 const LONGEST_WAIT_MS = 15 * MINUTE_MS;
-/** Time (ms) without a wrong password after which earlier ones are forgotten. */
+/** Time (ms) without a wrong password after which earlier wrong passwords no longer count. */
 const FORGET_AFTER_MS = 12 * 60 * MINUTE_MS;
 
 /** Time (ms) for which a source is remembered after an account has signed in from it. */

@@ -38,7 +38,7 @@ export async function assertRoom(org: OrgScope, count = 1): Promise<void> {
 
 /**
  * Checks the allowance before a consent starts, when the address is still unknown. Passes if the workspace has a
- * mailbox of the provider, because the consent may reconnect that one.
+ * mailbox of the provider, because the consent may reconnect that mailbox.
  * @throws AppError mailbox_allowance_reached
  */
 export async function assertReconnectable(org: OrgScope, provider: string): Promise<void> {
@@ -49,7 +49,7 @@ export async function assertReconnectable(org: OrgScope, provider: string): Prom
   if (!known) await assertRoom(org);
 }
 
-/** Serializes connects of a workspace, so that two cannot both take the last free place. */
+/** Serializes the connection of mailboxes in a workspace, so that two requests cannot use the same last place. */
 export async function lockAllowance(tx: Tx): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended('mailbox-allowance/' || cast(:org as text), 0))`);
 }

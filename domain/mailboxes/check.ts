@@ -26,7 +26,7 @@ const REQUEST_MS = 120_000;
 const WAIT_MS = 45_000;
 
 /**
- * Makes a worker sign in to the servers. The credentials are encrypted in a row that is always deleted afterwards;
+ * Lets a worker sign in to the servers. The credentials are encrypted in a row that is always deleted afterwards;
  * Temporal only gets its id. Must run outside the caller's transaction, because the worker reads the row.
  * @throws AppError service_unavailable when no worker responds
  */
@@ -49,7 +49,7 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
   }
 }
 
-/** Fails at once when no worker is alive. Otherwise the client would wait until the timeout. */
+/** Throws immediately if no worker is alive. Otherwise the client would wait until the timeout. */
 async function assertWorkers(ctx: Ctx): Promise<void> {
   let cause: unknown;
   try {
@@ -90,8 +90,8 @@ function problemsOf(result: MailboxCheckResult): Problem[] {
 }
 
 /**
- * Checks the servers before anything is stored (POST /emails). Returns what the IMAP server lacks and reading can do
- * without.
+ * Checks the servers before anything is stored (POST /emails). Returns optional capabilities that the IMAP server
+ * lacks.
  * @throws AppError mailbox_auth_failed listing side and stage; service_unavailable
  */
 export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<string[]> {
@@ -104,12 +104,12 @@ export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promis
   });
 }
 
-/** Returns what the IMAP server lacks and reading can do without, by its names in the protocol. */
+/** Returns optional capabilities that the IMAP server lacks, by their protocol names. */
 export function imapLacks({ imap }: MailboxCheckResult): string[] {
   return imap?.ok ? (imap.lacks ?? []) : [];
 }
 
-/** Records with a mailbox what its IMAP server lacks. */
+/** Records missing capabilities of the IMAP server with a mailbox. */
 export async function warnOfLacks(tx: Tx, mailboxId: string, lacks: string[]): Promise<void> {
   if (lacks.length > 0) await warnMailbox(tx, mailboxId, 'imap_lacks', message('mailboxes.imap_lacks', { lacks }));
 }

@@ -63,8 +63,8 @@ interface Connection {
 
 /**
  * Checks before a mailbox is connected. A new mailbox must fit in the allowance, and the servers must accept the
- * credentials. Runs before the transaction, because it waits for the network. Returns what the IMAP server lacks and
- * reading can do without.
+ * credentials. Runs before the transaction, because it waits for the network. Returns optional capabilities that the
+ * IMAP server lacks.
  * @throws AppError mailbox_allowance_reached, mailbox_auth_failed, service_unavailable, forbidden
  */
 export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<string[]> {
@@ -75,8 +75,8 @@ export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<str
 }
 
 /**
- * Connects a mailbox whose credentials were checked. A known address gets the new credentials: reconnecting does not
- * count against the allowance, keeps settings and history, and lifts a hold.
+ * Connects a mailbox whose credentials were checked. A known address gets the new credentials: reconnecting uses no
+ * allowance, keeps settings and history, and lifts a hold.
  * @param lacks result of {@link prepareConnect}, recorded with the mailbox
  * @throws AppError mailbox_allowance_reached, forbidden
  */
@@ -242,8 +242,8 @@ export async function storeServices(
 }
 
 /**
- * Replaces the servers or credentials of a mailbox. Connections with the old ones close, and holds are lifted. Reading
- * from a new IMAP server starts at the present end of its mail.
+ * Replaces the servers or credentials of a mailbox. Connections that use the old credentials close, and holds are
+ * lifted. Reading from a new IMAP server starts at the present end of its mail.
  */
 async function replaceServices(
   tx: Tx,

@@ -15,7 +15,7 @@ import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
 
-/** Time (ms) in which a person must give the consent. */
+/** Time limit (ms) for giving the consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
 /** Time (ms) after expiry for which the result stays readable. */
 const CONSENT_TTL_MS = DAY_MS;

@@ -27,12 +27,12 @@ interface ConsentAnswer {
 
 /** A consent given at the provider that its person must still confirm here. */
 export interface OfferedConsent {
-  /** Secret that identifies the consent in the form. Only this browser has it. */
+  /** Secret that identifies the consent in the form. Only this browser has the secret. */
   secret: string;
   email: string;
   provider: string;
   organization: string;
-  /** Name of the person who started the consent, or whose key did. Empty when unknown. */
+  /** Name of the person who started the consent, or who owns the key that did. Empty when unknown. */
   askedBy: string;
 }
 
@@ -47,8 +47,8 @@ const REQUEST_MS = 15_000;
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
- * Handles the provider's redirect: exchanges the code, once. Does not connect the mailbox yet, because the person who
- * consented may not be the one who started the consent. A page first shows the workspace to the person who consented.
+ * Handles the provider's redirect: exchanges the code, once. Does not connect the mailbox yet, because another person
+ * than the one who started may have consented. A page first shows the workspace to the person who consented.
  * @throws AppError mailbox_consent_expired, mailbox_auth_failed, service_unavailable
  */
 export async function receiveConsent(anonymous: Ctx, { state, code, error }: ConsentAnswer): Promise<OfferedConsent> {
@@ -166,7 +166,7 @@ export async function declineConsent(anonymous: Ctx, secret: string): Promise<vo
   await fail(await contextOf(anonymous, row), row.id, 'mailbox_auth_failed', message('consents.declined'));
 }
 
-/** Moves a consent from one status to the next by its secret, so that each step happens once. */
+/** Changes the status of a consent found by its secret, so that each step happens once. */
 async function findConsent(
   ctx: Ctx,
   secret: string,
@@ -189,7 +189,7 @@ function expired(): AppError {
 
 /**
  * Returns a context that acts as the credential which started the consent, if it is still valid.
- * @throws AppError forbidden when it has been revoked since
+ * @throws AppError forbidden when it was revoked in the meantime
  */
 async function contextOf(anonymous: Ctx, row: ConsentRow): Promise<Ctx> {
   const ctx = { ...anonymous, actor: actorOf(row.actor, row.organization_id, anonymous.actor) };

@@ -9,7 +9,9 @@ export interface SyncLease {
   mailboxId: string;
   organizationId: string;
   email: string;
-  /** Version of servers and passwords that the watcher uses. On a later version the watcher must restart. */
+  /**
+   * Version of servers and passwords that the watcher uses. If the stored version is higher, the watcher must restart.
+   */
   credentialsVersion: number;
 }
 
@@ -19,13 +21,13 @@ type LeaseRow = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id'> &
 /** SQL condition: mailboxes to watch. */
 export const SYNCABLE = `m.status = 'active' and m.imap is not null`;
 
-/** SQL condition: no process reads mailbox `y`, and no retry is awaited. */
+/** SQL condition: no process reads mailbox `y`, and no retry is scheduled. */
 const FREE = `y.folder = 'INBOX' and (y.lease_until is null or y.lease_until < now()) and (y.retry_at is null or y.retry_at <= now())`;
 
 /**
  * Claims up to `limit` mailboxes that no process watches, longest unwatched first. Two processes never get the same
- * mailbox. Times are the database's, so clocks of machines need not agree.
- * @param standing limits the claim to mailboxes that keep a connection
+ * mailbox. Times come from the database, so the machines' clocks need not agree.
+ * @param standing limits the claim to mailboxes with a permanent connection
  */
 export async function claimLeases(
   db: Db,
@@ -49,7 +51,7 @@ export async function claimLeases(
 
 /**
  * Claims up to `limit` mailboxes for one reading each, if they were not read for `dueMs` milliseconds. Organizations
- * take turns: the one longest unread of each organization comes before the second of any.
+ * alternate: the longest unread mailbox of each comes before the second of any.
  */
 export async function claimVisits(
   db: Db,
@@ -89,11 +91,11 @@ function toLease(row: LeaseRow): SyncLease {
 /** A mailbox whose lease a process keeps. */
 export interface KeptLease {
   credentialsVersion: number;
-  /** True if the mailbox keeps its connection when there are more mailboxes than connections. */
+  /** True if the mailbox has a permanent connection when there are more mailboxes than connections. */
   standing: boolean;
 }
 
-/** Extends the leases of mailboxes that are being read. Returns those that this process keeps, by mailbox id. */
+/** Extends the leases of mailboxes that are being read. Returns the renewed leases by mailbox id. */
 export async function renewLeases(
   db: Db,
   workerId: string,
@@ -178,12 +180,12 @@ export async function countShares(
 
 /** Advisory lock of the process that ranks the mailboxes. */
 const RANK_LOCK = 'mailbox-standing';
-/** Advantage of a mailbox with a connection: another must be twice as active to take its place. */
+/** Advantage of a mailbox with a connection: another mailbox must be twice as active to replace it. */
 const INCUMBENT = 1;
 
 /**
- * Chooses the `places` mailboxes that keep a connection, by activity. Organizations take turns, so that one with many
- * mailboxes does not take every place. One process at a time does so.
+ * Chooses the `places` mailboxes that keep a connection, by activity. Organizations alternate, so that one with many
+ * mailboxes does not use every connection. Only one process runs this at a time.
  */
 export async function rankMailboxes(db: Db, places: number): Promise<void> {
   await inTransaction(db, async (trx) => {

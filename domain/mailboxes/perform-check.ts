@@ -33,7 +33,7 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
   return { smtp: sending, imap: reading };
 }
 
-/** Limits the time of one server, so that a slow one does not delay the other's result. */
+/** Limits the time for one server, so that a slow one does not delay the other's result. */
 async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
   return withTimeout(dial, SIDE_MS, () => ({
     ok: false,
@@ -68,7 +68,7 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
       const stage = error.needs === 'select' ? 'session' : 'reading';
       return { ok: false, stage, message: error.said };
     }
-    // The words of a server that does not speak IMAP are not shown.
+    // The text of a server that does not speak IMAP is not shown.
     const said = error.kind === 'protocol' ? message('mailboxes.not_understood') : error.said;
     return { ok: false, stage: error.stage, message: said };
   }

@@ -20,7 +20,7 @@ export interface MailboxView {
   lastSyncedAt: Date | null;
 }
 
-/** Reason and end of a hold. `until` null lasts until a person acts. */
+/** Reason and end of a hold. With `until` null the hold lasts until a person ends it. */
 interface MailboxRest {
   code: string;
   reason: Message;
@@ -28,7 +28,8 @@ interface MailboxRest {
 }
 
 /**
- * Returns the hold of a mailbox for sending or reading; of two holds the one that lasts longer. Includes expired holds.
+ * Returns the hold of a mailbox for sending or reading; with two holds, the one that ends later. Includes expired
+ * holds.
  */
 export function holdOf(mailbox: MailboxRow): MailboxRest | null {
   const holds = [
@@ -69,7 +70,7 @@ const MAX_ERRORS = 10;
 
 /**
  * Lists mailboxes, newest first. `q` matches part of address or name; `tag` is a tag id. A key restricted to mailboxes
- * sees only those.
+ * lists only those.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listMailboxes(
@@ -131,7 +132,7 @@ export async function findMailbox(
   return mailbox;
 }
 
-/** Returns the mailbox of a watcher, or undefined when it is deleted or switched off. */
+/** Returns the mailbox of a watcher, or undefined when it is deleted or disabled. */
 export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<MailboxRow | undefined> {
   return reader(ctx).query(Mailboxes).findOne({ id: mailboxId, status: 'active' });
 }

@@ -52,8 +52,8 @@ export async function fetchSendAs(
 }
 
 /**
- * Reads a mailbox's send-as addresses again if the chosen one is not in the stored list, because it may have been
- * verified just now. Runs before the transaction. Keeps the stored list when the provider does not respond.
+ * Reloads a mailbox's send-as addresses if the chosen one is not in the stored list, because it may have just been
+ * verified. Runs before the transaction. Keeps the stored list when the provider does not respond.
  */
 export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: string): Promise<void> {
   const provider = providerOf(ctx, mailbox);
@@ -140,7 +140,7 @@ export async function refreshIdentity(ctx: Ctx, mailboxId: string): Promise<Send
 }
 
 /**
- * Refuses an address that a mailbox may not send as. Its own address and no address are always allowed.
+ * Refuses an address that a mailbox may not send as. The mailbox's own address and an empty one are always allowed.
  * @throws AppError mailbox_send_as_unsupported, mailbox_send_as_unknown
  */
 export async function assertSendAs(org: OrgScope, mailbox: MailboxRow, sendAs: string | undefined): Promise<void> {

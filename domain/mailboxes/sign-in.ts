@@ -6,7 +6,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { imapTargetOf, smtpTargetOf } from '../sending/senders/mailbox-credentials.ts';
 
-/** Data for signing in to a mailbox's servers, or the reason why an OAuth mailbox cannot sign in now. */
+/** Data for signing in to a mailbox's servers, or the reason why an OAuth mailbox currently cannot sign in. */
 type SignIn =
   | { kind: 'ready'; smtp: SmtpTarget; imap: ImapTarget | null; byConsent: boolean }
   | Exclude<Access, { kind: 'valid' }>;

@@ -10,7 +10,7 @@ import type { Message } from '../../messages/index.ts';
 /** PostgreSQL channel that notifies sync workers of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
 
-/** Notifies sync workers when this transaction commits. Without the notification they would notice later. */
+/** Notifies sync workers when this transaction commits. Without the notification the processes would notice later. */
 export async function notifySync(tx: Tx): Promise<void> {
   await across(tx.trx, 'engine').sql(`select pg_notify('${MAILBOXES_CHANNEL}', '')`);
 }
@@ -20,7 +20,7 @@ interface FolderProgress {
   /** Null before the first reading. */
   uidValidity: number | null;
   lastUid: number;
-  /** Mail after this time has not been read under another UIDVALIDITY. */
+  /** Messages received after this time have not been read under another UIDVALIDITY. */
   since: Date;
 }
 
@@ -36,7 +36,7 @@ export async function readFolderProgress(ctx: Ctx, mailboxId: string, folder: st
   return { uidValidity: row!.uid_validity, lastUid: row!.last_uid, since: row!.since };
 }
 
-/** Starts reading a folder, or restarts under another UIDVALIDITY. Everything up to `lastUid` counts as read. */
+/** Starts reading a folder, or restarts under another UIDVALIDITY. All messages up to `lastUid` count as read. */
 export async function startFolderAt(
   ctx: Ctx,
   mailboxId: string,
@@ -80,12 +80,12 @@ export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number>
   return row?.failures ?? 0;
 }
 
-/** Ends a hold for a refused sign-in, after the server has accepted one. */
+/** Ends a hold for a refused sign-in after a successful one. */
 export async function recordSignIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
 }
 
-/** Holds a mailbox whose server lacks what reading needs, until it has been read. */
+/** Holds a mailbox whose server lacks a required capability, until the mailbox has been read. */
 export async function recordUnsupported(ctx: Ctx, mailboxId: string, reason: Message): Promise<void> {
   await transact(ctx, (tx) => holdMailbox(tx, mailboxId, { code: 'imap_unsupported', reason, until: null }));
 }

@@ -18,11 +18,14 @@ const BATCH = 1_000;
 
 type Unread = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id' | 'failures' | 'last_error'> & { since: Date };
 
-/** SQL: the time up to which the INBOX of a mailbox is known to be read. */
+/** SQL: time up to which the INBOX of a mailbox has been read. */
 const READ_AT = 'coalesce(y.last_synced_at, m.created_at)';
 const INBOXES = `mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}`;
 
-/** Returns the age (seconds) of the oldest reading. Mailboxes whose server fails are left out: their owners know. */
+/**
+ * Returns the age (seconds) of the oldest reading. Mailboxes whose server fails are left out, because their owners are
+ * already notified.
+ */
 export async function oldestLookSeconds({ db, clock }: Deps): Promise<number> {
   const [row] = await across(db, 'engine').sql<{ oldest: Date | null }>(
     `select min(${READ_AT}) as oldest from ${INBOXES} and y.failures = 0`,
@@ -32,8 +35,8 @@ export async function oldestLookSeconds({ db, clock }: Deps): Promise<number> {
 }
 
 /**
- * Holds the mailboxes whose INBOX has not been read for an hour, and releases those that are read again. Only a mailbox
- * that was unread in the previous review too is held: after a downtime the workers get that time to read.
+ * Holds the mailboxes whose INBOX has not been read for an hour, and releases those that are read again. Holds a
+ * mailbox only if the previous review also found it unread: after a downtime the workers have that time to read.
  * @param before mailboxes that the previous review found unread
  * @returns mailboxes found unread now
  */
@@ -47,7 +50,7 @@ export async function reviewReading(deps: Deps, before: ReadonlySet<string>): Pr
   return new Set(byId.keys());
 }
 
-/** Returns unread mailboxes, longest first. Those held for another reason need no second one. */
+/** Returns unread mailboxes, longest first. A mailbox held for another reason needs no second hold. */
 function findUnread({ db }: Deps, now: Date): Promise<Unread[]> {
   return across(db, 'engine').sql<Unread>(
     `select y.mailbox_id, y.organization_id, y.failures, y.last_error, ${READ_AT} as since from ${INBOXES} and ${READ_AT} < :since

@@ -22,7 +22,7 @@ export async function unreadableDue(
   return rows.map(({ uid }) => uid);
 }
 
-/** Schedules another attempt at an unreadable message, or none after the last attempt. */
+/** Schedules another attempt at an unreadable message; after the last attempt it schedules none. */
 export async function postponeUnreadable(
   ctx: Ctx,
   mailboxId: string,

@@ -45,7 +45,7 @@ export interface MailboxEdit {
   imap?: MailServiceInput | undefined;
 }
 
-/** Facts that a caller knows beside the edit. */
+/** Facts about an update that are not among its fields. */
 export interface UpdateOptions {
   expectedUpdatedAt?: Date | undefined;
   lacks?: string[];
@@ -55,8 +55,8 @@ export interface UpdateOptions {
 const SEEN = ['name', 'reply_to', 'send_as_email', 'signature_plain', 'signature_html'] as const;
 
 /**
- * Checks changed servers as a connect does. Runs before the transaction. Returns what the IMAP server lacks and reading
- * can do without.
+ * Checks changed servers as a connect does. Runs before the transaction. Returns optional capabilities that the IMAP
+ * server lacks.
  * @throws AppError not_found, mailbox_auth_failed, mailbox_provider_requires_oauth, service_unavailable
  */
 export async function prepareUpdate(
@@ -76,8 +76,8 @@ export async function prepareUpdate(
 }
 
 /**
- * Changes a mailbox. Switching it off or removing a tag releases its reserved slots. Switching it on or setting new
- * servers ends a hold.
+ * Changes a mailbox. Switching it off or removing a tag releases its reserved slots. Enabling it or setting new servers
+ * ends a hold.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @param options.lacks result of {@link prepareUpdate}, recorded with the mailbox
  * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown,
@@ -155,9 +155,7 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/**
- * Signals campaigns whose pool the mailbox joined or left by the edit. The end of a hold has been announced before.
- */
+/** Signals campaigns whose pool the mailbox joined or left by the edit. The end of a hold was announced before. */
 async function signalCampaigns(
   tx: Tx,
   before: MailboxRow,
@@ -172,7 +170,7 @@ async function signalCampaigns(
   const then = wasActive ? senderOf : [];
   const left = then.filter(({ id }) => !now.some((one) => one.id === id));
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
-  // A mailbox that joins by its tag needs the same permission as one named among the senders.
+  // A mailbox that joins a pool by its tag needs the same permission as a mailbox named as sender.
   if (retagged && joined.length > 0) await assertMayChangeEmails(tx, [before.id]);
   await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: message('log.mailbox_left_pool') });
   await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: message('log.mailbox_joined_pool') });

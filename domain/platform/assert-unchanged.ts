@@ -2,8 +2,9 @@ import { AppError, recordTypeMessage, type RecordType } from '../../lib/errors.t
 import { message } from '../../messages/index.ts';
 
 /**
- * Refuses to overwrite another person's change: throws if the row changed after the caller read it. `expected` is the
- * `updated_at` that the caller saw; null means the row did not exist. Without `expected` the last writer wins.
+ * Refuses to overwrite another person's change: throws if the row was updated after the caller read it. `expected` is
+ * the `updated_at` that the caller has read; null means that the row did not exist. Without `expected` no check is
+ * made.
  * @param updatedAt of the row, which the changing transaction has locked
  * @throws AppError conflict
  */

@@ -12,8 +12,8 @@ import type { Tx } from './kernel/transact.ts';
 export const CHUNK_BYTES = 256 * 1024;
 
 /*
- * Files are stored in PostgreSQL, in the transaction of the row that they belong to, so that neither exists without the
- * other. If BLOB_PROVIDER names another store, a worker moves them there afterwards.
+ * Stores a file in PostgreSQL, in the transaction of the row that it belongs to, so that neither exists without the
+ * other. If BLOB_PROVIDER names another store, a worker moves the file there afterwards.
  */
 
 /** Copies a file from disk into the database, chunk by chunk, inside the transaction. Returns the blob's id. */
@@ -43,8 +43,8 @@ async function storeChunks(tx: Tx, chunks: AsyncIterable<Buffer> | Iterable<Buff
 }
 
 /**
- * Yields the bytes of a blob in chunks, from PostgreSQL or another store. Yields nothing when the blob is deleted. If a
- * worker moves the blob meanwhile, the rest is read from the new store.
+ * Yields the bytes of a blob in chunks, from PostgreSQL or another store. Yields nothing if the blob is deleted. If a
+ * worker moves the blob in the meantime, the rest is read from the new store.
  * @throws Error when bytes are missing, or their store does not respond
  */
 export async function* readBlob(org: OrgScope, blobs: BlobStores, id: string): AsyncGenerator<Buffer> {

@@ -20,7 +20,7 @@ export interface MarkedRow
   isStamped?: true;
   /** Name of the retry signal. Default: `retry`. */
   signal?: string;
-  /** Makes additional writes in the transaction that sets the mark. */
+  /** Writes further changes in the transaction that sets the mark. */
   andThen?(tx: Tx, taskId: string, reason: Message): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 import type { AuditChanges } from '../../db/json-columns.ts';
 
-/** Fields of something new, for the audit trail. */
+/** Returns the fields of a new object for the audit trail. */
 export function created(fields: object): AuditChanges {
   return changed({}, fields);
 }
 
-/** Fields of something that was deleted, for the audit trail. */
+/** Returns the fields of a deleted object for the audit trail. */
 export function deleted(fields: object): AuditChanges {
   return Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from: kept(from), to: null }]));
 }
@@ -28,7 +28,7 @@ export function secretChanged(name: string): AuditChanges {
   return { [name]: { from: HIDDEN, to: HIDDEN } };
 }
 
-/** A value as the trail keeps it: of a long text its beginning. */
+/** Returns a value as the audit trail stores it; a long text is shortened. */
 function kept(value: unknown): unknown {
   return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
 }

@@ -10,8 +10,8 @@ interface ClaimedRow {
 /**
  * Sends a claimed mail of the installation and settles its row. If the server's answer was lost, the mail is uncertain.
  * @param about ids for the log
- * @returns the error of a temporary failure, after deleting the row so that the mail can be claimed again; undefined
- * otherwise
+ * @returns the error of a temporary failure, after deleting the row so that another attempt can claim the mail;
+ * undefined otherwise
  */
 export async function sendClaimedMail(
   ctx: Ctx,

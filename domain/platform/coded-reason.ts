@@ -1,6 +1,6 @@
 import type { Message } from '../../messages/index.ts';
 
-/** Code and values of a reason; null where there is no reason. */
+/** Code and values of a reason; null if there is no reason. */
 type CodedReason<Reason extends Message | null> = {
   reason_code: string | (Reason & null);
   reason_values: Message['values'] | (Reason & null);

@@ -10,11 +10,11 @@ import type { Tx } from './kernel/transact.ts';
 export const FAILED_EMAIL = 'campaign_email';
 /** An undeliverable email that a person or an agent wrote. */
 export const FAILED_DIRECT_EMAIL = 'direct_email';
-/** A failed refund. Replaying it asks the payment provider again. */
+/** A failed refund. Replaying the dead letter queries the payment provider again. */
 export const REFUND = 'order_refund';
-/** The renewal of a managed domain that needs a person. Replaying it tries again. */
+/** The renewal of a managed domain that needs a person. Replaying the dead letter tries again. */
 export const RENEWAL = 'domain_renewal';
-/** An email that may have been sent. Replaying it is a person's decision to send it again. */
+/** An email that may have been sent. Replaying the dead letter means that a person decides to resend the email. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
 
 /** Objects that an order of mailboxes created at its provider and could not remove. */
@@ -22,11 +22,11 @@ export const UNDO_OF_ORDER = 'mailbox_order_undo';
 
 /** A delivery that a provider refused, or did not answer for too long. */
 export const INTEGRATION_DELIVERY = 'integration_delivery';
-/** Deliveries dropped because nobody reconnected their account. A person settles the dead letter after reading it. */
+/** Deliveries dropped because an account was not reconnected. A person settles the dead letter after reading it. */
 export const INTEGRATION_BACKLOG = 'integration_backlog';
-/** A webhook of a scheduling provider that could not be parsed. Replaying it parses it again. */
+/** A webhook of a scheduling provider that could not be parsed. Replaying the dead letter parses the body again. */
 export const INTEGRATION_WEBHOOK = 'integration_webhook';
-/** The deliveries of a connection whose run kept failing. */
+/** Deliveries of a connection whose workflow kept failing. */
 export const INTEGRATION_RUN = 'integration_run';
 
 /** The replay of a goal that kept failing. */
@@ -36,7 +36,7 @@ export const REPLAY = 'goal_replay';
  */
 export const REPLAY_EVENT = 'goal_replay_event';
 
-/** An automation that triggered itself too often in a row, directly or through others. */
+/** An automation that triggered itself too often in succession, directly or through others. */
 export const AUTOMATION_LOOP = 'automation_loop';
 /** A run of an automation that kept failing. */
 export const AUTOMATION_RUN = 'automation_run';
@@ -79,14 +79,14 @@ export async function addDeadLetter(tx: Tx, given: NewDeadLetter): Promise<void>
   );
 }
 
-/** Deletes the pending dead letter of a task, when nothing is left to replay. */
+/** Deletes the pending dead letter of a task that needs no replay any more. */
 export async function dropDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<void> {
   await tx.org.table('dead_letters').where({ task_type: taskType, task_id: taskId, status: 'pending' }).delete();
 }
 
 /**
  * Marks the pending dead letter of a task as replayed, because the task was started again.
- * @returns false when there is none, because another replay was first
+ * @returns false if no dead letter is pending because another replay has settled it
  */
 export async function replayDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<boolean> {
   const changed = await tx.org

@@ -71,7 +71,7 @@ export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: 
   };
 }
 
-/** Returns SQL for the parts of a position. A part that is absent is the lowest id, so that a search can begin there. */
+/** Returns SQL for the parts of a position. An absent part is the lowest id, so that a search can begin there. */
 function partsOf(position: string, keys: readonly string[]): string {
   return keys
     .map(

@@ -3,7 +3,7 @@ import { badRequest } from '../../lib/errors.ts';
 import type { Tx } from './kernel/transact.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** Maximum length of a list that is returned as a whole. */
+/** Maximum length of a list without pages. */
 interface Bound {
   most: number;
   /** Name of its entries, in the plural: `automations`. */

@@ -14,7 +14,7 @@ export interface KeyLimits {
   rate_limit_per_minute: number;
 }
 
-/** Returns the names of the limits in which a key would be freer than `held`. */
+/** Returns the names of the limits in which a key has more rights than `held`. */
 export function freerLimits(held: KeyLimits, given: KeyLimits): string[] {
   const freer: string[] = [];
   if (beyond(held.allowed_ips, given.allowed_ips, coversRange)) freer.push('allowed_ips');
@@ -36,7 +36,7 @@ function perMinute({ rate_limit_per_minute: limit }: KeyLimits): number {
   return limit || DEFAULT_KEY_RATE;
 }
 
-/** Returns true if a given list permits more than the held one. An empty list permits everything. */
+/** Returns true if a given list permits more than the caller's own list. An empty list permits all. */
 function beyond(
   held: readonly string[],
   given: readonly string[],

@@ -10,8 +10,8 @@ import { DEFAULT_KEY_RATE, freerLimits, type KeyLimits } from './key-limits.ts';
 import type { Actor } from './kernel/actor.ts';
 
 /*
- * Nobody hands out more than they hold, whatever the route: keys, applications, grants, roles, invitations, policies,
- * approvals, automations and steps. `beyondHeld` decides it; test/suites/handed-out.test.ts walks the routes.
+ * Nobody can grant more rights than they have, by any route: keys, applications, grants, roles, invitations, policies,
+ * approvals, automations and steps. `beyondHeld` compares the rights; test/suites/handed-out.test.ts checks all routes.
  */
 
 /** Right of an actor to do an action: a permission of a person, or the scope of a key or application. */
@@ -38,14 +38,14 @@ const AUTHOR_RIGHTS = {
   crm: { permission: 'manage_contacts', scopes: ['WRITE_CRM'] },
   campaigns: { permission: 'manage_campaigns', scopes: ['WRITE_CAMPAIGNS'] },
   inbox: { permission: 'send_campaigns', scopes: ['WRITE_UNIBOX'] },
-  // Right to add leads without a policy. Only people have it, because a policy limits keys and applications.
+  // Right to add leads without a policy. Only people have this right, because a policy limits keys and applications.
   leads: null,
 } as const satisfies Record<string, Right | null>;
 
 /** Name of a right that an action of an automation may require. */
 export type ActionRight = keyof typeof AUTHOR_RIGHTS;
 
-/** Rights that an actor hands out. An absent part is not handed out. */
+/** Rights that an actor grants. An absent part is not granted. */
 export interface GivenRights {
   /** Permissions of a role. */
   permissions?: readonly string[];
@@ -61,20 +61,20 @@ export interface GivenRights {
   actions?: readonly ActionRight[];
 }
 
-/** Rights that an actor holds at the moment. */
+/** Current rights of an actor. */
 interface HeldRights {
   isCredential: boolean;
   permissions: ReadonlySet<string>;
   isOwner: boolean;
-  /** Scopes that the actor may hand out: a mask of lib/permissions.ts. */
+  /** Scopes that the actor may grant: a mask of lib/permissions.ts. */
   scopes: number;
-  /** Limits of a key or grant; null for people and the installation, who have none. */
+  /** Limits of a key or grant; null for people and for the system. */
   limits: KeyLimits | null;
 }
 
 /**
- * Returns the names of the rights that an actor would hand out without holding them. This function decides for every
- * route that hands out rights. A scope is held by a person whose role opens every route of the scope.
+ * Returns the names of granted rights that the actor does not have. Every route that grants rights uses this function.
+ * A person has a scope if their role may use every route of the scope.
  */
 export function beyondHeld(held: HeldRights, given: GivenRights): string[] {
   const { permissions = [], isOwner = false, scopes = 0, limits, capabilities = [], actions = [] } = given;
@@ -94,9 +94,9 @@ function holdsRight({ isCredential, permissions, scopes }: HeldRights, right: Ri
 }
 
 /**
- * Refuses to hand out rights that the actor does not hold.
- * @param refusal makes the error from the names of the missing rights
- * @throws AppError as `refusal` makes it; unauthorized as {@link readHeld}
+ * Refuses to grant rights that the actor does not have.
+ * @param refusal creates the error from the names of the missing rights
+ * @throws the error of `refusal`; AppError unauthorized as {@link readHeld} does
  */
 export async function assertHeld(
   org: OrgScope,
@@ -108,7 +108,7 @@ export async function assertHeld(
   if (beyond.length > 0) throw refusal(beyond);
 }
 
-/** Returns the capabilities that an actor holds, of those given. */
+/** Returns those of the given capabilities that an actor holds. */
 export function heldCapabilities(held: HeldRights, of: readonly Capability[]): Capability[] {
   return of.filter((capability) => beyondHeld(held, { capabilities: [capability] }).length === 0);
 }
@@ -120,7 +120,7 @@ export function heldActions(held: HeldRights): ActionRight[] {
   );
 }
 
-/** Returns the name of a right to an action as the caller knows it; undefined for one that only people have. */
+/** Returns the name of an action's right for the caller's kind; undefined for a right that only people have. */
 export function actionRightName({ isCredential }: Pick<HeldRights, 'isCredential'>, action: ActionRight) {
   const right = AUTHOR_RIGHTS[action];
   return right ? (isCredential ? right.scopes[0] : right.permission) : undefined;
@@ -132,9 +132,9 @@ export function approverPermissions(capability: Capability): OrgPermission[] {
 }
 
 /**
- * Reads the rights that an actor holds now. The rights of a request may be older: a key is cached for a moment, and a
- * role may change while the request waits for a lock.
- * @throws AppError unauthorized when the acting key or grant has just been revoked, long enough for a thief to create a
+ * Reads the actor's current rights. The rights loaded with the request may be outdated: a key is cached for a moment,
+ * and a role may change while the request waits for a lock.
+ * @throws AppError unauthorized when the acting key or grant was just revoked; otherwise a thief could still create a
  * credential that outlives it
  */
 export async function readHeld(org: OrgScope, actor: Actor): Promise<HeldRights> {
@@ -160,7 +160,7 @@ export async function readHeld(org: OrgScope, actor: Actor): Promise<HeldRights>
   return { ...credential, scopes: actor.permissions, limits: GRANT_LIMITS };
 }
 
-/** Reads the rights of a member. Somebody who is none holds nothing. */
+/** Reads the rights of a member. A person who is no member has no rights. */
 export async function readPerson(org: OrgScope, userId: string | null): Promise<HeldRights> {
   const [role] = await org.sql<Columns<'roles', 'permissions' | 'is_owner'>>(
     `select r.permissions, r.is_owner from memberships m join roles r on r.id = m.role_id

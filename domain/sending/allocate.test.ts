@@ -249,7 +249,8 @@ test.serial('a busy mailbox with the least load does not keep the pool waiting',
     { min_wait_time: 60, campaign_limit: 50 },
   ]);
   const [busy, free] = given.mailboxIds as [string, string];
-  // The first mailbox has sent nothing today but has a reserved slot soon. The second has sent emails and is free.
+  // The first mailbox has not sent today but has a reserved slot in the next minutes. The second has sent emails and is
+  // free.
   await occupy(given, busy, '2026-03-02T08:20:00Z');
   await count(given, free, 10);
   const [slot] = slots(await ask(given, given.candidates.slice(0, 1)));
@@ -318,7 +319,7 @@ test.serial(
     const { sendId, mailboxId } = first as Extract<Allocation, { kind: 'slot' }>;
     await transact(world.system(given.tenant.organizationId), (tx) => releaseReservedSends(tx, { sendId }));
     t.like(await ask(given, [four]), [{ kind: 'slot', mailboxId }]);
-    // A changed share gives another key, so an edit of the campaign need not clear `spent_days`.
+    // Changing the share changes the cache key, so an edit of the campaign need not clear `spent_days`.
     await world.deps.db('campaigns').where({ id: given.campaignId }).update({ ramp_level: 2 });
     t.is(slots(await ask(given, [three])).length, 1);
   },
@@ -435,7 +436,7 @@ test.serial('new leads leave follow-ups of the day the room in the mailboxes the
       .sort(),
     [kept, other].sort(),
   );
-  // Each mailbox has one email left. That of the first mailbox is reserved.
+  // Each mailbox has one email left. The email of the first mailbox is reserved.
   const [slot, later] = await ask2(2, { keepBack: keepBack(1, [kept]) });
   t.like(slot, { kind: 'slot', mailboxId: other });
   t.like(later, { kind: 'later', at: new Date(MONDAY.getTime() + 3_600_000) });
@@ -462,7 +463,7 @@ test.serial('the part of a day that lies on the next UTC day counts when gaps ar
 });
 
 test.serial('a contact whose hour ends before a mailbox is free keeps no other waiting', async (t) => {
-  // No quota is left on this UTC day. The next begins in five minutes, when the first contact's last hour ends.
+  // No quota is left on this UTC day. The next day begins in five minutes, when the first contact's last hour ends.
   clock.set(new Date('2026-03-02T23:55:00Z'));
   t.teardown(() => clock.set(MONDAY));
   const given = await setup(2, [{ campaign_limit: 1 }], { timezone: 'Asia/Tokyo' });

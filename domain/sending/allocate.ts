@@ -27,9 +27,9 @@ export interface Candidate {
   contactId: string;
   stepId: string;
   stepRunId: string | null;
-  /** Id of the existing email that is to be sent again. Absent for a new email. */
+  /** Id of an existing email to resend. Absent for a new email. */
   sendId?: string;
-  /** Earlier delivery attempts of this email whose slots were given back. */
+  /** Number of earlier attempts of this email whose slots were released. */
   attempts: number;
   recipient: string;
   /** Mail provider family of the recipient, used by `esp_match_mode`. Empty when unknown. */
@@ -45,8 +45,8 @@ export interface Candidate {
 }
 
 /**
- * The allocator's answer: a slot, a later time to ask again, a hold until something changes, or never. `concerns` says
- * who else would get the same answer now: the whole campaign, or only contacts like this one.
+ * The allocator's answer: a slot, a later time for the next request, a hold until a change, or never. `concerns` names
+ * the other contacts with the same answer: all of the campaign, or only those like this one.
  */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
@@ -80,14 +80,14 @@ export interface AllocationLimits {
   keepBack?: ReservedQuota;
 }
 
-/** Emails of today's quota reserved for other contacts, such as due follow-ups. */
+/** Quota of today that is reserved for other contacts, such as due follow-ups. */
 export interface ReservedQuota {
   emails: number;
   /** Reserved emails that must be sent from one mailbox, by mailbox id. */
   mailboxes: ReadonlyMap<string, number>;
   /** Ids of mailboxes whose whole quota is reserved. */
   full: readonly string[];
-  /** Time (epoch ms) by which all contacts with a reservation have asked for their slots. */
+  /** Time (epoch ms) by which all contacts with a reservation have requested their slots. */
   until: number;
 }
 
@@ -129,8 +129,7 @@ export async function allocate(
   }
   const dayEnds = startOfNextDay(campaign.timezone, opening);
   const on: SeatDay = { day: dayKey(schedule, opening), from: opening.getTime(), until: dayEnds.getTime() };
-  // Locks the campaign's row before its slots and mailboxes, in the same order as the verbs of campaigns and the
-  // launcher.
+  // Locks the campaign's row before its slots and mailboxes, in the same order as campaign functions and the launcher.
   const level = await rampToday(tx, campaign, on);
   const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
   // Both queries are sent together. PostgreSQL runs the second one after the lock is held.
@@ -165,7 +164,7 @@ export async function allocate(
   return answers;
 }
 
-/** State of one allocator call: the data it has read and the slots it has given out so far. */
+/** State of one allocator call: loaded data and the slots assigned so far. */
 interface Round extends CampaignInEffect {
   tx: Tx;
   on: SeatDay;
@@ -173,7 +172,7 @@ interface Round extends CampaignInEffect {
   schedule: Schedule;
   horizonMs: number;
   tomorrow: Date | null;
-  /** Emails the campaign may still send on the day. `newRoom` counts the first emails among them. */
+  /** Emails the campaign may still send on the day. `newRoom` is the number of first emails among them. */
   room: number;
   newRoom: number;
   kept: ReservedQuota;
@@ -292,7 +291,7 @@ async function inPool(
   if ('seat' in found) return found;
   if (atOnce) return { members: false, soonest: Infinity, spent: true };
   if (pool.rest === null) {
-    // Stores the free times that the seats know more exactly than their rows, so that later calls skip these mailboxes.
+    // Stores exact free times of mailboxes, so that later calls skip these mailboxes until then.
     await storeFreeTimes(round, pool.seats);
     const except = [...pool.seats.map(({ id }) => id), ...kept.full];
     pool.rest = await poolFreeAt(tx, campaign, { ...search, except, isLater: pool.isAll }, on);
@@ -308,8 +307,7 @@ async function inPool(
 }
 
 /**
- * Returns when reserved quota may become available to others (epoch ms): once the contacts it is reserved for have
- * asked.
+ * Returns the time (epoch ms) at which unused reserved quota may go to other contacts, after its contacts have asked.
  */
 function reservedUntil({ tx, kept }: Round): number {
   const now = tx.now.getTime();
@@ -344,7 +342,7 @@ function best(
 }
 
 /**
- * Returns the seat's slot for a contact within the horizon, or the time of a later one (epoch ms; Infinity for not
+ * Returns the seat's slot for a contact within the horizon, or the time of a later one (epoch ms; Infinity if not
  * today).
  */
 function slotAt(round: Round, candidate: Candidate, seat: Seat): { kind: 'slot' | 'later'; at: number } {
@@ -381,8 +379,8 @@ function mostOf({ campaign, level }: Round): number {
 }
 
 /**
- * Returns by how much (ms) each gap may grow without losing an email: the open time of the day not needed for gaps, per
- * email.
+ * Returns the time (ms) by which each gap may grow without losing an email: the open time of the day not needed for
+ * gaps, per email.
  */
 function slack(round: Round, seat: Seat): number {
   const { on, tx, room } = round;
@@ -442,10 +440,7 @@ function nextDay(
   return { kind: 'later', at: new Date(at.getTime() + apart), why, concerns };
 }
 
-/**
- * Answers a contact refused by a daily limit, with the queue it waits in: only `perDay` contacts can be served on the
- * next day.
- */
+/** Answers a contact refused by a daily limit with its queue: only `perDay` contacts can be served on the next day. */
 function inQueue(round: Round, candidate: Candidate, kind: QueueKind, perDay: number): Allocation {
   const refusal = nextDay(round, candidate, message(LIMIT_REACHED[kind]), kind === 'mailbox' ? 'contact' : 'campaign');
   if (refusal.kind !== 'later' || !round.tomorrow) return refusal;
@@ -527,8 +522,8 @@ async function storeFreeTimes({ tx }: Round, seats: readonly Seat[]): Promise<vo
 }
 
 /**
- * A mailbox with a cap of 0 is never free. Its free time is set one day ahead, so that the allocator checks the mailbox
- * once a day. Raising the cap resets this time.
+ * A mailbox with a cap of 0 is never free. The mailbox's free time is set one day ahead, so that the allocator checks
+ * the mailbox once a day. Raising the cap resets this time.
  */
 function freeTime(tx: Tx, seat: Seat): string {
   const now = tx.now.getTime();

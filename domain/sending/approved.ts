@@ -40,7 +40,7 @@ export type SenderColumns = Columns<
 export const SENDER_COLUMNS = `m.id, m.email, m.name, m.reply_to, m.send_as_email, m.signature_html, m.signature_plain, m.smtp,
   m.tracking_domain, m.tracking_domain_verified`;
 
-/** A sender as an approver sees it, and as its emails leave. */
+/** Returns a sender as approvers and recipients see it. */
 export function shownSender(mailbox: SenderColumns): ApprovalContent['senders'][number] {
   return {
     mailbox_id: mailbox.id,
@@ -54,7 +54,7 @@ export function shownSender(mailbox: SenderColumns): ApprovalContent['senders'][
   };
 }
 
-/** Settings of a campaign that shape every email of it, as an approver sees them. */
+/** Returns the settings of a campaign that affect all its emails, for the approver. */
 export function shownSettings(
   campaign: Columns<
     'campaigns',
@@ -127,16 +127,17 @@ function hashSingle(addresses: readonly string[], files: readonly BoundFile[]): 
   return hash([addresses, files.map(({ filename, sha256: digest }) => [filename, digest])]);
 }
 
-/** Fields of a lead's email, or of its campaign, that are not as they were approved. */
+/** Fields of a lead's email or campaign that differ from the approved ones. */
 interface ApprovalChanges {
-  /** Only the lead differs: its campaign goes on without it. */
+  /** Differences of the lead alone: the campaign continues without this lead. */
   ofLead: boolean;
   fields: string[];
 }
 
 /**
- * Compares the email that is about to leave with its approval: sender, mail server, text, settings, and the values of its lead.
- * @returns undefined where nothing differs, or nobody had to approve it
+ * Compares an email before its sending with its approval: sender, mail server, text, settings, and the values of its
+ * lead.
+ * @returns undefined if nothing differs or no approval was needed
  */
 export function approvalChanges(
   row: ClaimRow,
@@ -172,7 +173,7 @@ function senderChanges(approved: BoundSender | null, mailbox: SenderColumns): st
 
 /**
  * Returns true if a row still names the approved tracking domain, which has failed its check. Links then use the
- * installation's own host, and the email leaves.
+ * installation's own host, and the email is sent.
  */
 function fellBack(
   row: Pick<SenderColumns, 'tracking_domain' | 'tracking_domain_verified'>,
@@ -224,7 +225,7 @@ function boundCopy(copy: { subject: string; body_plain: string; body_html: strin
   };
 }
 
-/** Merge fields that a text reads of its contact. */
+/** Returns the contact's merge fields that a text uses. */
 function fieldsOf(copy: { subject: string; body_plain: string; body_html: string }): string[] {
   return (['subject', 'body_plain', 'body_html'] as const).flatMap((field) =>
     inspectSource(field, copy[field]).references.flatMap(({ path: [name] }) => (name && name !== 'App' ? [name] : [])),

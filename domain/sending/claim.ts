@@ -61,7 +61,8 @@ export async function claimSend(
     return claimLocked(ctx, sendId, acquire, await fetchFiles(ctx, error.blobIds));
   });
   if (claim.kind !== 'changed') return claim;
-  // The subject is locked before its emails, so in a transaction of its own. Until then the email is reserved, and the next claim finds the same.
+  // The subject is locked before its emails, so it is read in a separate transaction. If the process dies before the
+  // claim, the email stays reserved and the next attempt claims it.
   await transact(ctx, async (tx) => subjectOf(tx, claim.type).stop!(tx, claim.email, ctx.config));
   return { kind: 'gone', outcome: 'not_as_approved' };
 }
@@ -164,10 +165,11 @@ async function claimOfCampaign(
 }
 
 /**
- * Marks a reserved or claimed email as possibly sent, as if its worker had died after the end of the message was
- * submitted. A later attempt searches the Sent folder for its Message-ID; without a match the email becomes uncertain.
+ * Treats a reserved or claimed email as possibly sent, as after the death of a worker that had submitted the whole
+ * message. A later attempt searches the Sent folder for its Message-ID; without a match the email becomes uncertain.
  * Used for a database restored from a backup whose workers continued after the backup.
- * @param claimedAt when the email may have been claimed; if more than SEND_CLAIM_MS ago, the search starts at once
+ * @param claimedAt earliest time of the claim; if more than SEND_CLAIM_MS ago, the search in the Sent folder starts at
+ * once
  * @returns false when the email is neither reserved nor claimed
  */
 export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): Promise<boolean> {
@@ -258,7 +260,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
 }
 
 /**
- * Handles an email claimed by another attempt. If that worker died before the message could end, the email returns to
+ * Handles an email claimed by another attempt. If that worker died before the end of the message, the email returns to
  * its slot and the attempt does not count. The result is then undefined and the claim continues. If the message may
  * have ended, the caller must find out the result.
  */
@@ -292,7 +294,7 @@ async function recoverAbandonedClaim(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<C
 }
 
 /**
- * Records that the end of a message is about to be submitted; a later repetition could reach the recipient twice.
+ * Records that the end of a message is about to be submitted. Sending the message again could then duplicate it.
  * Commits as one statement.
  * @returns false when another worker has taken over the claim; the message must then not be completed
  */
@@ -304,7 +306,7 @@ export async function markSubmission(ctx: Ctx, claim: { sendId: string; token: s
   return rows.length > 0;
 }
 
-/** Returns why this email must not be sent now, or undefined if it may be sent. */
+/** Returns the reason why this email must not be sent now, or undefined if it may be sent. */
 function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
   const { send, enrollment, campaign, step, contact, suppressed, asked } = row;
   const window = reliability.enabled

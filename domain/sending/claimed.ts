@@ -19,8 +19,8 @@ import { message } from '../../messages/index.ts';
 export const STALE_SLOT_MS = 5 * 60_000;
 
 /**
- * Tolerance (ms) for a slot in the future and for the minimum gap, because clocks may differ and an email takes a while
- * to be handed over. Only an attempt repeated after a deferral comes earlier than that.
+ * Tolerance (ms) for a slot in the future and for the minimum gap, because clocks may differ and the submission of an
+ * email takes a while. Earlier attempts are only repetitions after a deferral.
  */
 export const EARLY_MS = 5_000;
 
@@ -41,14 +41,14 @@ export interface Json {
 /** Row that the claim reads in one query. Dates inside the jsonb parts are text. */
 export interface ClaimRow {
   send: Json;
-  /** Null when the campaign or the contact was deleted while a worker had the email. */
+  /** Null when the campaign or the contact was deleted during the sending. */
   enrollment: Json | null;
   campaign: Json | null;
   step: Json | null;
   variant: Json | null;
   contact: Json | null;
   mailbox: Json | null;
-  /** Time of the mailbox's last other email that was handed over or is being handed over. */
+  /** Time of the mailbox's last other email that was sent or is being sent. */
   mailbox_sent_at: Date | null;
   /** The direct send, for an email written by a person or an agent. Null for campaign emails. */
   direct: Json | null;
@@ -59,14 +59,14 @@ export interface ClaimRow {
   workspace: SettingsLayers['workspace'];
   overrides: SettingsLayers['overrides'];
   suppressed: boolean;
-  /** The approval of the email, and the approved fingerprints; null if it needed none. See `approvalChanges`. */
+  /** Id of the email's approval; null if none was needed. See `approvalChanges`. */
   approval_id: string | null;
   approved_sender: BoundSender | null;
   approved_copy: BoundCopy | null;
   approved_settings: JsonObject | null;
-  /** Merge fields whose value is no longer the approved one; null for a lead that nobody had to approve. */
+  /** Merge fields whose values differ from the approved ones; null for a lead that needed no approval. */
   lead_changes: string[] | null;
-  /** A person has to decide whether the owner of the address wants no further emails. */
+  /** True if a person must decide whether the owner of the address has opted out. */
   asked: boolean;
 }
 
@@ -103,7 +103,7 @@ export type Claim =
   /** The mail host (host:port) has no free permit now. Nothing was changed. */
   | { kind: 'host_full'; host: string }
   /**
-   * Left by a dead worker that may have submitted the whole message; find out the result. `mailbox` is null when
+   * A dead worker may have submitted the whole message; the caller must find out the result. `mailbox` is null when
    * deleted since.
    */
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
@@ -161,8 +161,8 @@ function withCrlf(text: string): string {
 }
 
 /**
- * Opens the SMTP settings of the email's mailbox and takes a permit for the host. Runs before the email counts as under
- * way; on failure nothing can have been sent.
+ * Opens the SMTP settings of the email's mailbox and takes a permit for the host. Runs before the email counts as being
+ * sent; on failure no byte can have been sent.
  * @returns the target, or the claim's answer on failure
  */
 export async function acquireMailHost(
@@ -206,8 +206,8 @@ async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
 }
 
 /**
- * Returns why the mailbox of an email must not send it now, or undefined if it may. After an outage many slots are due
- * at once: all but the first find the gap still open, and ask for slots of this moment.
+ * Returns the reason why the mailbox of an email must not send it now, or undefined if it may. After an outage many
+ * slots are due at once: all but the first fail the minimum gap and get new slots.
  */
 export function mailboxRefusal(tx: Tx, { mailbox, mailbox_sent_at: last }: ClaimRow): string | undefined {
   if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';

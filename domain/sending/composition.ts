@@ -22,8 +22,8 @@ const CODE = 'composition_failed';
 /**
  * Blocks the contact of an email that cannot be composed. Sending it with holes would embarrass the sender, and failing
  * the lead would lose a contact because of a typing error. Releases the slot. The email is retried when a step or
- * variant of the campaign changes, or when a person asks for it.
- * @param detail what is wrong, for the author
+ * variant of the campaign changes, or when a person requests it.
+ * @param detail fault in the email, for the author
  */
 export async function blockComposition(tx: Tx, email: Unwritten, detail: Message): Promise<void> {
   const { sendId, stepRunId, enrollmentId, contactId, campaignId, step } = email;

@@ -35,26 +35,25 @@ interface DeliverParts {
   copies?: TargetLimits;
 }
 
-/** Delay (ms) before checking an email claimed by another worker again. Mostly it is settled by then. */
-const RECHECK_MS = 15_000;
 /**
- * Delay (ms) before retrying an email whose handover could not be marked because the database was briefly unavailable.
+ * Delay (ms) before checking an email claimed by another worker again. In most cases the email is settled by that time.
  */
+const RECHECK_MS = 15_000;
+/** Delay (ms) before retrying an email whose mark could not be stored because the database was briefly unavailable. */
 const WITHHELD_RETRY_MS = 5_000;
 /** Delay (ms) before retrying with a new access token after the server refused the old one. */
 const NEW_ACCESS_MS = 1_000;
 /** Maximum wait (ms) of a Sent-folder copy for a free connection to its IMAP host. */
 const COPY_PATIENCE_MS = 5_000;
 /**
- * Share of the claim's duration that the network may use. Once another worker may consider the email abandoned, no byte
- * of it is sent any more.
+ * Share of the claim's duration that the network may use. After that time another worker may consider the email
+ * abandoned, so this worker sends no further byte.
  */
 const SMTP_SHARE = 0.9;
 
-/** Sends one reserved email, or finds out the result of an email left by a dead worker. Safe to call repeatedly. */
+/** Sends one reserved email, or determines the result of an email left by a dead worker. Safe to call repeatedly. */
 export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
-  // Takes the permit before the claim. An email that waits for its mail host is not under way and can still be
-  // released.
+  // Takes the permit before the claim. An email that waits for its mail host is not claimed and can still be released.
   const organizationId = organizationOf(ctx);
   let permit: Permit | undefined;
   const acquire = (host: string) => (permit ??= parts.smtp.acquireNow(host, organizationId)) !== undefined;

@@ -19,7 +19,7 @@ interface SendDimensions {
 
 /**
  * Returns the labels, the copy hash and the audience of a claimed email. The stored values stay when step, variant,
- * lead or campaign change or are deleted. A variant's label overrides its step's. The hash covers the copy before
+ * lead or campaign are changed or deleted. A variant's label overrides its step's. The hash covers the copy before
  * placeholders are filled in.
  */
 export function dimensionsOf({ step, variant, enrollment }: ClaimRow): SendDimensions {

@@ -90,7 +90,7 @@ export async function claimDirect(
   });
 }
 
-/** Returns why this email must not be sent now, or undefined if it may be sent. */
+/** Returns the reason why this email must not be sent now, or undefined if it may be sent. */
 function refusalOf(tx: Tx, row: ClaimRow & { direct: Json }): string | undefined {
   const { send, direct } = row;
   if (direct.state !== 'queued') return direct.state;
@@ -190,7 +190,7 @@ async function markSending(
       subject: direct.subject,
       conversation: json({ subject: direct.subject, messageIds }),
     },
-    // Its row has subject and bodies.
+    // Its row contains subject and bodies.
     { content: headersOf(options), copy: null },
   );
   return token;

@@ -12,10 +12,10 @@ export interface Reason {
 }
 
 /**
- * Fails a direct send permanently: releases its slot and creates a dead letter, so that a person can retry it. An
- * uncertain email that was to be sent again becomes uncertain again.
+ * Fails a direct send permanently: releases its slot and creates a dead letter, so that a person can retry it. A failed
+ * resend of an uncertain email makes it uncertain again.
  * @param email its row, locked
- * @param again true when an uncertain email was to be sent again
+ * @param again true for the resend of an uncertain email
  */
 export async function failDirectSend(
   tx: Tx,

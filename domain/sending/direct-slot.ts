@@ -7,7 +7,7 @@ import { freeFrom, readSeats, type Seat } from './seats.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { holdTitle } from './control/hold-codes.ts';
 
-/** A direct send that is due. Its row is locked. */
+/** A direct send that is due. The campaign's row is locked. */
 type DueDirectSend = Columns<
   'direct_sends',
   'id' | 'mailbox_id' | 'to_emails' | 'contact_id' | 'attempts' | 'send_mode'
@@ -30,8 +30,8 @@ interface Sender extends Columns<
 /**
  * Reserves a slot of the mailbox for a direct send: the first time that keeps the daily cap and the minimum gap to all
  * other emails. Unless `send_mode` is `smart`, releases reserved campaign slots that are in the way, because a person
- * waits for the reply. Their contacts ask for other slots. Returns `later` when the mailbox cannot send now, and
- * `never` when it is deleted.
+ * waits for the reply. Their contacts request new slots. Returns `later` when the mailbox cannot send now, and `never`
+ * when it is deleted.
  */
 export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<DirectSlot> {
   const mailboxId = email.mailbox_id;
@@ -62,7 +62,7 @@ async function readSender(tx: Tx, id: string, lock: '' | 'for no key update' = '
   return row;
 }
 
-/** Returns why a mailbox cannot send now and when to ask again, or undefined if it can send. */
+/** Returns the reason why a mailbox cannot send now, with the time of the next try; undefined if it can send. */
 function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> | undefined {
   const soon = tx.now.getTime() + RETRY_MS;
   if (sender.status !== 'active') return { kind: 'later', at: new Date(soon), why: message('wait.mailbox_off') };

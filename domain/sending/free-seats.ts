@@ -20,11 +20,11 @@ interface SeatSearch {
   except: readonly string[];
 }
 
-/** Number of extra mailboxes to lock, so that there is a choice by load. */
+/** Number of extra mailboxes to lock, for a choice by load. */
 const CHOICE = 15;
 /** Number of the organization's mailboxes to check, by free time, before a long pool is searched completely. */
 const NEAR = 2_000;
-/** Maximum number of spent days stored per mailbox. Older ones are computed again. */
+/** Maximum number of spent days stored per mailbox. Older values are computed again. */
 const MAX_SPENT = 20;
 
 /** Result of a search: locked mailboxes. */
@@ -35,17 +35,16 @@ interface FreeSeats {
 }
 
 /**
- * Locks the mailboxes of the pool that are free soonest; the longest-rested ones come first. Locks as many as needed
- * and some more for choice. Skips mailboxes locked by other transactions. Waits for a lock only if there is no other
- * mailbox.
+ * Locks the mailboxes of the pool that are free soonest, longest-rested first. Locks the needed number and some more
+ * for a choice. Skips mailboxes locked by other transactions. Waits for a lock only if there is no other mailbox.
  */
 export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearch, on: SeatDay): Promise<FreeSeats> {
   const { pool, family, needed } = search;
   const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
   // The count is part of the SQL text and no binding, because a cached plan must know that it may stop early.
   const count = needed === 1 ? 1 + CHOICE : 100 + CHOICE;
-  // Selects first and locks then, to learn whether further mailboxes are locked by others. Avoids searching an
-  // exhausted pool twice.
+  // Selects before locking, to learn whether other transactions hold further mailboxes. Avoids searching an exhausted
+  // pool twice.
   const lock = async (free: string): Promise<{ found: number; ids: string[] }> => {
     const [row] = await tx.org.sql<{ found: number; ids: string[] }>(
       `with found as materialized (${free} limit ${count}), locked as (
@@ -65,8 +64,7 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   };
   let isWhole = pool !== 'long';
   let { found, ids } = await lock(isWhole ? whole(family, pool) : near(family));
-  // Either mailboxes outside the pool are free sooner, or those of the pool have little quota left. Searches the whole
-  // pool.
+  // Mailboxes outside the pool are free sooner, or those of the pool have little quota left. Searches the whole pool.
   if (ids.length < needed && !isWhole) {
     isWhole = true;
     ({ found, ids } = await lock(whole(family, pool)));
@@ -79,8 +77,8 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
 }
 
 /**
- * Returns when the first other mailbox of the pool, held ones included, will be free. Undefined when the pool is empty.
- * Takes no locks.
+ * Returns the earliest time at which another mailbox of the pool, held ones included, is free. Undefined when the pool
+ * is empty. Takes no locks.
  * @param search.isLater true if no other mailbox is free now
  */
 export async function poolFreeAt(
@@ -123,7 +121,7 @@ function searchBindings(
 
 /**
  * Returns the key stored in `mailboxes.spent_days` when a mailbox has used up its share of a campaign's day. Later
- * searches skip the mailbox. A changed share, as after an edit, gives another key. Releasing a slot empties the list.
+ * searches skip the mailbox. Changing the share changes the key. Releasing a slot empties the list.
  */
 export function spentDay(campaignId: string, day: string, share: number): string {
   const hex = createHash('sha256').update(`${campaignId}/${day}/${share}`).digest('hex');

@@ -93,7 +93,7 @@ test.serial('nor does the place of a run in the queue for a daily limit, nor cal
     .first('id', 'mailbox_id');
   await world.deps.db('campaigns').where({ id: campaignId }).update({ max_new_leads_per_day: 100 });
   const campaign = (await world.deps.db('campaigns').where({ id: campaignId }).first()) as CampaignView;
-  // Puts one run in a queue. With empty queues a single statement ends the call.
+  // Adds one enrollment to a queue. With empty queues a single statement ends the call.
   const waiting_for = message('wait.at_step', {
     step: externalText('step 2 of 2'),
     what: message(LIMIT_REACHED.campaign),

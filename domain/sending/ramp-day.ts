@@ -7,8 +7,8 @@ const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ram
 
 /**
  * Returns the ramp level of a sending day. The first slot of the day raises the level ({@link advanceRamp}). A day
- * without slots raises nothing, for example when every mailbox is held or at its cap. Reads the row under lock, because
- * other transactions may have raised the level.
+ * without slots, for example when every mailbox is held or at its cap, does not raise the level. Reads the row under
+ * lock, because other transactions may have raised the level.
  */
 export async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], on: SeatDay): Promise<number> {
   if (!isRampBefore(campaign, on)) return campaign.ramp_level;
@@ -22,8 +22,8 @@ export async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], 
 }
 
 /**
- * Returns true if the ramp may still rise for a day. After an edit of the time zone the current day may be earlier than
- * `ramp_day`, which raises nothing.
+ * Returns true if the ramp may still rise for a day. After an edit of the time zone the current day may precede
+ * `ramp_day`; the level then does not rise.
  */
 export function isRampBefore(
   { ramp_enabled: ramped, ramp_day: latest }: CampaignInEffect['campaign'],
@@ -32,7 +32,7 @@ export function isRampBefore(
   return ramped && (latest === null || latest < day);
 }
 
-/** Raises the ramp level when the first slot of a day is reserved. Happens once a day. */
+/** Raises the ramp level when the first slot of a day is reserved. Runs once per day. */
 export async function advanceRamp(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<void> {
   await tx.org.sql(
     `update campaigns set ramp_day = :day, ramp_level = ${RAISED}

@@ -10,7 +10,7 @@ import type { CampaignView } from './campaign/campaign-view.ts';
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
 export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
   or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
-/** SQL: the time when a held mailbox returns, which is the later end of its holds for sending and reading. */
+/** SQL: the end of a mailbox's holds, which is the later one of sending and reading. */
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
 
 /**
@@ -75,7 +75,7 @@ interface SeatRow {
 /** The mailboxes of conversations that have begun, and the campaign's number of slots on the day. */
 export interface Decided {
   seats: Map<string, Seat>;
-  /** Held mailboxes whose hold ends, with its end. */
+  /** Held mailboxes whose hold has an end, with that time. */
   resting: Map<string, Date>;
   /** Number of the campaign's emails, and of first emails among them. */
   given: { campaign: number; campaign_new: number };
@@ -189,8 +189,8 @@ export async function readSeats(
 }
 
 /**
- * Returns the first time from `at` (epoch ms) on that keeps the minimum gap to all slots and the cap of the UTC day.
- * Waiting for another slot is extended by `spreadMs` if the following slot keeps its gap. Searches at most four days.
+ * Returns the first time from `at` (epoch ms) on that keeps the minimum gap to all slots and the cap of the UTC day. A
+ * later slot is delayed by up to `spreadMs` if the following slot keeps its gap. Searches at most four days.
  */
 export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
   const { taken, gapMs, cap, used } = seat;

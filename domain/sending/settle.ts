@@ -48,7 +48,7 @@ type HeldRow = SentRow & { lead_state: string | null; direct_state: string | nul
 const RETRY_BASE_MS = 60_000;
 const RETRY_CAP_MS = 3_600_000;
 
-/** Payload of the `email_sent` event, as far as known before sending. */
+/** Payload of the `email_sent` event, without the values known only after sending. */
 export interface SentFacts {
   campaign_id: string | null;
   step_id: string | null;
@@ -117,7 +117,8 @@ interface Answer {
 }
 
 /**
- * The next email must not reply to an uncertain one. Only its subject is stored, for a next email without a subject.
+ * The next email must not reply to an uncertain one. Only the email's subject is stored, for a following email without
+ * a subject.
  */
 const CONVERSATIONS = {
   sent: `coalesce(s.conversation, e.conversation)`,
@@ -143,7 +144,7 @@ const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
 
 /**
  * Settles an email that was sent (`sent`) or may have been sent (`uncertain`), in any state of its lead and campaign.
- * Uncertain emails are listed, and sent again only at a person's request. The step is completed either way.
+ * Uncertain emails are listed, and resent only at a person's request. The step is completed either way.
  * @param refused recipients of a direct send that the server refused while it accepted the email
  * @returns false when the token is no longer valid
  */
@@ -210,7 +211,7 @@ async function settleDirect(
   return true;
 }
 
-/** Lists an uncertain email in the campaign's log and as a dead letter, which sends the email again when replayed. */
+/** Lists an uncertain email in the campaign's log and as a dead letter. Replaying the dead letter resends the email. */
 async function listUncertain(tx: Tx, row: SentRow, reason: Message): Promise<void> {
   const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
   if (reliability.dlq_enabled)
@@ -243,7 +244,7 @@ export function sentFacts(
 }
 
 /**
- * Settles a temporary refusal: moves the slot, and the run waits for it. After the last attempt the email becomes a
+ * Settles a temporary refusal: moves the slot, for which the workflow waits. After the last attempt the email becomes a
  * dead letter and the lead fails. The attempts are also stored with the step run, so that a slot released by a pause or
  * a closed window does not reset the count. A lead finished in the meantime needs no slot. An uncertain email that was
  * attempted again becomes uncertain again, because the first attempt may have succeeded.
@@ -360,7 +361,7 @@ export async function settleFailed(ctx: Ctx, hold: Hold, code: string, reason: M
   });
 }
 
-/** Returns true if an unsent email is still to be sent. */
+/** Returns true if an unsent email must still be sent. */
 async function isWanted(tx: Tx, row: HeldRow): Promise<boolean> {
   if (row.lead_state === 'active' || row.direct_state === 'queued') return true;
   return row.enrollment_id === null && row.direct_state === null && (await isTestEmailWanted(tx.org, row.id));
@@ -375,7 +376,8 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
   if (row) return true;
   await lockTestRunOf(tx, hold.sendId);
   await lockDirectSend(tx, hold.sendId);
-  // The campaign was deleted while a worker had the email, or the email belongs to none. The row of the send is kept.
+  // The campaign was deleted while a worker sent the email, or the email belongs to no campaign. The row of the send is
+  // kept.
   const [alone] = await tx.org.sql(
     `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
     { id: hold.sendId },
@@ -401,7 +403,7 @@ async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {})
     .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null, updated_at: tx.now, ...more });
 }
 
-/** Makes an email uncertain again whose repeated attempt failed. A person may request another attempt. */
+/** Marks an email as uncertain again after a failed resend. A person may request another attempt. */
 async function returnToUncertain(tx: Tx, row: HeldRow, reason: Message): Promise<void> {
   await unclaim(tx, row);
   await releaseReservedSends(tx, { sendId: row.id });

@@ -20,9 +20,9 @@ interface TestEmail {
 }
 
 /**
- * Returns the claim's rows for the email of a test run, which has neither lead nor campaign in `sends`. The run takes
- * the place of the lead. A test is sent at any hour and in any status of the campaign, to the test's address and
- * without copies. Returns undefined for other emails.
+ * Returns the claim's rows for the email of a test run, which has no lead or campaign in `sends`. The run takes the
+ * place of the lead. A test is sent at any hour and in any status of the campaign, to the test's address and without
+ * copies. Returns undefined for other emails.
  */
 export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail | undefined> {
   const [row] = await tx.org.sql<Omit<TestEmail, 'enrollment'> & { run: Json }>(

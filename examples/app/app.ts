@@ -17,8 +17,8 @@ interface Action {
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * Starts the app. A repeated event id gets the first answer again, because Heron repeats a request whose answer it
- * missed.
+ * Starts the app. A repeated event id gets the first answer again, because Heron repeats a request if its answer was
+ * lost.
  */
 export function startApp(secret: () => string, port = 0): Promise<Server> {
   const answers = new Map<string, { demo_url: string; greeting: string }>();

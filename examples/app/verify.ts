@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
  * Returns true if a request comes from Heron: X-Service-Signature is `t=<unix seconds>,v1=<hex>`, the HMAC-SHA256 of
- * the time, a dot and the raw body, keyed with the connection's secret. It needs nothing else of Heron: copy this
- * function.
+ * the time, a dot and the raw body, keyed with the connection's secret. The function has no dependency on Heron, so it
+ * can be copied.
  * @param rawBody bytes as received, before parsing
  * @param toleranceSeconds maximum age of a request, against replays
  */

@@ -6,7 +6,7 @@ import { awayReply, deliveryReport, replyTo } from './letters.ts';
 import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
-/** Dependencies of an act. `draw` gives numbers from 0 to 1 that depend only on the person. */
+/** Dependencies of an act. `draw` returns numbers from 0 to 1 that depend only on the person. */
 export interface Scene {
   world: World;
   api: Heron;
@@ -95,7 +95,7 @@ export const acts = {
   buy: act('buys', async (letter, { api, diary, draw, campaignId }) => {
     // An event only counts for contacts that already wait, and a quick reader has the offer before that.
     await untilWaiting(api, campaignId, letter.to);
-    // The shop reports the order to Heron. The report includes the shop's order number, so repeating it cannot count
+    // The shop reports the order to Heron. The report includes the shop's order number, so a repetition cannot count
     // twice.
     const number = `N-${String(Math.floor(draw('order') * 1e9)).padStart(9, '0')}`;
     const body = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };

@@ -7,7 +7,7 @@ import { createUntil, type Result, type Until } from './chapter.ts';
 import type { Prepared } from './setup.ts';
 import type { World } from './world.ts';
 
-/** Permissions of the agent's key: read, and request runs. It cannot decide. */
+/** Permissions of the agent's key: read, and request runs. The key may not decide. */
 const RIGHTS = ['READ_EMAILS', 'READ_CAMPAIGNS', 'READ_CONTACTS', 'READ_RUNS', 'WRITE_RUNS', 'EXECUTE_RUNS'];
 export const READERS = ['ada@engines.example', 'grace@compilers.example', 'mary@stars.example'];
 const LATER_READERS = ['emmy@rings.example', 'hedy@radios.example'];
@@ -70,7 +70,7 @@ export async function runAgent(
   }
 }
 
-/** Makes the agent prepare another run, to two other readers, which is left waiting for a person. */
+/** Makes the agent prepare another run, to two other readers, which stays undecided. */
 export async function askForRun(
   { api }: Pick<Prepared, 'api'>,
   { apiUrl, sessionToken }: AgentOptions,

@@ -6,7 +6,7 @@ import { isFromHeron } from '../app/verify.ts';
 
 /** One call of an app_action step, as received by the app. */
 export interface AppCall {
-  /** X-Service-Event-Id: the same for every attempt of one step run. */
+  /** X-Service-Event-Id, equal for every attempt of one step run. */
   eventId: string;
   email: string;
   plan: string;
@@ -15,7 +15,7 @@ export interface AppCall {
   repeated: boolean;
 }
 
-/** The customer's own app: a small HTTP server that Heron asks for an offer. */
+/** The customer's own app: a small HTTP server from which Heron requests an offer. */
 export interface DemoApp {
   url: string;
   /** All calls that it answered. */

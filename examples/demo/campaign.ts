@@ -77,7 +77,7 @@ export function campaignBody(appConnectionId: string, waitMinutes: number): Body
         },
         wait_after: 0,
       },
-      // Without a subject it is a reply in the conversation of the first email.
+      // Without a subject the email is a reply in the conversation of the first one.
       { name: 'offer', body_plain: OFFER_TEXT, wait_after: 0 },
       {
         name: WAIT_STEP,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Expectation with its differences; none if it was met. */
+/** Expectation with its differences; none if the expectation holds. */
 export type Result = readonly [name: string, differences: string[]];
 
-/** Polls until there is an answer, and returns it. */
+/** Polls until there is a result, and returns it. */
 export type Until = <T>(what: string, ask: () => Promise<T | undefined | false>) => Promise<T>;
 
 /**

@@ -18,7 +18,7 @@ export interface Facts {
   record: ProductRecord;
   /** Time at which the product first reported a recipient as finished. */
   leftSeenAt: ReadonlyMap<string, Date>;
-  /** Suppressions made by the product: GET /v1/suppressions. */
+  /** Suppressions created by the product: GET /v1/suppressions. */
   suppressed: readonly { email: string; source: string }[];
   /** Product events: GET /v1/events. */
   events: readonly { name: string; data: { number?: string } }[];
@@ -27,7 +27,7 @@ export interface Facts {
   complaints: readonly string[];
 }
 
-/** Check that returns its differences as text; none if everything is as expected. */
+/** Check that returns its differences as text; none if the facts are as expected. */
 type Check = readonly [name: string, differences: (facts: Facts) => string[]];
 
 /** Final checks: each compares the product's numbers with an independent record. */
@@ -162,7 +162,7 @@ function lettersOfEveryWay({ people, letters }: Facts): string[] {
   ];
 }
 
-/** A recipient may opt out during the call of the app; its answer is then not used. */
+/** A recipient may opt out during the call of the app; the app's answer is then unused. */
 function appCalls({ record, app }: Facts): string[] {
   const line = (call: { eventId: string; email: string; offerCode: string | null }): string =>
     `${call.eventId} ${call.email} ${call.offerCode}`;
@@ -213,8 +213,8 @@ function threading({ letters }: Facts): string[] {
 }
 
 /**
- * An opt-out counts once the product has reported it. An email claimed before may still arrive; one claimed later is a
- * fault.
+ * An opt-out counts once the product has reported it. An email claimed before may still arrive; an email claimed later
+ * is a fault.
  */
 function afterTheFact({ people, diary, record, leftSeenAt }: Facts): string[] {
   const left = new Map([...leftSeenAt].filter(([email]) => people.get(email)?.role.ends !== 'completed'));

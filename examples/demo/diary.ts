@@ -30,7 +30,7 @@ export interface Diary {
   troubles: readonly string[];
   write: (deed: Deed, letter: Pick<Letter, 'to' | 'name'>, detail?: string) => void;
   complain: (trouble: string) => void;
-  /** Returns the people who did this, as `address/letter`. */
+  /** Returns the people who performed this action, as `address/letter`. */
   who: (deed: Deed) => Set<string>;
 }
 

@@ -10,15 +10,15 @@ const DAY_MS = 86_400_000;
 /** Tools of the company Northlight as local servers: a CRM, a chat and a calendar. */
 export type Tools = Awaited<ReturnType<typeof startTools>>;
 
-/** Starts the tools; `env` contains the settings by which Heron finds them. */
+/** Starts the tools; `env` contains the settings with their addresses for Heron. */
 export async function startTools() {
   return startDoubles(['close', 'discord', 'calendly']);
 }
 
 /**
  * Fourth chapter: a reader who waits for another email books a meeting. The sequence stops, a deal is created in the
- * CRM, and the chat gets a message. Each happens once, although the calendar reports the meeting twice and the CRM is
- * first unreachable.
+ * CRM, and the chat gets a message. Each effect happens once, although the calendar reports the meeting twice and the
+ * CRM is first unreachable.
  */
 export async function runIntegrations(
   { api }: Pick<Prepared, 'api'>,

@@ -10,8 +10,8 @@ const STAGES = [
 ];
 
 /**
- * Adds a deal and a run that waits for approval, which the chapters do not leave behind. Then requests a row for each
- * room of the dashboard from the API.
+ * Adds a deal and a run that waits for approval, which the chapters do not leave behind. After that it requests a row
+ * for each room of the dashboard from the API.
  * @returns a result per room, with a difference if the room is empty
  */
 export async function furnish(

@@ -1,8 +1,8 @@
 /**
  * `npm run demo`: a whole Heron, its outside world, and one campaign on examples/leads.csv, from start to final checks.
- * It needs no preparation and leaves nothing behind. Exit codes: 0 all checks passed; 1 failed; 130 interrupted.
- * npm run demo -- --keep    keeps it running for a browser, until Ctrl-C
- * npm run demo -- --full    includes everybody in the list, at a realistic pace
+ * It needs no preparation and removes all its files. Exit codes: 0 all checks passed; 1 failed; 130 interrupted. npm
+ * run demo -- --keep    keeps it running for a browser, until Ctrl-C npm run demo -- --full    includes everybody in
+ * the list, at a realistic pace
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,16 +42,16 @@ const SETTINGS = {
   // Mail servers, app and links are on this machine.
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
-  // Normally opens within seconds of the send count as a machine's. People are that quick here, so only the user agent
-  // decides.
+  // Normally opens within seconds of the send count as a machine's. People act so quickly in the demo that only the
+  // user agent decides.
   TRACKING_INSTANT_MS: '0',
   IMAP_POLL_MS: '1000',
   SMTP_UNREACHABLE_RETRY_MS: '1000',
   INTEGRATION_RETRY_BASE_MS: '1000',
-  // A run that waits for a person still waits when they have looked around.
+  // A run that waits for an approval still waits after a person has looked around.
   APPROVAL_EXPIRES_MS: '86400000',
   SHUTDOWN_GRACE_MS: '10000',
-  // Nobody reads the owner's mail here.
+  // Nobody reads the owner's mail in the demo.
   AUTH_LOGIN_CODE: 'off',
 };
 
@@ -138,13 +138,13 @@ async function main(): Promise<number> {
   } finally {
     clearInterval(vigil);
     if (options.keep || interruption.signal.aborted) say('\nTaking everything down.');
-    // Heron first, because it still uses the others while it finishes open work.
+    // Heron stops first, because it uses the other servers while it finishes open work.
     await stack?.stop();
     await Promise.all([app.stop(), shop.stop(), tools.closeAll(), world.stop()]);
   }
 }
 
-/** Ends the demo if a process ends unexpectedly, as nothing would follow. */
+/** Ends the demo if a process ends unexpectedly, because the demo could not continue. */
 function watchOver({ processes }: LocalStack): NodeJS.Timeout {
   return setInterval(() => {
     const gone = Object.values(processes).find((managed) => managed && managed.pid === undefined);
@@ -258,9 +258,7 @@ function readOptions(): { keep: boolean; full: boolean } {
   }
 }
 
-/**
- * Ctrl-C often arrives twice at once, from the terminal and from a parent program; only a later one forces the end.
- */
+/** Ctrl-C often arrives twice, from the terminal and from a parent program; only a later one forces the end. */
 function interrupt(): void {
   if (interruption.signal.aborted) return;
   interruption.abort(BY_HAND);

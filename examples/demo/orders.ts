@@ -17,8 +17,9 @@ interface OrderOptions {
 }
 
 /**
- * Fifth chapter: the owner buys a mailbox on a new domain. The provider creates it once it is paid, and the first email
- * is sent from it. A workspace without a plan may have ten mailboxes, so one of the others is removed first.
+ * Fifth chapter: the owner buys a mailbox on a new domain. The provider creates the mailbox after the payment, and the
+ * first email is sent from it. A workspace without a plan may have ten mailboxes, so one of the others is removed
+ * first.
  */
 export async function runOrder(
   { apiUrl, sessionToken, shop }: OrderOptions,

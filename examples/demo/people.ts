@@ -109,7 +109,7 @@ export const ROLES: readonly Role[] = [
     wait: 'timed_out',
     does: { hello: [scan([50, 400])] },
   },
-  // All others. Most mail is simply not read.
+  // All others. Most mail is only read or ignored.
   { name: 'does nothing', share: 1, ends: 'completed', gets: ['hello', 'offer', 'nudge'], wait: 'timed_out', does: {} },
 ];
 

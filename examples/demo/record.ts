@@ -1,6 +1,6 @@
 /**
- * The only file of the demo that reads PostgreSQL; everything else uses the REST API. It reads numbers per step and
- * email that have no public route yet.
+ * The only file of the demo that reads PostgreSQL; all others use the REST API. It reads numbers per step and email for
+ * which no public route exists yet.
  */
 import { connectRaw } from '../../db/connection.ts';
 
@@ -10,7 +10,7 @@ export interface SendRecord {
   step: string;
   state: string;
   messageId: string | null;
-  /** Time at which a worker claimed it; from then on it may be sent. */
+  /** Time at which a worker claimed the email; it may be sent from then on. */
   claimedAt: Date | null;
   sentAt: Date | null;
   openedAt: Date | null;

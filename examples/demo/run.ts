@@ -49,10 +49,7 @@ export interface Outcome {
 
 /** Time (ms) after which an unfinished campaign is presumed stuck; the checks show where. */
 const LIMIT_MS = 6 * 60_000;
-/**
- * Time (ms) within which the effects of the last emails appear (a click is counted once it is known not to be part of a
- * burst).
- */
+/** Time (ms) within which the effects of the last emails appear (a click is counted after the burst check). */
 const SETTLE_MS = 20_000;
 
 /**
@@ -111,7 +108,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   return { told, prepared, table };
 }
 
-/** Returns true once nobody has anything to do until the timeout: every lead has finished or waits for it. */
+/** Returns true once all leads have finished or wait for the timeout. */
 function isWaiting({ leads }: View, { people }: Prepared): boolean {
   return leads.every(
     (lead) =>
@@ -134,7 +131,7 @@ async function runCampaign(
   const diary = startDiary();
   const life = bringToLife(people, { world, api, diary, campaignId, pace: size.pace });
   const record = openRecord(databaseUrl);
-  // Recipients of the other chapters; every other email belongs to the campaign.
+  // Recipients of the other chapters; all other emails belong to the campaign.
   const elsewhere = new Set([...READERS, READER, ...readers.map(({ email }) => email)]);
   try {
     await dataOf(api.POST('/v1/campaigns/{id}/start', { params: { path: { id: campaignId } }, body: {} }));
@@ -170,7 +167,7 @@ async function runCampaign(
   }
 }
 
-/** Polls until nothing differs, at most {@link SETTLE_MS}. */
+/** Polls until there are no differences, at most {@link SETTLE_MS}. */
 async function settled(gather: () => Promise<Facts>, signal: AbortSignal): Promise<Facts> {
   const deadline = Date.now() + SETTLE_MS;
   for (;;) {

@@ -36,7 +36,7 @@ export interface Contact {
   email: string;
 }
 
-/** Everything that is ready before the campaign starts. */
+/** All objects prepared before the campaign starts. */
 export interface Prepared {
   api: Heron;
   apiKey: string;

@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 export interface Shop {
   sandbox: ProvisioningSandbox;
   stripe: StripeDouble;
-  /** Settings that make Heron buy there. */
+  /** Settings with which Heron buys from these stubs. */
   env: Record<string, string>;
   stop(): Promise<void>;
 }

@@ -3,8 +3,8 @@ export interface Size {
   /** Number of people per role; `all` assigns a role to every contact of the list, by shares. */
   perRole: number | 'all';
   /**
-   * Number of mailboxes, and how many of them are reserved for the second chapter. With 0 it shares those of the
-   * campaign.
+   * Number of mailboxes, and how many of them are reserved for the second chapter. With 0 the second chapter shares
+   * those of the campaign.
    */
   mailboxes: number;
   ownOfTrouble: number;

@@ -6,7 +6,7 @@ const PLAIN_WIDTH = 160;
 
 /** Running step of the demo. */
 interface Step {
-  /** Prints what has just been done. */
+  /** Prints a completed action. */
   say: (line: string) => void;
   /** Shows the progress. Outside of a terminal at most one line in five seconds is printed. */
   progress: (line: string) => void;
@@ -18,7 +18,7 @@ export interface StepList {
   begin: (title: string) => Step;
   /** Prints permanent lines, above the list on a terminal. */
   write: (text: string) => void;
-  /** Leaves the list as it is and starts an empty one. */
+  /** Leaves the list unchanged and starts an empty one. */
   close: () => void;
 }
 

@@ -7,12 +7,12 @@ import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
 const PATIENCE_MS = 120_000;
-/** Danish as it is typed without å, æ and ø: she asks not to be written to again. */
+/** Danish typed without å, æ and ø: the writer opts out. */
 const REPLY = 'Lad vaere med at skrive til mig igen.\n\nVenlig hilsen\nFreja';
 
 /**
  * Second chapter: the mail server is unreachable when the campaign starts, and one mailbox has reached its provider's
- * limit. The only reply asks to stop, in Danish without accents. No recipient may miss an email.
+ * limit. The only reply is an opt-out in Danish without accents. No recipient may miss an email.
  */
 export async function runTrouble(
   { api, readers, troubleMailboxIds }: Pick<Prepared, 'api' | 'readers' | 'troubleMailboxIds'>,

@@ -21,7 +21,7 @@ export interface View {
 
 /** Follows a campaign. */
 interface Watch {
-  /** Takes a snapshot, and records who was first seen as finished and when. */
+  /** Takes a snapshot, and records people first seen as finished, with the time. */
   look(): Promise<View>;
   /** Time at which an answer of the product first reported a recipient as finished, which is later than the fact. */
   readonly leftSeenAt: ReadonlyMap<string, Date>;

@@ -18,7 +18,7 @@ export interface Letter {
   references: readonly string[];
   subject: string;
   text: string;
-  /** Parts that a mail program finds in it: the open-tracking image, links, the List-Unsubscribe URL. */
+  /** Parts that a mail program finds in the email: the open-tracking image, links, the List-Unsubscribe URL. */
   pixel: string | undefined;
   links: readonly string[];
   oneClick: string | undefined;
@@ -33,25 +33,25 @@ export interface World {
   addMailbox: MailWorld['addMailbox'];
   /** All emails that the mail server accepted, oldest first: the reference for the product. */
   letters: readonly Letter[];
-  /** Emails that do not belong to the campaign; there should be none. */
+  /** Emails that do not belong to the campaign; must be empty. */
   strangers: readonly string[];
   /** Returns the emails to these addresses. */
   lettersTo(addresses: readonly string[]): Letter[];
   onLetter(listener: (letter: Letter) => void): void;
-  /** Makes the server answer 550 to mail for this address from now on. */
+  /** Makes the server answer 550 to mail for this address, from then on. */
   refuse(address: string): void;
-  /** Makes the provider report from now on that this mailbox has reached its daily limit. */
+  /** Makes the provider report that this mailbox has reached its daily limit, from then on. */
   limit(mailbox: string): void;
   /** Makes the mail server unreachable and reachable again. `attempts` counts connections in between. */
   outage: { begin(): void; end(): void; readonly attempts: number };
-  /** Puts mail into the inbox of one of the senders. */
+  /** Adds mail to the inbox of one of the senders. */
   answer(mailbox: string, raw: Buffer | string): void;
   stop(): Promise<void>;
 }
 
 /**
- * A mailbox sends at most 100 campaign emails a day, and a free workspace has ten. So, as usual for large campaigns,
- * some names exist at several domains.
+ * A mailbox sends at most 100 campaign emails a day, and a free workspace has ten. So some names exist at several
+ * domains, as usual in large campaigns.
  */
 const NAMES = ['mia', 'noah', 'lena', 'paul', 'ines'];
 const DOMAINS = ['northlight.example', 'trynorthlight.example'];

@@ -21,7 +21,7 @@ export interface Inbox {
   letters: () => readonly ShownLetter[];
   find: (id: number) => ShownLetter | undefined;
   receive(message: ReceivedMessage): Promise<void>;
-  /** Puts the recipient's answer into the mailbox that the email came from. */
+  /** Adds the recipient's answer to the mailbox that sent the email. */
   answer(letter: ShownLetter, words: string): Promise<void>;
 }
 

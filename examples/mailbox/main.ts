@@ -1,8 +1,8 @@
 /**
  * `npm run mailbox`: mail servers for trying Heron. An SMTP and an IMAP server for one mailbox, and a page that shows
- * every email and answers it. Everything is on 127.0.0.1; no email leaves this machine, whatever its address.
- * MAILBOX_SMTP_PORT, MAILBOX_IMAP_PORT, MAILBOX_PAGE_PORT    other ports than 2525, 1143 and 8025
- * A port in use is replaced by a free one, unless a setting requires it.
+ * every email and answers it. All servers listen on 127.0.0.1; no email leaves this machine, regardless of its address.
+ * MAILBOX_SMTP_PORT, MAILBOX_IMAP_PORT, MAILBOX_PAGE_PORT    other ports than 2525, 1143 and 8025 A port in use is
+ * replaced by a free one, unless a setting requires it.
  */
 import { once } from 'node:events';
 import { exitWithNpm } from '../../local/exit-with-npm.ts';
@@ -24,7 +24,7 @@ try {
   const inbox = createInbox(mailbox);
   mail.onMessage((message) => void inbox.receive(message));
   const page = await startPage(inbox, ports.page);
-  // Registered before it reports that it is up, because the waiting program may stop it at once.
+  // Registered before it reports readiness, because the waiting program may stop it immediately.
   const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   process.stdout.write(
     `${[
@@ -48,7 +48,7 @@ try {
 }
 
 /**
- * Returns the port of a setting, or the usual one, or a free one if that is in use.
+ * Returns the port of a setting, or the default one, or a free one if that is in use.
  * @throws Error naming the setting when its port is in use
  */
 async function choosePort(setting: string, usual: number): Promise<number> {

@@ -1,6 +1,7 @@
 /**
- * A receiver of webhooks, in plain Node: `HERON_WEBHOOK_SECRET=whsec_… node bundle/run.mjs examples/webhook/receiver.ts`.
- * Prints a line for each event. docs/tutorials/first-webhook.md shows the endpoint that it needs.
+ * A receiver of webhooks, in plain Node: `HERON_WEBHOOK_SECRET=whsec_… node bundle/run.mjs
+ * examples/webhook/receiver.ts`. Prints a line for each event. docs/tutorials/first-webhook.md shows how to create its
+ * endpoint.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { isFromHeron } from '../app/verify.ts';
@@ -16,7 +17,7 @@ interface WebhookEvent {
 
 const { HERON_WEBHOOK_SECRET: secret, PORT = '4200' } = process.env;
 if (!secret) throw new Error('Set HERON_WEBHOOK_SECRET to the secret of the endpoint');
-/** Ids of events that were handled. A program of yours keeps them in its database. */
+/** Ids of events that were handled. A real program stores them in its database. */
 const handled = new Set<string>();
 
 createServer((request, response) => {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { newId } from '../ids.ts';
 import { BlobMissing, type BlobStore } from './store.ts';
 
-/** Marker file in the root. Its id tells processes if they see the same folder. */
+/** Marker file in the root. Processes compare its id to check that they use the same folder. */
 const MARK = '.heron-files';
 const CHUNK_BYTES = 256 * 1024;
 /** Pattern of a key: folders and a file name. No key can point outside the root. */
@@ -22,7 +22,7 @@ export function diskStore(root: string): BlobStore {
   return {
     async put(key, bytes) {
       const path = pathOf(key);
-      // Never creates the root: an empty folder in place of an unmounted volume must be reported as an error.
+      // Never creates the root, because an empty folder in place of an unmounted volume must be reported as an error.
       await assertFolder(root);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const draft = `${path}.${newId()}`;
@@ -81,7 +81,7 @@ async function assertFolder(root: string): Promise<void> {
   if (!found?.isDirectory()) throw new Error(`${root} (BLOB_ROOT) is not there, or is no folder`);
 }
 
-/** Syncs the folder to disk. After a power cut, a renamed file is found only if its folder was synced too. */
+/** Syncs the folder to disk. After a power failure, a renamed file is found only if its folder was synced too. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -21,7 +21,7 @@ export interface BlobStores {
   close(): void;
 }
 
-/** Creates the stores from the settings. Nothing is opened before its first use. */
+/** Creates the stores from the settings. The store is opened at its first use. */
 export function openBlobStores(config: Config): BlobStores {
   const stores = {
     disk: config.BLOB_ROOT ? diskStore(config.BLOB_ROOT) : undefined,

@@ -10,13 +10,13 @@ export interface BlobStore {
   put(key: string, bytes: Buffer): Promise<void>;
   /**
    * Reads the bytes of a key from an offset on.
-   * @throws BlobMissing when nothing is stored under the key
+   * @throws BlobMissing when the key does not exist
    */
   read(key: string, fromByte?: number): AsyncIterable<Buffer>;
   /** Deletes the bytes of a key. A missing key is no error. */
   remove(key: string): Promise<void>;
   /**
-   * Returns an identifier of this storage. It is the same text for two processes exactly if both see the same files.
+   * Returns an identifier of this storage. Two processes get the same text exactly if they use the same files.
    * @param mark true writes the marker if it is missing; with false, storage without a marker gives null
    */
   place(mark: boolean): Promise<string | null>;
@@ -28,7 +28,7 @@ export interface BlobStore {
   close(): void;
 }
 
-/** Nothing is stored under a key. */
+/** Thrown when no blob exists under the key. */
 export class BlobMissing extends Error {
   constructor(key: string) {
     super(`there is no file under ${key}`);

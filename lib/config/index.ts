@@ -21,8 +21,8 @@ export class ConfigError extends Error {
 
 /**
  * Reads and checks every setting.
- * @param names reads these settings only; the others have their default and no fault
- * @throws ConfigError listing all faults at once
+ * @param names reads only these settings; the others get their default and no fault
+ * @throws ConfigError with all faults
  */
 export function loadConfig(
   env: Record<string, string | undefined> = process.env,
@@ -44,9 +44,9 @@ export function loadConfig(
 }
 
 /**
- * Reads the settings of the tracking process. It serves strangers, so with APP_ENV=prod it reads TRACKING_SETTINGS only,
- * and refuses to start with a secret of another process.
- * @throws ConfigError listing all faults at once
+ * Reads the settings of the tracking process. It serves strangers, so with APP_ENV=prod it reads TRACKING_SETTINGS
+ * only, and refuses to start with a secret of another process.
+ * @throws ConfigError with all faults
  */
 export function loadTrackingConfig(env: Record<string, string | undefined> = process.env): Config {
   if (env.APP_ENV !== 'prod') return loadConfig(env);
@@ -60,7 +60,7 @@ export function loadTrackingConfig(env: Record<string, string | undefined> = pro
 /** Names of the settings given by the environment. All other settings have their default. */
 const GIVEN = new WeakMap<Config, ReadonlySet<string>>();
 
-/** Returns true if the environment gave the setting, so that its value is not the default. */
+/** Returns true if the environment contains the setting, so that its value is not the default. */
 export function isGiven(config: Config, name: SettingName): boolean {
   return GIVEN.get(config)?.has(name) ?? false;
 }
@@ -81,7 +81,7 @@ function knownSettings(env: Record<string, string | undefined>, names: ReadonlyS
   return { ...known, ...publicUrls(known), ...credentialKeys(known) };
 }
 
-/** Returns the public URLs that PUBLIC_HOST sets, as far as they have no value of their own. */
+/** Returns the public URLs derived from PUBLIC_HOST, except those with their own value. */
 function publicUrls({ PUBLIC_HOST: host, ...known }: Record<string, string>): Record<string, string> {
   if (host === undefined) return {};
   const names: SettingName[] = ['API_PUBLIC_URL', 'APP_URL', 'REALTIME_PUBLIC_URL'];

@@ -34,8 +34,8 @@ export const SENSITIVE = new Set([
 ]);
 
 /**
- * Default values published with the source, for a first try on one machine. Boot refuses them when APP_ENV is `prod`,
- * unless ALLOW_INSECURE_DEFAULTS is set.
+ * Default values published with the source, for a first try on one machine. Processes refuse to start with them when
+ * APP_ENV is `prod`, unless ALLOW_INSECURE_DEFAULTS is set.
  */
 export const PUBLISHED_DEFAULTS: Record<string, string> = {
   AUTH_SECRET: 'heron-development-auth-secret-change-me',

@@ -69,9 +69,9 @@ export const settingsSchema = z.object({
   EMAIL_VERIFICATIONS_PER_MINUTE: count.min(1).default(300),
   /**
    * Makes the built-in check also ask the address's mail server if it accepts mail for the address. It uses SMTP on
-   * port 25, in the name of this address of yours, and sends no mail. The address given here must accept mail. Unset,
-   * no mail server is asked. Many networks block port 25, and many probes harm the reputation of the IP address: keep
-   * probing off the machine that sends.
+   * port 25, in the name of this address of yours, and sends no mail. The address given here must accept mail. If
+   * unset, no mail server is contacted. Many networks block port 25, and many probes harm the reputation of the IP
+   * address: keep probing off the machine that sends.
    */
   EMAIL_VERIFICATION_PROBE_FROM: z.email('must be an email address').toLowerCase().optional(),
   /**
@@ -91,8 +91,8 @@ export const settingsSchema = z.object({
   /** Maximum number of database connections of each process. */
   DB_POOL_MAX: count.min(2).default(20),
   /**
-   * Keeps the plans of frequent statements on each connection. Switch it off behind a pooler that assigns connections
-   * per transaction.
+   * Keeps the plans of frequent statements on each connection. Disable it behind a pooler that assigns connections per
+   * transaction.
    */
   DB_PREPARED_STATEMENTS: flag.default(true),
   /**
@@ -420,7 +420,7 @@ export const settingsSchema = z.object({
   ORG_CAMPAIGNS_PER_DAY: count.default(200),
   /**
    * Maximum number of campaign tests (POST /v1/campaigns/:id/test) that one API key or application may start per UTC
-   * day. Keys made by it are included, people are not counted. 0 is unlimited.
+   * day. Keys created with it are included, people are not counted. 0 is unlimited.
    */
   CREDENTIAL_TESTS_PER_DAY: count.default(50),
   /**

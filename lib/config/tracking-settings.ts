@@ -1,6 +1,6 @@
 import type { SettingName } from './settings.ts';
 
-/** Settings that the tracking process uses. A test fails when it reads another one. */
+/** Settings that the tracking process uses. A test fails if the process reads another setting. */
 export const TRACKING_SETTINGS: ReadonlySet<string> = new Set<SettingName>([
   'APP_ENV',
   'ALLOW_INSECURE_DEFAULTS',

@@ -27,7 +27,7 @@ const REFUSED_IPV4 = [
   '240.0.0.0/4', // reserved, with the broadcast address
 ];
 
-/** All global unicast IPv6 space that IANA has opened so far. Everything else is refused. */
+/** All global unicast IPv6 space that IANA has opened so far. All other addresses are refused. */
 const GLOBAL_IPV6 = ['2000::/3'];
 
 /**
@@ -49,7 +49,7 @@ const globalIpv6 = blockList(GLOBAL_IPV6, 'ipv6');
 const refusedIpv6 = blockList(REFUSED_IPV6, 'ipv6');
 
 /**
- * Returns true if `ip` is a global unicast address, to which a tenant may direct a request. Denies by default: anything
+ * Returns true if `ip` is a global unicast address, to which a tenant may direct a request. Denies by default: any text
  * that is not a plain IPv4 or IPv6 literal (octal or short forms, a zone index, an empty string) is not public.
  */
 export function isPublicAddress(ip: string): boolean {

@@ -31,10 +31,10 @@ const NEXT_ADDRESS_AFTER_MS = 500;
 
 /**
  * Opens a connection to the host of `url`. Resolves the name, checks every address, and connects to these checked
- * addresses, alternating between IPv4 and IPv6. Then it negotiates TLS 1.2 or later with the certificate verified
- * against the host name. Verification cannot be disabled, not even by NODE_TLS_REJECT_UNAUTHORIZED. When `signal`
- * fires, its reason is thrown and the socket destroyed. `onPhase` is called at the start of each phase, so that the
- * caller knows in which phase a timeout happened.
+ * addresses, alternating between IPv4 and IPv6. After that it negotiates TLS 1.2 or later, with the certificate
+ * verified against the host name. Verification cannot be disabled, not even by NODE_TLS_REJECT_UNAUTHORIZED. When
+ * `signal` fires, its reason is thrown and the socket destroyed. `onPhase` is called at the start of each phase, so
+ * that the caller knows in which phase a timeout happened.
  * @throws EgressError `dns`, `blocked`, `connect` or `tls`; or the reason of `signal`
  */
 export async function dial(
@@ -69,7 +69,7 @@ export async function dial(
   onPhase('tls');
   const tls = connectTls({
     socket: tcp,
-    // Name expected in the certificate. SNI must not be an IP literal, so then only `host` is verified.
+    // Name expected in the certificate. SNI must not contain an IP literal; for an IP literal, only `host` is verified.
     host: hostname,
     servername: isIP(hostname) === 0 ? hostname : '',
     secureContext: options.secureContext,
@@ -80,7 +80,7 @@ export async function dial(
   return { socket: tls, address, timings: { ...timings, tlsMs: performance.now() - connectedAt } };
 }
 
-/** Resolves like `promise`, or rejects with the reason of `signal` as soon as it fires. */
+/** Settles like `promise`, or rejects with the reason of `signal` when it is aborted. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -103,7 +103,7 @@ async function established(
 ): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
     socket.once(event, resolve);
-    // Never removed: a connection reset while the socket changes owners must not become an uncaught exception.
+    // Never removed: a connection reset during the transfer of the socket must not become an uncaught exception.
     socket.on('error', (error) => reject(describe(errorCode(error))));
     socket.once('close', () => reject(describe('ECONNRESET')));
   });

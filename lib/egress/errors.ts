@@ -3,7 +3,7 @@ import { render } from '../../messages/render.ts';
 
 /**
  * Reason for a request without a response:
- * - `blocked`: the URL or an address behind it is forbidden;
+ * - `blocked`: the URL or one of its addresses is forbidden;
  * - `dns`, `connect`, `tls`: the name, the TCP connection or the TLS handshake failed;
  * - `timeout`: the total time ran out, in any phase;
  * - `too_large`: the response headers exceed the limit;
@@ -12,13 +12,13 @@ import { render } from '../../messages/render.ts';
  */
 export type EgressErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'too_large' | 'protocol' | 'aborted';
 
-/** Phase that an attempt reached. Each phase starts only if the one before it succeeded. */
+/** Phase that an attempt reached. Each phase starts only if the previous one succeeded. */
 export type EgressPhase = 'check' | 'dns' | 'connect' | 'tls' | 'exchange';
 
 /**
  * A failed outbound attempt. The tenant may see `said`; `message` is the same text in English. Both contain no resolved
- * address and nothing that the other side sent. `code` is the system's own error code (`ECONNREFUSED`,
- * `CERT_HAS_EXPIRED`), if any. `cause` is omitted on purpose: the text of Node's network errors contains addresses.
+ * address and no data from the other side. `code` is the system's own error code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`),
+ * if any. `cause` is deliberately omitted, because the text of Node's network errors contains addresses.
  */
 export class EgressError extends Error {
   override readonly name = 'EgressError';

@@ -120,7 +120,7 @@ const wide = (text: string) =>
     .join('');
 const percent = (text: string) => [...text].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('');
 
-/** Every form that inet_aton has ever accepted as an IPv4 address. */
+/** Every form of an IPv4 address that inet_aton has ever accepted. */
 const spelledIpv4 = fc
   .record({
     address: ipv4,
@@ -130,7 +130,7 @@ const spelledIpv4 = fc
   })
   .map(({ address, parts, bases, dress }) => {
     const bytes = address.toByteArray();
-    // The last part stands for all remaining bytes.
+    // The last part contains all remaining bytes.
     const numbers = [...bytes.slice(0, parts - 1), bytes.slice(parts - 1).reduce((sum, byte) => sum * 256 + byte, 0)];
     const plain = numbers
       .map((value, index) => {
@@ -193,7 +193,7 @@ const namedCase: fc.Arbitrary<Case> = fc.tuple(names, answers).map(([host, addre
   resolved: addresses.map(String),
 }));
 
-/** Counts sockets while `work` runs: a refused request must not even start to connect. */
+/** Counts sockets during `work`: a refused request must not even start to connect. */
 async function countingSockets(work: () => Promise<void>): Promise<number> {
   let opened = 0;
   const count = () => void (opened += 1);
@@ -231,7 +231,7 @@ test.serial(
             return;
           }
           seen.refused += 1;
-          // The request itself is also refused, before anything is opened.
+          // The egress also refuses the request itself, before it opens a socket.
           const error = await egress
             .request({ method: 'POST', url: given.url, body: 'x', timeoutMs: 5_000, maxResponseBytes: 10 })
             .then(

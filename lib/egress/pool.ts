@@ -23,7 +23,7 @@ interface PoolLimits {
    * 30 s.
    */
   idleMs: number;
-  /** Maximum number of unused connections over all origins. Beyond it the longest unused is closed. */
+  /** Maximum number of unused connections over all origins. Beyond it the longest unused connection is closed. */
   maxIdle: number;
 }
 
@@ -31,14 +31,17 @@ interface PoolLimits {
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_SERVER_IDLE_MS = 30_000;
 
-/** The pooled connection closed before anything was written to it. The request may be sent on another connection. */
+/**
+ * Thrown when the pooled connection closed before any byte was written to it. The request may be sent on another
+ * connection.
+ */
 export class StaleConnectionError extends Error {
   override readonly name = 'StaleConnectionError';
 }
 
 /**
  * Pool of connections that wait for their next request. It holds one undici client per connection instead of undici's
- * own pool, which opens connections by itself. Here every new connection belongs to one request, with its deadline,
+ * own pool, which opens connections by itself. So every new connection belongs to one request, with its deadline,
  * timings and failure reason.
  */
 export class ConnectionPool {
@@ -99,7 +102,7 @@ export class ConnectionPool {
     if (oldest) this.discard(oldest);
   }
 
-  /** Closes `connection` at once, even in the middle of an exchange. */
+  /** Closes `connection` immediately, even during an exchange. */
   discard(connection: Connection): void {
     void destroy(connection);
   }

@@ -101,7 +101,7 @@ test('refuses a URL, a literal and a name that are not public before any connect
 test('rebinding: one lookup per connection, and the connection goes to what that lookup said', async (t) => {
   const checked = await httpReceiver(t, (_message, response) => response.end('checked'));
   let asked = 0;
-  // Nothing listens on 127.0.0.2, so a second lookup would make the request fail.
+  // No server listens on 127.0.0.2, so a second lookup would make the request fail.
   const lookup = () => Promise.resolve([++asked === 1 ? '127.0.0.1' : '127.0.0.2']);
   const egress = unsafeEgress(t, { lookup });
   const request = { ...AMPLE, url: `http://rebind.example.com:${checked.port}/` };

@@ -41,8 +41,8 @@ export const lookupBySystem: Lookup = async (hostname) => {
 
 /**
  * Resolves `hostname` (canonical, IPv6 without brackets; a literal is not looked up). Refuses the whole name if any of
- * its addresses is not public: a private address beside a public one is an attack. With `allowPrivate` every address
- * passes.
+ * its addresses is not public: a private address beside a public one is an attack. With `allowPrivate` every address is
+ * accepted.
  * @throws EgressError `dns` when the name has no address, `blocked` when one of them is not public
  */
 export async function resolveChecked(

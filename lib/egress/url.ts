@@ -11,8 +11,8 @@ export interface OutboundUrlPolicy {
    */
   allowUnsafe?: boolean;
   /**
-   * An app's `allowed_webhook_domains`, also applied with `allowUnsafe`. Absent: no domain rule. Empty: nothing is
-   * allowed.
+   * An app's `allowed_webhook_domains`, also applied with `allowUnsafe`. Absent: no domain rule. An empty list allows
+   * no host.
    */
   allowedDomains?: readonly string[];
 }
@@ -23,8 +23,8 @@ type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: Message }
 const MAX_URL_LENGTH = 2048;
 const MAX_HOSTNAME_LENGTH = 253;
 const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-// Characters that the WHATWG parser silently drops or rewrites. With them the stored text would differ from the
-// requested URL.
+// Characters that the WHATWG parser silently drops or rewrites. With such characters the stored text would differ from
+// the requested URL.
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 
 /** Suffixes that by standard or custom never name a host on the public Internet. */
@@ -44,8 +44,8 @@ const LOCAL_SUFFIXES = new Set([
 
 /**
  * Checks an outbound URL without DNS: https on port 443 with a public host, unless the policy allows more. IPv4 in
- * octal, hex, decimal or short form is judged by the address it stands for. The resolved addresses are not checked
- * here, but by the egress on every new connection.
+ * octal, hex, decimal or short form is checked by its numeric address. The resolved addresses are not checked here, but
+ * by the egress on every new connection.
  */
 export function checkOutboundUrl(input: string | URL, policy: OutboundUrlPolicy = {}): OutboundUrlCheck {
   const text = String(input);
@@ -72,7 +72,7 @@ export function checkOutboundUrl(input: string | URL, policy: OutboundUrlPolicy 
 
 /**
  * Returns true if `domains` covers `hostname` (canonical, as in `URL.hostname`). An entry matches exactly that host. An
- * entry with a leading dot matches the apex and every subdomain. An empty list matches nothing.
+ * entry with a leading dot matches the apex and every subdomain. An empty list matches no host.
  */
 export function hostMatchesDomains(hostname: string, domains: readonly string[]): boolean {
   return domains.some((entry) => {
@@ -104,7 +104,7 @@ export function publicHostProblem(hostname: string): Message | undefined {
   return undefined;
 }
 
-/** Returns the host of `url` as resolvers and sockets expect it: IPv6 literals without brackets. */
+/** Returns the host of `url` in the form for resolvers and sockets: IPv6 literals without brackets. */
 export function bareHostname(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
 }

@@ -29,12 +29,12 @@ export interface ImapOptions {
 }
 
 /**
- * Reason why a mailbox cannot be read: the server refused the sign-in (`auth`), could not be reached (`unreachable`),
- * or sent an answer that cannot be handled (`protocol`).
+ * Reason why a mailbox cannot be read: the server refused the sign-in (`auth`), was unreachable (`unreachable`), or
+ * sent an invalid answer (`protocol`).
  */
 type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
 
-/** Ability without which a mailbox cannot be read: opening the INBOX, UIDVALIDITY, fetching messages. */
+/** Capability that reading a mailbox requires: opening the INBOX, UIDVALIDITY, fetching messages. */
 type ImapNeed = 'select' | 'uidvalidity' | 'fetch';
 
 /** Stage that a connection reached. */
@@ -134,8 +134,8 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
 }
 
 /**
- * Runs commands of an open conversation. Ends the conversation if the server is silent for `silenceMs` in the middle of
- * them. A server may take long for a large message, but it must keep sending.
+ * Runs commands of an open conversation. Ends the connection if the server is silent for `silenceMs` during them. A
+ * server may take long for a large message, but it must keep sending.
  * @throws ImapError unreachable when the server went silent, or the error of `work`
  */
 export async function withSilenceLimit<T>(client: ImapFlow, silenceMs: number, work: () => Promise<T>): Promise<T> {
@@ -181,7 +181,7 @@ export function imapError(error: unknown, target?: ImapTarget): ImapError {
   return new ImapError('protocol', 'session', message('mailboxes.not_understood'));
 }
 
-/** Returns the server's words as a message; undefined if there are none. */
+/** Returns the server's text as a message; undefined if there is none. */
 function saidBy(responseText: string | undefined, target: ImapTarget | undefined): Message | undefined {
   const words = clip(target ? withoutSecrets(responseText ?? '', target) : (responseText ?? ''));
   return words === '' ? undefined : message('words', { words });
@@ -196,7 +196,7 @@ interface Fault {
   message?: string;
 }
 
-/** Response codes (RFC 5530) of a sign-in refused temporarily, which say nothing about the password. */
+/** Response codes (RFC 5530) of a temporary sign-in refusal, which is no evidence about the password. */
 const PASSING = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG', 'CONTACTADMIN', 'THROTTLED']);
 
 function openingError(error: unknown, target: ImapTarget): ImapError {

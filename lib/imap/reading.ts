@@ -3,18 +3,18 @@ import { message } from '../../messages/index.ts';
 import { DAY_MS } from '../clock.ts';
 import { ImapError, imapError, MAX_MESSAGE_BYTES } from './connect.ts';
 
-/** Optional abilities of a server, by their names in the protocol. Reading falls back where they are missing. */
+/** Optional abilities of a server, by their names in the protocol. Reading uses a fallback if they are missing. */
 export type ImapLack = 'UIDNEXT' | 'SEARCH' | 'SEARCH SINCE' | 'INTERNALDATE';
 
 /** Message numbers per FETCH when a folder is read from its end without SEARCH. */
 const BLOCK = 500;
-/** Newest messages that the check tries to fetch. A single one may be damaged. */
+/** Number of newest messages that the check tries to fetch. A single one may be damaged. */
 const CHECKED = 3;
 
 /** A folder that was opened for reading. */
 interface OpenFolder {
   uidValidity: number;
-  /** UID that the server assigns next, if the server tells. */
+  /** UID that the server assigns next, if the server reports it. */
   uidNext: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface FetchedMessage {
 }
 
 /**
- * Opens a folder read-only. UIDVALIDITY that SELECT does not give is requested with STATUS.
+ * Opens a folder read-only. If SELECT gives no UIDVALIDITY, STATUS requests it.
  * @throws ImapError with `needs` when the server refuses the folder or gives no UIDVALIDITY
  */
 export async function openFolder(client: ImapFlow, path: string): Promise<OpenFolder> {
@@ -61,7 +61,7 @@ async function nextUid(client: ImapFlow, { uidNext }: OpenFolder, lacks: Set<Ima
 /** Returns the UIDs of the open folder above `after`, lowest first. */
 export async function uidsAfter(client: ImapFlow, after: number, lacks: Set<ImapLack>): Promise<number[]> {
   const found = await search(client, { uid: `${after + 1}:*` }, 'SEARCH', lacks);
-  // `n:*` names the last message even when its UID is below n (RFC 3501 section 9).
+  // `n:*` includes the last message even if its UID is below n (RFC 3501 section 9).
   if (found) return found.filter((uid) => uid > after).sort((a, b) => a - b);
   const uids: number[] = [];
   // UIDs ascend with message numbers, so the first known one ends the walk.
@@ -74,8 +74,8 @@ export async function uidsAfter(client: ImapFlow, after: number, lacks: Set<Imap
 
 /**
  * Returns the lowest UID of mail received since a time; without such mail, the UID that the server will assign next. A
- * message whose date is unknown counts as received since. Without SEARCH SINCE the folder is read from its end, up to
- * the first 500 messages that are all older.
+ * message with an unknown date counts as newer. Without SEARCH SINCE the folder is read from its end, up to the first
+ * 500 messages that are all older.
  */
 export async function firstUidSince(
   client: ImapFlow,
@@ -122,8 +122,8 @@ export async function fetchMessage(
 }
 
 /**
- * Tries everything that reading needs in the INBOX, and returns what the server lacks without keeping Heron from
- * reading. FETCH cannot be tried in an empty INBOX.
+ * Tries every required command in the INBOX, and returns missing optional capabilities of the server. FETCH cannot be
+ * tried in an empty INBOX.
  * @throws ImapError with `needs` when reading is impossible
  */
 export async function checkReading(client: ImapFlow): Promise<ImapLack[]> {
@@ -160,7 +160,7 @@ async function fetchDated(
   } catch (error) {
     if (!isRefusal(client, error)) throw error;
     const fetched = await client.fetchOne(uid, plain, { uid: true });
-    // A refusal for a moment must not replace the server's dates for the whole connection.
+    // A temporary refusal must not replace the server's dates for the whole connection.
     const dated = await orRefused(client, client.fetchOne(uid, { uid: true, internalDate: true }, { uid: true }));
     if (dated === false) lacks.add('INTERNALDATE');
     return fetched ? { ...fetched, ...(dated ? { internalDate: dated.internalDate } : {}) } : undefined;
@@ -209,7 +209,7 @@ function existing(client: ImapFlow): number {
   return client.mailbox ? client.mailbox.exists : 0;
 }
 
-/** UIDs of a search, or undefined if the server refuses it. A refused search must not look like an empty one. */
+/** UIDs of a search, or undefined if the server refuses it. A refused search must not be mistaken for an empty one. */
 async function search(
   client: ImapFlow,
   query: SearchObject,

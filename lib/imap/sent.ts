@@ -53,8 +53,8 @@ async function appendToSent(client: ImapFlow, raw: Buffer): Promise<boolean> {
 }
 
 /**
- * Looks for a message in the Sent folder. Returns `unknown` if the mailbox cannot be read or has no such folder. A
- * mailbox that keeps no copies gives `absent` for every message, so only `found` is proof.
+ * Looks for a message in the Sent folder. Returns `unknown` if the mailbox cannot be read or has no Sent folder. In a
+ * mailbox that keeps no copies the result is `absent` for every message, so only `found` is proof.
  */
 export async function findInSent(
   target: ImapTarget,
@@ -82,7 +82,7 @@ export async function saveToSent(target: ImapTarget, raw: Buffer, options: ImapO
 }
 
 /**
- * Signs in and tries everything that reading needs. Returns what the server lacks and reading can do without.
+ * Signs in and tries every command that reading requires. Returns missing optional capabilities.
  * @throws ImapError with `needs` when the mailbox cannot be read
  */
 export async function verifyImap(target: ImapTarget, options: ImapOptions): Promise<ImapLack[]> {

@@ -114,7 +114,7 @@ function fateOf(error: unknown, { signedIn }: Progress): MailFate {
 }
 
 /**
- * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, or requests the account from SES. Sends nothing.
+ * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, or requests the account from SES. Sends no message.
  * @throws Error with the server's own text
  */
 export async function signInToTransport(config: Config): Promise<void> {

@@ -7,8 +7,8 @@ import type { SmtpSession } from './session.ts';
 const POLL_MS = 50;
 
 /**
- * Counts the sessions of each mail host, over all mailboxes. If there is no room for a new session, the longest idle
- * session is closed.
+ * Counts the sessions of each mail host, over all mailboxes. At the limit, the longest idle session is closed for a new
+ * one.
  */
 export class HostSessions {
   readonly #max: number;

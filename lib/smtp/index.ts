@@ -23,23 +23,25 @@ export interface SmtpSenderOptions extends SessionOptions {
 }
 
 export interface SendOptions {
-  /** Time limit (ms) for everything: waiting for a session, opening it, the message. Nothing is sent after it. */
+  /**
+   * Time limit (ms) for waiting for a session, opening it and sending the message together. No byte is sent after it.
+   */
   timeoutMs?: number;
   /**
-   * Called when the server has the whole message except its end, directly before the end is sent. Only after this
-   * moment can a repetition reach the recipient twice. The end is sent only if the callback returns true. It may be
-   * called again if the session is lost in between.
+   * Called when the server has the whole message except its end, directly before the end is sent. Only after this call
+   * can a repetition reach the recipient twice. The end is sent only if the callback returns true. It may be called
+   * again if the session breaks in between.
    */
   beforeEnd?: () => Promise<boolean>;
 }
 
 /** Sends over pooled sessions, per mailbox. Create one per process. */
 export interface SmtpSender {
-  /** Takes a permit for one email to a host (host:port) if one is free now. Call it before the email is claimed. */
+  /** Takes a permit for one email to a host (host:port) if one is free. Call it before the email is claimed. */
   acquireNow(host: string, tenant: string): Permit | undefined;
   /**
-   * Variant of {@link acquireNow} that waits briefly for a permit. Without one it returns the time (ms) after which to
-   * retry.
+   * Variant of {@link acquireNow} that waits briefly for a permit. Without a permit it returns the time (ms) after
+   * which to retry.
    */
   acquire(host: string, tenant: string): Promise<Permit | { retryInMs: number }>;
   /** Signs in and out again, to check if a mailbox can send. Never throws. */
@@ -51,15 +53,13 @@ export interface SmtpSender {
 }
 
 const VERIFY_MS = 30_000;
-/**
- * Maximum time (ms) that an email waits in the worker for a permit of a responsive host. Then it is retried later.
- */
+/** Maximum time (ms) that an email waits in the worker for a permit of a responsive host. It is then retried later. */
 const PATIENCE_MS = 500;
 const FREE: Permit = { release: () => {} };
 
 /**
  * Creates a sender. nodemailer's own pool re-queues a message when a connection drops, even after the body was sent. A
- * campaign email must not be sent twice, so sessions are pooled here and each message is tried once.
+ * campaign email must not be sent twice, so this sender pools sessions itself and tries each message once.
  */
 export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   const { maxSessions = 4, maxMessages = 100, idleMs = 8_000, limits } = options;
@@ -123,8 +123,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
 }
 
 /**
- * Returns true if a kept session had been closed by the server meanwhile. Nothing was sent, so another session may be
- * tried.
+ * Returns true if the server had closed a pooled session in the meantime. The message was not sent, so another session
+ * may be tried.
  */
 function isFarewell(outcome: SmtpOutcome): boolean {
   return (

@@ -5,12 +5,12 @@ import { render } from '../../messages/render.ts';
 export type SmtpOutcome =
   /**
    * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID, with
-   * angle brackets, that the server assigned in place of ours. It is absent if the answer names none.
+   * angle brackets, that the server assigned in place of ours. Absent if the answer contains none.
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
   /**
-   * The server refused, so nothing was sent. `permanent` means a 5xx answer. `reason` is set if the refusal is not in the
-   * server's words; `response` is empty then.
+   * The server refused the message, so it was not sent. `permanent` means a 5xx answer. `reason` is set if the refusal
+   * is not in the server's words; `response` is then empty.
    */
   | {
       kind: 'refused';
@@ -20,11 +20,11 @@ export type SmtpOutcome =
       permanent: boolean;
       reason?: Message;
     }
-  /** The conversation broke before the message was sent. Nothing was sent. */
+  /** The conversation broke before the message was sent. The message was not sent. */
   | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; reason: Message }
-  /** The caller did not let the message end. The server must drop the part it has, so nothing was sent. */
+  /** The caller did not let the message end. The server must discard an incomplete message, so it was not sent. */
   | { kind: 'withheld'; reason: Message }
-  /** The end of the message was being sent, but no answer came. The message may have been sent. */
+  /** The end of the message was being sent, but no answer arrived. The message may have been sent. */
   | { kind: 'unknown'; reason: Message };
 
 /** Every outcome except acceptance and a message withheld by the caller. */
@@ -35,7 +35,7 @@ export function reasonOfFault(fault: SmtpFault): Message {
   return fault.kind === 'refused' ? (fault.reason ?? message('words', { words: clip(fault.response) })) : fault.reason;
 }
 
-/** A recipient that the server refused while it accepted others. */
+/** A recipient that the server refused while it accepted other recipients. */
 export interface RejectedRecipient {
   /** Address as in the envelope. */
   recipient: string;
@@ -54,7 +54,7 @@ export interface SmtpTarget {
   accessToken?: string;
 }
 
-/** nodemailer's error of a failed conversation. */
+/** nodemailer's error of a failed session. */
 export interface ConversationError extends Error {
   code?: string;
   command?: string;
@@ -64,7 +64,7 @@ export interface ConversationError extends Error {
   said?: Message;
 }
 
-/** Wraps the outcome of a broken conversation. Thrown only inside this folder. */
+/** Wraps the outcome of a broken session. Thrown only inside this folder. */
 export class SmtpFailure extends Error {
   readonly outcome: SmtpFault;
 
@@ -122,7 +122,7 @@ export function openingFault(error: ConversationError, clean: (words: string) =>
  */
 export function sendingFault(error: ConversationError, { handedOver }: { handedOver: boolean }): SmtpFault {
   const code = error.responseCode ?? 0;
-  // A 421 closes the channel before or instead of an answer. It also counts as a refusal.
+  // A 421 closes the channel before or instead of an answer. Such an answer also counts as a refusal.
   if (code >= 400) {
     const stage = error.command === 'RCPT TO' ? 'recipient' : error.command === 'MAIL FROM' ? 'sender' : 'data';
     return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
@@ -142,7 +142,7 @@ const SES_HOST = /^email-smtp(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d+)\.amazonaws\.
 
 /**
  * Returns the Message-ID, with angle brackets, that a server names in its answer. Relays that replace the sender's
- * Message-ID (Microsoft 365, Amazon SES) name the new one there, and replies refer to it.
+ * Message-ID (Microsoft 365, Amazon SES) return the new one in this answer, and replies refer to it.
  * @param host the server's name in the mailbox's settings
  */
 export function assignedIdIn(response: string, host: string): string | undefined {

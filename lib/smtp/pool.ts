@@ -11,9 +11,7 @@ interface PoolLimits {
   idleMs: number;
 }
 
-/**
- * Session pool of one mailbox. At most `maxSessions` are in use or being opened. Waiting calls are served in order.
- */
+/** Session pool of one mailbox. At most `maxSessions` are in use or being opened. Waiting calls are served in order. */
 export class SessionPool {
   readonly #limits: PoolLimits;
   readonly #onEmpty: () => void;
@@ -29,7 +27,7 @@ export class SessionPool {
   }
 
   /**
-   * Takes an idle session or opens a new one. Return it with {@link give}.
+   * Takes an idle session or opens a new one. Return the session with {@link give}.
    * @param until deadline (performance.now(), ms) for getting a session
    * @throws SmtpFailure
    */

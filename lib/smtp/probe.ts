@@ -9,7 +9,7 @@ export interface ProbeOptions {
   allowPrivate: boolean;
   /** Host name given in EHLO. */
   name: string;
-  /** Address given in MAIL FROM. It should be able to receive mail. */
+  /** Address given in MAIL FROM. The address should be able to receive mail. */
   from: string;
   /** Timeout (ms) of the whole conversation, including the host look-up but not the QUIT. */
   timeoutMs: number;
@@ -23,9 +23,9 @@ export interface ProbeReply {
 }
 
 /**
- * - `asked`: the reply to each recipient, in order; fewer if the server ended the conversation;
- * - `refused`: the server refuses the conversation; with its reply and the refused command;
- * - `unreachable`: no conversation was established, or it broke before the first recipient.
+ * - `asked`: the reply to each recipient, in order; fewer if the server ended the session;
+ * - `refused`: the server refuses the session; with its reply and the refused command;
+ * - `unreachable`: no session was established, or it broke before the first recipient.
  */
 type ProbeResult =
   | { kind: 'asked'; replies: ProbeReply[] }
@@ -39,9 +39,10 @@ const MAX_REPLY_LINES = 100;
 const MAX_WORDS = 1_000;
 
 /**
- * Asks a mail server if it would accept mail for addresses: EHLO, MAIL FROM, RCPT TO for each, QUIT. Never sends DATA,
- * so no mail is sent. The host is checked like every outbound host, and the connection goes to the checked address.
- * Uses clear text, because nothing signs in and the content reveals no more than the DNS queries. Never throws.
+ * Asks a mail server whether it would accept mail for addresses: EHLO, MAIL FROM, RCPT TO for each, QUIT. Never sends
+ * DATA, so no mail is sent. The host is checked like every outbound host, and the connection goes to the checked
+ * address. Uses clear text, because there is no sign-in and the content reveals no more than the DNS queries. Never
+ * throws.
  * @param recipients addresses of one line each, without angle brackets
  */
 export async function probeRecipients(
@@ -144,7 +145,7 @@ class Conversation {
     throw new Error('What the server said is no reply');
   }
 
-  /** Sends QUIT and waits briefly for the server to close. Then the socket is closed in any case. */
+  /** Sends QUIT and waits briefly for the server to close. The socket is then closed in any case. */
   async end(): Promise<void> {
     if (!this.#broken) this.#socket.end('QUIT\r\n');
     if (!this.#socket.closed)

@@ -66,7 +66,7 @@ async function given(
   };
 }
 
-/** Makes a server that acts at the `nth` occurrence of one moment, and otherwise behaves well. */
+/** Creates a server that acts at the `nth` occurrence of one moment, and otherwise behaves correctly. */
 const at = (moment: SmtpMoment, todo: SmtpMove, nth?: number): ScriptedSmtpOptions => ({
   move: (now, _line, count) => (now === moment && (nth === undefined || count === nth) ? todo : 'ok'),
 });
@@ -170,7 +170,7 @@ test('a refusal followed by a cut line gives its answer at once and leaves the p
     );
     for (const id of ['1', '2', '3']) {
       const outcome = await send(id, ['bad@example.org']);
-      // With pipelining the answer counts only once DATA is answered too, which never happens.
+      // With pipelining the answer counts only after the answer to DATA, which never arrives.
       if (pipelined) t.like(outcome, { kind: 'unreachable' });
       else t.like(outcome, { kind: 'refused', stage: 'recipient', code: 550, permanent: true });
     }
@@ -357,7 +357,7 @@ test('whatever a server does, the outcome agrees with its record, and every mess
               throw new Error(`${ids[index]} ${JSON.stringify(outcome)}, taken ${times} times`);
             if (times > 1) throw new Error(`${ids[index]} taken ${times} times`);
           }
-          // The pool still works: messages are sent again once the server behaves and the kept sessions are used up.
+          // The pool still works: messages are sent once the server behaves and the kept sessions are used up.
           calm = true;
           await eventually(async () => (await send('after')).kind === 'accepted');
         } finally {
@@ -414,7 +414,7 @@ test('the end of a message waits until the caller allows it, when the server has
   let asked = 0;
   const beforeEnd = async () => {
     asked += 1;
-    // If the end had been sent already, the server would have received it before this whole other message.
+    // If the end had already been sent, the server would have received it before this whole other message.
     t.is((await send('marker')).kind, 'accepted');
     t.deepEqual(server.taken, ['marker'], 'nothing is taken before');
     return true;
@@ -451,7 +451,7 @@ test('a line that breaks before the end has handed nothing over', async (t) => {
   const envelope = { from: 'sam@example.com', to: ['a@example.org'] };
   const beforeEnd = async () => {
     server.cutAll();
-    // By the time this whole other message is sent, the cut has been noticed too.
+    // When this whole other message is sent, the disconnect has also been noticed.
     await (marker = send('marker'));
     return true;
   };

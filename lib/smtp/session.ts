@@ -22,7 +22,7 @@ export interface SessionOptions {
   name?: string;
   /** Timeout (ms) for each of: connecting, the greeting, the sign-in. */
   connectTimeoutMs?: number;
-  /** Milliseconds of silence after which the connection is given up. */
+  /** Milliseconds of silence after which the connection is closed. */
   socketTimeoutMs?: number;
 }
 
@@ -35,7 +35,7 @@ export interface Envelope {
 type Done = (error?: Error | null, value?: unknown) => void;
 type Login = Parameters<SMTPConnection['login']>[0];
 
-/** One authenticated SMTP conversation. Messages are sent one after another. */
+/** One authenticated SMTP session. Messages are sent one after another. */
 export class SmtpSession {
   readonly #connection: SMTPConnection;
   readonly #resetTimeout: number;
@@ -57,7 +57,7 @@ export class SmtpSession {
     });
     connection.on('end', () => {
       this.closed = true;
-      // Waits until the answer that ended the conversation has been reported.
+      // Waits until the answer that ended the session has been reported.
       setImmediate(() => this.#broken(new Error('The conversation ended')));
     });
   }
@@ -114,7 +114,7 @@ export class SmtpSession {
 
   /**
    * Submits one message. Never throws.
-   * @param until deadline (performance.now(), ms): then nothing more is sent and no answer is awaited
+   * @param until deadline (performance.now(), ms): afterwards no further byte is sent and no answer is awaited
    * @param beforeEnd called when the server has the rest of the message; returns true if the message may end
    */
   async send(
@@ -127,8 +127,8 @@ export class SmtpSession {
     let begun = false;
     let withheld: Message | undefined;
     let handedOver = false;
-    // The library writes the final dot when this stream ends. Before the dot no server may deliver. After it silence
-    // proves nothing.
+    // The library writes the final dot when this stream ends. Before the dot no server may deliver. After this time
+    // silence proves nothing.
     const body = new Readable({
       read() {
         if (!begun) {
@@ -197,7 +197,7 @@ export class SmtpSession {
     }
   }
 
-  /** Sends QUIT, unless the connection is gone, and lets the socket close. */
+  /** Sends QUIT, unless the connection is closed, and lets the socket close. */
   close(): void {
     if (!this.closed) this.#connection.quit();
     this.#abort();
@@ -232,8 +232,8 @@ export class SmtpSession {
 }
 
 /**
- * Returns the credentials for signing in. After a refusal the library requests a new access token. There is none, so it
- * gets an error that the server has refused, which the mailbox then shows.
+ * Returns the credentials for signing in. After a refusal the library requests a new access token. No such server
+ * exists, so the session gets a refusal, which the mailbox then shows.
  */
 function loginOf({ username, password, accessToken }: SmtpTarget): Login {
   if (accessToken === undefined) return { user: username, pass: password };

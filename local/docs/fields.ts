@@ -14,12 +14,12 @@ interface JsonField {
 /** A field of the data of an event or a trigger. */
 interface Field {
   key: string;
-  /** Such as `string`, `uuid`, `number or null`. */
+  /** Type such as `string`, `uuid`, `number or null`. */
   type: string;
   description: string;
 }
 
-/** Fields of an object in their order. Of several alternatives these are the fields of the first. */
+/** Fields of an object in their order. For several alternatives these are the fields of the first. */
 export function fieldsOf(schema: z.ZodType): Field[] {
   const json = z.toJSONSchema(schema, { io: 'input' }) as {
     anyOf?: { properties: Record<string, JsonField> }[];

@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: writes the pages of docs/reference that are made from the sources. With `--check`, which the linter runs,
- * it names the pages that are stale, and exits with 1 then.
+ * `npm run docs`: generates pages of docs/reference from the sources. With `--check`, which the linter runs, it names
+ * the stale pages and then exits with 1.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,9 @@
 const WIDTH = 120;
 
-/** Wraps a paragraph, or an item of a list, at 120 columns, but not inside code. Later lines have the indent of `prefix`. */
+/**
+ * Wraps a paragraph, or an item of a list, at 120 columns, but not inside code. Later lines have the indent of
+ * `prefix`.
+ */
 export function wrap(text: string, prefix = ''): string {
   const lines: string[] = [];
   let line = prefix;
@@ -20,5 +23,5 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Last lines of the head of every page that is made from the sources. */
+/** Last lines of the head of every generated page. */
 export const MADE = '`npm run docs` makes this page from the sources. Do not edit it.';

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { showProgress } from './progress.ts';
 
 /**
- * Time (ms) without progress after which a download is given up. Some networks do not refuse connections, but drop them
- * silently.
+ * Time (ms) without progress after which a download is abandoned. Some networks drop connections silently instead of
+ * refusing them.
  */
 const STALL_MS = 20_000;
 const POLL_MS = 250;
 const REASON_LINES = 3;
 
 /**
- * Waits for a process that downloads into `folder`, and shows the amount received. Kills the process when nothing
+ * Waits for a process that downloads into `folder`, and shows the amount received. Kills the process when no data
  * arrives for 20 seconds.
  * @param label prefix of its log lines
- * @param child process whose standard error is read; a string that it sends as a message is its reason
+ * @param child process whose standard error is read; a string sent by it as a message is its reason
  * @throws Error with its reason when it fails, or when the download stalls
  */
 export async function awaitDownload(

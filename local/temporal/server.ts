@@ -35,7 +35,7 @@ const DYNAMIC_CONFIG = [
   'matching.enableMigration=true',
 ];
 
-/** With these a file is as fast as memory and still survives kill -9. */
+/** With these settings a file is as fast as memory and still survives kill -9. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
 interface TemporalServerOptions {
@@ -44,9 +44,9 @@ interface TemporalServerOptions {
   cli: TemporalCli;
   /** File that keeps the state across restarts. Default: in memory. */
   dbFile?: string;
-  /** gRPC port. Default: a free one. */
+  /** gRPC port. Defaults to a free port. */
   port?: number;
-  /** Port of the web UI. Default: a free one. */
+  /** Port of the web UI. Defaults to a free port. */
   uiPort?: number;
   /** True disables the web UI. */
   headless?: boolean;
@@ -70,7 +70,7 @@ export interface TemporalServer {
 
 /**
  * Starts Temporal's development server on 127.0.0.1 with Heron's search attributes. Resolves once namespace and
- * attributes answer over gRPC. It ends with this process, however that ends.
+ * attributes answer over gRPC. The server ends with this process, even after a crash.
  * @throws Error with the last lines of the server's log when it is not healthy within a minute
  */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {

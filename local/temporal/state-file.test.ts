@@ -15,7 +15,7 @@ import { chooseStateFileServer } from './state-file.ts';
 
 const OLD = TEMPORAL_FROM_GO.server;
 const PATIENCE_MS = 60_000;
-/** Long enough (ms) to be open while the servers change. */
+/** Duration (ms) of a timer that stays open while the servers change. */
 const TIMER_MS = 20_000;
 
 /**

@@ -18,7 +18,7 @@ const PARTS = ['-wal', '-shm', ''];
 interface StateFileOptions {
   /** State file of the development server, with the server version beside it. The server must be stopped. */
   dbFile: string;
-  /** True upgrades to the pinned version, and starts with an empty file if that cannot read this one. */
+  /** True upgrades to the pinned version, and starts with an empty file if that version cannot read this one. */
   upgrade: boolean;
   log: (line: string) => void;
   environment?: CliEnvironment;
@@ -28,14 +28,14 @@ interface StateFileOptions {
 
 interface SettledStateFile {
   cli: TemporalCli;
-  /** True if the file was moved aside: its runs must be restarted from PostgreSQL by `reconcile`. */
+  /** True if the file was moved aside: its workflows must be restarted from PostgreSQL by `reconcile`. */
   startedOver: boolean;
 }
 
 /**
- * Chooses the server of an installation, which keeps its first version whatever `temporal` is on PATH. If the machine
- * no longer has that version, the pinned one takes over after it has opened a copy of the file; the old file is kept as
- * a backup.
+ * Chooses the server of an installation, which keeps its first version regardless of the `temporal` on PATH. If the
+ * machine no longer has that version, the pinned one takes over after it has opened a copy of the file; the old file is
+ * kept as a backup.
  * @throws Error naming both versions and the solution when no server here can read the file
  * @throws PackageMismatchError when a download is not the pinned one
  */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Oldest server inside a CLI that supports everything Heron's workflows use. */
+/** Oldest server in a CLI with all features that Heron's workflows use. */
 const OLDEST_SERVER = [1, 27] as const;
 
 interface CliVersions {

@@ -26,7 +26,7 @@ export const billing = {
   'order.payment_expired.fix': 'Ein neues Angebot einholen und noch einmal bestellen.',
   'order.payment_failed': 'Die Zahlung wurde abgelehnt',
   'order.payment_failed.fix': 'Mit einem anderen Zahlungsmittel noch einmal bestellen.',
-  'order.subscription_ended': 'Das Abonnement ist zu Ende, und damit die Postfächer',
+  'order.subscription_ended': 'Das Abonnement ist zu Ende, also enden auch die Postfächer',
   'order.subscription_ended.fix': 'Neue Postfächer bestellen.',
   'order.month_unpaid': 'Ein Monat der Bestellung wurde nicht bezahlt; ihre Postfächer sind angehalten',
   'order.month_unpaid.fix': 'Die gemailte Rechnung bezahlen; dann senden die Postfächer wieder.',
@@ -47,17 +47,17 @@ export const billing = {
   'renewal.payment_required.fix':
     'Unter checkout_url bezahlen, bevor die Registrierung endet; bis 30 Tage danach gibt eine Zahlung die Postfächer wieder frei.',
   'renewal.request_failed': 'Der Anbieter nannte tagelang keinen Preis der Verlängerung',
-  'renewal.request_failed.fix': 'Die Betreiber fragen, ob der Anbieter erreichbar ist; er wird jeden Tag neu gefragt.',
+  'renewal.request_failed.fix': 'Die Betreiber fragen, ob der Anbieter erreichbar ist. Heron fragt jeden Tag neu an.',
   'renewal.refused': 'Der Anbieter verlängert die Domain nicht; Bezahltes wird erstattet',
   'renewal.refused_because': 'Der Anbieter verlängert die Domain nicht ({code}); Bezahltes wird erstattet',
   'renewal.refused.fix':
     'Den Anbieter nach dem Grund fragen, dann die Arbeit neu starten (POST /v1/tasks/dlq/:id/replay).',
   'renewal.failed': 'Die Verlängerung ist bezahlt, und der Anbieter bestätigt sie seit Tagen nicht',
   'renewal.failed.fix':
-    'Die Betreiber den Anbieter fragen lassen; er wird jeden Tag neu gefragt, und endet die Domain, wird erstattet.',
+    'Die Betreiber bitten, beim Anbieter nachzufragen. Heron fragt jeden Tag neu an und erstattet die Zahlung, wenn die Domain endet.',
   'refund.refused': 'Die Erstattung kam nicht zustande ({code}): {reason}',
   'refund.refused.fix':
-    'Beim Zahlungsanbieter erstatten, der es dann Heron meldet; oder die Arbeit neu starten, um noch einmal zu fragen.',
+    'Die Zahlung beim Zahlungsanbieter erstatten, der es dann Heron meldet. Oder die Arbeit neu starten, um die Erstattung noch einmal anzufordern.',
   'refund.no_payment': 'der Anbieter kennt keine Zahlung',
   'refund.not_through': 'die Erstattung ging nicht durch',
   'refund.late': 'sie geschah nicht in zwei Wochen',

@@ -10,7 +10,7 @@ export const campaignFindings = {
   'finding.spf_open.fix': 'Den SPF-Eintrag mit ~all oder -all enden lassen.',
   'finding.dkim_missing': '{domains}: kein DKIM-Schlüssel unter einem üblichen Selektor',
   'finding.dkim_missing.fix':
-    'Beim Mailanbieter die DKIM-Signatur einschalten und den Schlüssel veröffentlichen; steht er unter einem eigenen Selektor, ist nichts zu tun.',
+    'Beim Mailanbieter die DKIM-Signatur einschalten und den Schlüssel veröffentlichen. Hat der Schlüssel einen ungewöhnlichen Selektor, ist nichts zu tun.',
   'finding.dmarc_missing': '{domains}: kein DMARC-Eintrag',
   'finding.dmarc_missing.fix':
     'Bei _dmarc.<Domain> einen TXT-Eintrag „v=DMARC1; p=none; rua=mailto:<eigene Adresse>“ veröffentlichen.',
@@ -58,9 +58,9 @@ export const campaignFindings = {
   'finding.step_no_connection.fix': 'Im Schritt eine Verbindung wählen.',
   'finding.step_unreachable': 'Kein Weg führt zu diesem Schritt',
   'finding.step_unreachable.fix': 'Einen Schritt mit ihm verbinden oder ihn löschen.',
-  'finding.wait_unbounded': 'Der Schritt wartet ohne Ende auf sein Ereignis',
+  'finding.wait_unbounded': 'Der Schritt wartet ohne Frist auf sein Ereignis',
   'finding.wait_unbounded.fix': 'Eine längste Wartezeit angeben.',
-  'finding.wait_timeout_unrouted': 'Kein Weg führt weiter, wenn die Wartezeit abläuft: Dort endet der Weg des Leads',
+  'finding.wait_timeout_unrouted': 'Kein Weg führt weiter, wenn die Wartezeit abläuft: Dort endet die Sequenz',
   'finding.wait_timeout_unrouted.fix': 'Einen Weg für den Ablauf der Wartezeit anlegen oder dort aufhören lassen.',
   'finding.campaign_variable_missing.no_lead': 'Kein Lead der Kampagne hat das Feld {field}',
   'finding.campaign_variable_missing.no_lead.fix':
@@ -88,7 +88,7 @@ export const campaignFindings = {
     'Die Adressen von {count, number} von {open, number} Leads ({share, number} %) sind nicht geprüft',
   'finding.list_unverified.fix': 'Die Liste vor dem Senden prüfen.',
   'finding.list_role_addresses':
-    '{count, number} von {open, number} Leads ({share, number} %) sind Adressen einer Stelle wie info@',
+    '{count, number} von {open, number} Leads ({share, number} %) sind Funktionsadressen wie info@',
   'finding.list_role_addresses.fix': 'An Menschen schreiben: diese Adressen ersetzen.',
   'finding.list_free_mail':
     '{count, number} von {open, number} Leads ({share, number} %) haben eine private Adresse bei einem Freemail-Anbieter',
@@ -98,7 +98,7 @@ export const campaignFindings = {
   'finding.list_in_other_campaigns.fix':
     'Diese Leads aus einer der Kampagnen entfernen oder campaign_overlap.mode auf hold setzen: Dann wartet jeder auf die andere Kampagne.',
   'finding.list_held_elsewhere':
-    '{count, number} von {open, number} Leads ({share, number} %) sind auch Leads einer anderen aktiven Kampagne: Jeder wartet hier, solange er dort unterwegs ist',
+    '{count, number} von {open, number} Leads ({share, number} %) sind auch Leads einer anderen aktiven Kampagne. Sie warten hier, bis sie dort fertig sind',
   'finding.list_held_elsewhere.fix': 'campaign_overlap.mode auf warn setzen, damit sie sofort beginnen.',
   'finding.daily_limit_high':
     '{busy, number} von {count, number} Postfächern dürfen am Tag mehr als {most, number} E-Mails der Kampagne senden',
@@ -107,7 +107,7 @@ export const campaignFindings = {
   'finding.schedule_never_opens.fix': 'Tage und Uhrzeiten setzen oder das Enddatum verschieben.',
   'finding.schedule_projection':
     'Die ersten E-Mails an {waiting, plural, one {einen Lead} other {# Leads}} brauchen {days, plural, one {einen Tag} other {# Tage}}, bis etwa {finish, date, moment}',
-  'finding.schedule_no_capacity': 'An einem ganzen Sendetag können die Postfächer nichts senden',
+  'finding.schedule_no_capacity': 'An einem ganzen Sendetag können die Postfächer keine E-Mail senden',
   'finding.schedule_no_capacity.fix': 'Das Limit der Postfächer anheben oder die Sendezeiten erweitern.',
   'finding.schedule_too_short.end':
     'Die ersten E-Mails an {waiting, plural, one {einen Lead} other {# Leads}} gehen nicht alle vor dem Enddatum ab: Die Postfächer können {capacity, number} am Tag senden',
@@ -116,10 +116,10 @@ export const campaignFindings = {
   'finding.schedule_too_short.end.fix': 'Das Enddatum verschieben, Postfächer hinzufügen oder das Tageslimit anheben.',
   'finding.schedule_too_short.years.fix':
     'Das Enddatum verschieben, Postfächer hinzufügen oder das Tageslimit anheben.',
-  'finding.ab_variant_single': 'Nur die Variante „{name}“ ist aktiv: Sie geht an alle, und nichts wird verglichen',
+  'finding.ab_variant_single': 'Nur die Variante „{name}“ ist aktiv, also gibt es keinen Vergleich',
   'finding.ab_variant_single.fix': 'Eine weitere Variante anlegen oder aktivieren.',
   'finding.ab_variant_unused': 'Die Variante „{name}“ hat das Gewicht 0 und wird nie gesendet',
-  'finding.ab_variant_unused.fix': 'Ihr ein Gewicht geben oder sie ausschalten.',
+  'finding.ab_variant_unused.fix': 'Ein Gewicht über 0 setzen oder die Variante ausschalten.',
   'finding.content_score_low': '{step}: Der Text erreicht {score, number} von 100, weniger als {least, number}',
   'finding.content_score_low.fix': 'Den Text verbessern; die Hinweise zum Text sagen, wo.',
   'finding.content': '{step}: {issue}{shown}',
@@ -129,9 +129,9 @@ export const campaignFindings = {
   'finding.campaign_invalid.branch.fix': 'Den Schritt ändern.',
   'finding.campaign_variable_missing.copy': '{field} {line, number}:{column, number}: {fault}',
   'finding.campaign_variable_missing.copy.fix': 'Den Schritt ändern.',
-  'preflight.passes.launch': 'Nichts hält die Kampagne vom Start ab',
+  'preflight.passes.launch': 'Die Kampagne kann starten',
   'preflight.passes.sending_domains': 'Die Absenderdomains haben SPF, DKIM und DMARC und nehmen E-Mails an',
-  'preflight.passes.tracking_domain': 'Links und Öffnungen werden erfasst, wie sie sollen',
+  'preflight.passes.tracking_domain': 'Links und Öffnungen können erfasst werden',
   'preflight.passes.unsubscribe': 'Empfänger können sich abmelden',
   'preflight.passes.content': 'Der Text liest sich wie ein Brief',
   'preflight.passes.variables': 'Jeder Lead hat die Felder, die der Text verwendet',

@@ -96,7 +96,7 @@ export const connect = {
   'connect.booking_unreadable': 'Der Webhook von {provider} ist nicht zu lesen: {fields}',
   'connect.credentials_ended': '{provider} nimmt die Zugangsdaten nicht mehr an',
   'connect.no_token': '{provider} gab keinen Zugang: {code}',
-  'connect.foreign_base': '{provider} nennt für das Konto eine fremde Adresse',
+  'connect.foreign_base': '{provider} nennt für das Konto eine Adresse außerhalb der eigenen Domains',
   'connect.connection_removed': 'Die Verbindung wurde entfernt',
   'connect.connection_changed': 'Die Verbindung wurde inzwischen geändert',
   'connect.connection_deleted': 'Die Verbindung wurde gelöscht',
@@ -197,14 +197,14 @@ export const connect = {
 
   'connect.run_node': 'Knoten „{node}“: {reason}',
   'connect.run_texts_too_large': 'Bedingungen und Texte des Laufs brauchen zu viel Rechenzeit',
-  'connect.run_refused_row': 'Die Datenbank lehnte ab, was die Aktion schreibt ({kind})',
+  'connect.run_refused_row': 'Die Datenbank lehnte die Daten der Aktion ab ({kind})',
   'connect.run_off': 'Die Automatisierung ist ausgeschaltet',
   'connect.run_switched_off': 'Die Automatisierung wurde ausgeschaltet',
   'connect.run_deleted': 'Die Automatisierung wurde gelöscht',
   'connect.run_too_many':
     'Läufe dieses Arbeitsbereichs haben zu mehr Läufen geführt, als in einer Stunde erlaubt sind: Dieser und weitere wurden nicht gestartet',
   'connect.run_loop':
-    '{hops, number} Reaktionen in Folge führten zu diesem Lauf, darunter Automatisierungen: Er wurde nicht gestartet',
+    'Dieser Lauf wurde nicht gestartet, weil ihm {hops, number} Reaktionen in Folge vorausgingen, darunter Automatisierungen',
   'connect.run_borrowed':
     'Wer die startende Automatisierung gespeichert hat, darf nicht: {actions}. Jemand mit diesen Rechten muss sie neu speichern',
   'connect.run_app_gone': 'Die App-Verbindung wurde gelöscht',

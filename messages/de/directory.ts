@@ -43,6 +43,6 @@ export const directory = {
 
   'directory.opted_out': 'Der Kontakt hat sich abgemeldet',
   'directory.may_opt_out':
-    'Eine Nachricht von dieser Adresse bittet vielleicht um Abmeldung: zuerst im Posteingang entscheiden',
+    'Eine Nachricht von dieser Adresse ist vielleicht eine Abmeldung: zuerst im Posteingang entscheiden',
   'directory.suppressed': 'Die Adresse ist gesperrt ({source})',
 };

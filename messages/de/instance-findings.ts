@@ -27,7 +27,7 @@ export const instanceFindings = {
   'finding.turnstile_bypass_set.title': 'Ein Weg um das Captcha herum ist eingestellt',
   'finding.turnstile_bypass_set': '{names}: gesetzt, und keine Einstellung von Heron',
   'finding.turnstile_bypass_set.fix':
-    'Die Einstellung entfernen: Ein Geheimnis, das Roboter einlässt, darf nicht herumliegen, und diese Version liest es nicht.',
+    'Die Einstellung entfernen. Ein Geheimnis, das Roboter einlässt, darf nicht in der Umgebung bleiben, und diese Version verwendet es nicht.',
   'finding.dev_mode_public.title': 'Eine Entwicklungsinstallation hat öffentliche Adressen',
   'finding.dev_mode_public': 'APP_ENV ist dev, und Heron ist unter {addresses} zu erreichen',
   'finding.dev_mode_public.fix':
@@ -133,7 +133,7 @@ export const instanceFindings = {
   'finding.tracking_domain_shares_brand.title': 'Das Tracking nutzt die Domain der Marke',
   'finding.tracking_domain_shares_brand': 'TRACKING_DOMAIN ist {domain}',
   'finding.tracking_domain_shares_brand.fix':
-    'Für TRACKING_DOMAIN eine eigene Domain verwenden: Was Filter den Links vorwerfen, bleibt dann dort.',
+    'Für TRACKING_DOMAIN eine eigene Domain verwenden, damit Einwände von Filtern gegen ihre Links nicht die Hauptdomain treffen.',
   'finding.fleet_infra_unreachable.title': 'Temporal antwortet nicht',
   'finding.fleet_infra_unreachable': '{error}',
   'finding.fleet_infra_unreachable.fix':
@@ -141,7 +141,7 @@ export const instanceFindings = {
   'finding.codec_registry.title': 'Prozesse haben verschiedene Schlüssel für das, was Temporal aufbewahrt',
   'finding.codec_registry': 'Dieser Prozess hat die Schlüssel {ours} von CODEC_KEYS, ein Worker hat {theirs}',
   'finding.codec_registry.fix':
-    'Jedem Prozess dieselben CODEC_KEYS geben und ihn neu starten: Was einer geschrieben hat, steht in den anderen still.',
+    'Jedem Prozess dieselben CODEC_KEYS geben und alle neu starten. Sonst bleibt ein Workflow, den einer geschrieben hat, in den anderen stehen.',
   'finding.migrations_dirty.title': 'Das Datenbankschema passt nicht zu diesem Stand',
   'finding.migrations_dirty':
     '{count, plural, one {Eine Migration steht} other {# Migrationen stehen}} aus, ab {first}',
@@ -154,11 +154,11 @@ export const instanceFindings = {
   'finding.facts_incomplete':
     'In {count, plural, one {einem Arbeitsbereich} other {# Arbeitsbereichen}} ist `heron facts rebuild` nicht zu Ende',
   'finding.facts_incomplete.fix':
-    '`heron facts rebuild` noch einmal ausführen, falls es unterbrochen wurde: Ohne es stimmen die Zahlen, aber Berichte über viele E-Mails sind langsam.',
+    '`heron facts rebuild` noch einmal ausführen, falls es unterbrochen wurde. Bis dahin stimmen die Zahlen, aber Berichte über viele E-Mails sind langsam.',
   'finding.redis_unreachable.title': 'Redis antwortet nicht',
   'finding.redis_unreachable': '{error}',
   'finding.redis_unreachable.fix':
-    'REDIS_URL prüfen; bis es antwortet, zählt und merkt sich jeder Prozess Anfragen für sich.',
+    'REDIS_URL prüfen. Bis Redis antwortet, zählt jeder Prozess Anfragen getrennt und hält seinen eigenen Cache.',
   'finding.blob_root_missing.title': 'Dateien lassen sich nicht speichern oder lesen',
   'finding.blob_root_missing': '{error}',
   'finding.blob_root_missing.fix':
@@ -206,7 +206,7 @@ export const instanceFindings = {
   'finding.workflow_tasks_fail': 'Läufe stehen still, weil ihre Workflow-Tasks fehlschlagen: {ids}',
   'finding.workflow_tasks_fail.fix':
     'In der Oberfläche von Temporal den Fehler des Tasks ansehen. Mit einem Build, der ihn behandelt, geht der Lauf von selbst weiter; sonst den Lauf beenden (Terminate), und die Wartung öffnet ihn binnen 15 Minuten neu.',
-  'finding.search_attributes_present': 'Die Suchattribute sind da',
+  'finding.search_attributes_present': 'Alle Suchattribute sind vorhanden',
   'finding.search_attributes_missing': 'Suchattribute fehlen: {names}',
   'finding.search_attributes_missing.fix':
     'Ein Worker legt sie an, wo er darf; sonst einmal anlegen (docs/guides/temporal.md).',

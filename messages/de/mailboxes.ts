@@ -99,7 +99,7 @@ export const mailboxes = {
   'warmup.not_warming.fix': 'Das Aufwärmen starten: POST /v1/emails/{id}/warmup/start.',
   'warmup.no_imap': 'Das Postfach lässt sich nicht lesen: Es hat keinen IMAP-Server',
   'warmup.no_imap.fix': 'Es mit einem neu verbinden.',
-  'warmup.held.fix': 'Beheben, weshalb es ruht, und noch einmal starten.',
+  'warmup.held.fix': 'Die Ursache des Sendestopps beheben und das Aufwärmen noch einmal starten.',
   'warmup.blocked_until': 'Das Postfach ist bis {at, date, moment} vom Aufwärmen ausgeschlossen',
   'warmup.blocked_until.fix': 'Zu viele seiner E-Mails landeten im Spam. Bis dahin warten.',
   'warmup.in_spam': '{spam, number} von {count, number} E-Mails zum Aufwärmen landeten im Spam',

@@ -20,7 +20,7 @@ export const mails = {
   // Eine Antwort, die mit rechtlichen Schritten droht.
   'mail.legal_threat.subject': 'Eine Antwort an {workspace} droht mit rechtlichen Schritten',
   'mail.legal_threat':
-    '{sender} hat auf eine E-Mail des Arbeitsbereichs {workspace} geantwortet und spricht von rechtlichen Schritten. Der Betreff lautet „{subject}“. An diese Adresse geht nichts mehr.',
+    '{sender} hat auf eine E-Mail des Arbeitsbereichs {workspace} geantwortet und spricht von rechtlichen Schritten. Der Betreff lautet „{subject}“. Heron sendet keine weitere E-Mail an diese Adresse.',
   'mail.legal_threat_link': 'Zur Unterhaltung:',
 
   // Tracking-Domains.
@@ -30,7 +30,7 @@ export const mails = {
 
   // Freigaben.
   'mail.approval.subject': '{requester} fragt: {title}',
-  'mail.approval': 'Eine Handlung wartet auf einen Menschen, und du darfst entscheiden:',
+  'mail.approval': 'Eine Handlung wartet auf eine Freigabe, und du darfst entscheiden:',
   'mail.approval_action': 'Handlung',
   'mail.approval_requester': 'Angefragt von',
   'mail.approval_by_key': '{name}, ein API-Schlüssel des Arbeitsbereichs {workspace}',
@@ -43,7 +43,7 @@ export const mails = {
   'mail.approval_until': 'Entscheiden bis',
   'mail.approval_reasons': 'Gründe',
   'mail.approval_link':
-    'Den Link zu öffnen entscheidet nichts: Du meldest dich an, siehst genau, was geschieht, und gibst es frei oder lehnst es ab.',
+    'Das Öffnen des Links entscheidet nichts. Du meldest dich an, siehst den genauen Inhalt, und gibst ihn frei oder lehnst ihn ab.',
   'mail.approval_button': 'Ansehen und entscheiden',
   'mail.approval_last':
     'Du hast so viele dieser E-Mails bekommen, wie es in einer Stunde gibt. Bis {at, date, moment} UTC stehen weitere nur in der Liste der Freigaben.',

@@ -38,7 +38,7 @@ export const operations = {
   'ready.intents': 'Temporal hat jede Absicht angenommen',
   'ready.intents_parked': '{count, plural, one {# Absicht ist} other {# Absichten sind}} zurückgestellt',
   'ready.intents.fix':
-    'Die Gründe mit `heron outbox` ansehen. Sie werden von selbst wieder versucht, mit `heron outbox retry` sofort; `heron outbox drop` gibt eine auf.',
+    '`heron outbox` zeigt die Gründe. Geparkte Absichten werden von selbst wieder versucht, mit `heron outbox retry` sofort; `heron outbox drop` verwirft eine.',
   'ready.runs': 'Jeder Lauf, der offen sein muss, war bei der letzten Prüfung offen',
   'ready.runs_unchecked': 'Die erste Suche nach fehlenden Läufen steht noch aus',
   'ready.runs_stale': 'Die letzte Suche nach fehlenden Läufen war am {at, date, moment} (UTC)',
@@ -60,7 +60,7 @@ export const operations = {
     '{subscriber} scheitert in {count, plural, one {# Arbeitsbereich} other {# Arbeitsbereichen}}',
   'ready.reactions.fix':
     'Einen Worker-Prozess mit der Rolle reactions starten und sein Protokoll ansehen; `heron reactions` zeigt mehr.',
-  'ready.parked': 'Kein Abonnent hat ein Ereignis aufgegeben',
+  'ready.parked': 'Kein Ereignis ist geparkt',
   'ready.parked_some': '{subscriber} hat {count, plural, one {# Ereignis} other {# Ereignisse}} zurückgestellt',
   'ready.parked.fix':
     'Sie mit `heron reactions` ansehen; dann `heron reactions replay` oder `heron reactions discard`.',

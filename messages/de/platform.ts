@@ -32,7 +32,7 @@ export const platform = {
   'step.app_connection_gone': 'Ein Schritt vom Typ app_action nennt eine App-Verbindung, die es nicht gibt',
   'step.app_connection_gone.fix': 'Eine ID aus GET /v1/app-connections verwenden.',
   'step.automation_mismatch':
-    'Ein Schritt vom Typ run_automation passt nicht zu seiner Automatisierung: Eines davon fehlt oder wird noch gebraucht',
+    'Ein Schritt vom Typ run_automation passt nicht zu seiner Automatisierung: Sie wurde gelöscht, oder ein Schritt verwendet sie noch',
   'step.automation_mismatch.fix': 'Eine ID aus GET /v1/automations verwenden.',
   'run.open': 'Die Kampagne hat einen Lauf, der noch nicht zu Ende ist',
   'run.open.fix': 'Diesen Lauf abwarten oder mit POST /v1/runs/:id/cancel abbrechen.',

@@ -1,7 +1,7 @@
 /** Messages of the audience area: contacts, imports, product events, the catalogue. */
 export const audience = {
   // Messages about contacts.
-  'audience.no_referral': 'The message names nobody with an address',
+  'audience.no_referral': 'The message names no person with an address',
   'audience.too_many_contacts': 'A request takes at most {max, number} contacts',
   'audience.too_many_contacts.fix': 'Split the list, or use POST /v1/contacts/import.',
   'audience.too_many_selected': 'A call takes at most {max, number} contacts',
@@ -88,8 +88,8 @@ export const audience = {
   'imports.too_many_fields': 'must make at most {most, number} columns custom fields',
   'imports.under_way.fix': 'Wait until one has ended, or cancel one with POST /v1/contacts/imports/:id/cancel.',
   'imports.too_many_under_way':
-    'The workspace has {count, plural, one {# import} other {# imports}} under way, which is all it may have',
-  'imports.too_large_under_way': 'The files of the imports under way are as large as they may be together',
+    'The workspace has {count, plural, one {# open import} other {# open imports}}, which is the maximum',
+  'imports.too_large_under_way': 'The files of the open imports have reached their maximum total size',
   'imports.ended': 'This import has ended: {status}',
   'imports.unknown_target':
     'must be one of {targets}, or custom:<key> with a key of at most {max, number} characters that is not {reserved}',
@@ -126,18 +126,18 @@ export const audience = {
   'file_kind.powerpoint': 'a PowerPoint presentation',
   'file_kind.iwork': 'a Numbers or Pages document',
   'file_kind.zip': 'a ZIP archive',
-  'labels.category_named': 'The category is named by conditions, which would mean other contacts without it',
+  'labels.category_named': 'Conditions use the category; without it they would match other contacts',
   'labels.category_named.fix': 'Change or delete these first.',
-  'contacts.field_named': 'The field "{field}" is named by conditions, which would mean other contacts without it',
+  'contacts.field_named': 'Conditions use the field "{field}"; without it they would match other contacts',
   'contacts.field_exists': 'The field "{field}" exists already, and its values would be lost',
   'contacts.field_exists.count': '{count, plural, one {# contact has both fields} other {# contacts have both fields}}',
   'contacts.field_exists.fix': 'Choose another name, or delete the field with that name first.',
-  'contacts.all_unconfirmed': 'The filters name nothing, so every contact of the workspace is meant',
+  'contacts.all_unconfirmed': 'The filters are empty, so they match every contact of the workspace',
   'contacts.all_unconfirmed.field': 'must be true to mean every contact',
   'segments.names_it': 'is named by the segment "{name}"',
   'automations.names_it': 'is named by the automation "{name}"',
   'campaigns.names_it': 'is named by a step of the campaign "{name}"',
   'segments.no_category': 'is no category of this workspace',
   'segments.no_campaign': 'is no campaign of this workspace',
-  'events.nobody': 'must be the id of one person; this is what a client writes where it knows none',
+  'events.nobody': 'must be the id of one person; this is a placeholder for an unknown id',
 } as const;

@@ -26,7 +26,7 @@ export const billing = {
   'order.payment_expired.fix': 'Ask for another quote and order again.',
   'order.payment_failed': 'The payment was refused',
   'order.payment_failed.fix': 'Order again with another method of payment.',
-  'order.subscription_ended': 'The subscription has ended, and with it the mailboxes',
+  'order.subscription_ended': 'The subscription has ended, so the mailboxes end too',
   'order.subscription_ended.fix': 'Order mailboxes anew to go on.',
   'order.month_unpaid': 'A month of the order was not paid; its mailboxes are held',
   'order.month_unpaid.fix': 'Pay the invoice that the payment provider has mailed; the mailboxes then send again.',
@@ -47,16 +47,17 @@ export const billing = {
   'renewal.payment_required.fix':
     'Pay it at its checkout_url before the registration ends; until 30 days later a payment still releases the mailboxes.',
   'renewal.request_failed': 'The provider has not stated the price of the renewal for days',
-  'renewal.request_failed.fix': 'Ask the operator whether the provider can be reached; it is asked again every day.',
+  'renewal.request_failed.fix':
+    'Ask the operator whether the provider is reachable. Heron repeats the request every day.',
   'renewal.refused': 'The provider refuses to renew the domain; the payment is refunded',
   'renewal.refused_because': 'The provider refuses to renew the domain ({code}); the payment is refunded',
   'renewal.refused.fix': 'Ask the provider why, then replay the task of the renewal (POST /v1/tasks/dlq/:id/replay).',
-  'renewal.failed': 'The renewal was paid, and the provider has not confirmed it for days',
+  'renewal.failed': 'The renewal was paid, but the provider has not confirmed it for days',
   'renewal.failed.fix':
-    'Ask the operator to contact the provider; it is asked again every day, and the payment is refunded if the domain ends.',
+    'Ask the operator to contact the provider. Heron repeats the request every day, and refunds the payment if the domain ends.',
   'refund.refused': 'The refund was not made ({code}): {reason}',
   'refund.refused.fix':
-    'Refund it in the dashboard of the payment provider, which then tells Heron; or replay its task to ask again.',
+    'Refund the payment in the dashboard of the payment provider, which then notifies Heron. Or replay its task to request the refund again.',
   'refund.no_payment': 'the provider knows of no payment',
   'refund.not_through': 'the refund did not go through',
   'refund.late': 'it was not done in two weeks',

@@ -35,5 +35,5 @@ export const crm = {
   'crm.action_text_empty': 'A text of the action is empty once its fields are filled in',
   'crm.action_texts_too_long': 'The texts of the action are too long once their fields are filled in',
   'crm.field_fault': '{field} {problem}',
-  'crm.refused_row': 'The database refused what the action writes',
+  'crm.refused_row': 'The database rejected the data of the action',
 } as const;

@@ -46,6 +46,6 @@ export const directory = {
 
   // Reasons why an address must not be emailed.
   'directory.opted_out': 'The contact has opted out',
-  'directory.may_opt_out': 'A message from this address may ask to stop; decide in the inbox first',
+  'directory.may_opt_out': 'A message from this address may be an opt-out; decide in the inbox first',
   'directory.suppressed': 'The address is suppressed ({source})',
 } as const;

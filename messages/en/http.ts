@@ -1,6 +1,6 @@
 /** Messages of any request: invalid fields, missing records, temporary refusals. */
 export const http = {
-  // Problems of fields. The reader sees the field's name before them.
+  // Problems of fields. The field's name precedes the message.
   'field.not_json': 'is not valid JSON',
   'field.required': 'is required',
   'field.required_file': 'is required, as a file',

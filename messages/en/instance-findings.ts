@@ -26,7 +26,7 @@ export const instanceFindings = {
   'finding.turnstile_bypass_set.title': 'A way around the captcha is set',
   'finding.turnstile_bypass_set': '{names}: set, and no setting of Heron',
   'finding.turnstile_bypass_set.fix':
-    'Remove the setting: a secret that lets robots in must not lie around, and this release does not read it.',
+    'Remove the setting. A secret that lets robots pass must not be left in the environment, and this release does not use it.',
   'finding.dev_mode_public.title': 'A development installation has public addresses',
   'finding.dev_mode_public': 'APP_ENV is dev, and people reach Heron at {addresses}',
   'finding.dev_mode_public.fix': 'Set APP_ENV=prod, which refuses published secrets and what only development needs.',
@@ -125,7 +125,7 @@ export const instanceFindings = {
   'finding.tracking_domain_shares_brand.title': 'Tracking uses the domain of your brand',
   'finding.tracking_domain_shares_brand': 'TRACKING_DOMAIN is {domain}',
   'finding.tracking_domain_shares_brand.fix':
-    'Use a domain of its own for TRACKING_DOMAIN: what filters hold against its links then stays there.',
+    "Use a separate domain for TRACKING_DOMAIN, so that filters' objections to its links do not affect your main domain.",
   'finding.fleet_infra_unreachable.title': 'Temporal does not answer',
   'finding.fleet_infra_unreachable': '{error}',
   'finding.fleet_infra_unreachable.fix':
@@ -133,7 +133,7 @@ export const instanceFindings = {
   'finding.codec_registry.title': 'Processes have different keys for what Temporal keeps',
   'finding.codec_registry': 'This process has the keys {ours} of CODEC_KEYS, and a worker has {theirs}',
   'finding.codec_registry.fix':
-    'Give every process the same CODEC_KEYS, then start it anew: a run that one of them has written stands still in the others.',
+    'Give every process the same CODEC_KEYS, then restart all of them. Otherwise a workflow written by one process is stuck in the others.',
   'finding.migrations_dirty.title': 'The schema is not that of this build',
   'finding.migrations_dirty': '{count, plural, one {1 migration} other {# migrations}} pending, from {first} on',
   'finding.migrations_dirty.fix': 'Run `heron migrate`.',
@@ -145,11 +145,11 @@ export const instanceFindings = {
   'finding.facts_incomplete':
     '{count, plural, one {1 workspace} other {# workspaces}} whose `heron facts rebuild` has not ended',
   'finding.facts_incomplete.fix':
-    'Run `heron facts rebuild` again if it was stopped: figures are right without it, and reports of many emails slow.',
+    'Run `heron facts rebuild` again if it was interrupted. Until it has ended, the figures are correct, but reports over many emails are slow.',
   'finding.redis_unreachable.title': 'Redis does not answer',
   'finding.redis_unreachable': '{error}',
   'finding.redis_unreachable.fix':
-    'Check REDIS_URL; until it answers each process counts requests, and remembers answers, for itself.',
+    'Check REDIS_URL. Until Redis answers, each process counts requests and caches answers separately.',
   'finding.blob_root_missing.title': 'Files cannot be stored or read',
   'finding.blob_root_missing': '{error}',
   'finding.blob_root_missing.fix':
@@ -196,7 +196,7 @@ export const instanceFindings = {
   'finding.workflow_tasks_fail': 'Runs stand still because their workflow tasks fail: {ids}',
   'finding.workflow_tasks_fail.fix':
     'Read the error of the failing task in the Temporal UI. A build that can handle it continues the run by itself; otherwise terminate the run, and maintenance opens it again within 15 minutes.',
-  'finding.search_attributes_present': 'The search attributes are there',
+  'finding.search_attributes_present': 'All search attributes exist',
   'finding.search_attributes_missing': 'Search attributes are missing: {names}',
   'finding.search_attributes_missing.fix':
     'A worker creates them where it may; elsewhere create them once (docs/guides/temporal.md).',
@@ -208,5 +208,5 @@ export const instanceFindings = {
   'finding.address_unencrypted.fix': 'Put TLS in front of it and set {setting} to https.',
   'finding.address_resolved': '{setting}: {host} is {addresses}',
   'finding.mail_signed_in': 'Signed in to {server}',
-  'finding.mail_test_taken': '{server} took a test email to {address}',
+  'finding.mail_test_taken': '{server} accepted a test email to {address}',
 } as const;

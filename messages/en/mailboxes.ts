@@ -9,13 +9,13 @@ export const mailboxes = {
   'mailboxes.not_understood': 'The server answered in a way that could not be understood',
   'mailboxes.imap_needs_select': 'The server does not open the INBOX',
   'mailboxes.imap_needs_uidvalidity':
-    'The server gives no UIDVALIDITY: new messages cannot be told from those that were read',
+    'The server returns no UIDVALIDITY, so new messages cannot be distinguished from earlier ones',
   'mailboxes.imap_needs_fetch': 'The server refuses to hand messages over (FETCH)',
   'mailboxes.imap_lacks': 'The IMAP server lacks {lacks}; Heron reads the mailbox without',
   'mailboxes.unread_failing': 'The INBOX has not been read since {at, date, moment}: {reason}',
   'mailboxes.unread_waiting':
     'The INBOX has not been read since {at, date, moment}: the installation reads too few mailboxes at once',
-  // Faults of SMTP and IMAP conversations.
+  // Faults of SMTP and IMAP sessions.
   'smtp.mailbox_busy': 'Every session of the mailbox was in use for too long',
   'smtp.host_busy': 'Every session of the mail host was in use for too long',
   'smtp.broke_at_sign_in': 'The connection was lost during the sign-in',
@@ -24,7 +24,7 @@ export const mailboxes = {
   'smtp.no_sign_in_method': 'The server offers no supported sign-in method',
   'smtp.token_refused': 'The server refuses the access token',
   'smtp.tls_failed': 'TLS could not be negotiated: {words}',
-  'smtp.not_allowed_to_end': 'The email was stopped before its end was sent',
+  'smtp.not_allowed_to_end': 'The email was withheld before its end was sent',
   'smtp.no_time_to_end': 'The time limit passed before the end of the email was sent',
   'smtp.end_not_decided': 'The database did not confirm that the email may be sent',
   'imap.sign_in_refused': 'The server refused the sign-in',
@@ -104,7 +104,7 @@ export const mailboxes = {
   'warmup.not_warming.fix': 'Start it with POST /v1/emails/{id}/warmup/start.',
   'warmup.no_imap': 'The mailbox cannot be read: it has no IMAP server',
   'warmup.no_imap.fix': 'Connect it again with one.',
-  'warmup.held.fix': 'Correct what it is held for, and start again.',
+  'warmup.held.fix': 'Resolve the cause of the hold, then start warmup again.',
   'warmup.blocked_until': 'The mailbox is blocked from warmup until {at, date, moment}',
   'warmup.blocked_until.fix': 'Too much of its mail landed in spam. Wait until then.',
   'warmup.in_spam': '{spam, number} of {count, number} warmup emails landed in spam',

@@ -20,7 +20,7 @@ export const mails = {
   // Mails about replies that threaten legal steps.
   'mail.legal_threat.subject': 'A reply to {workspace} threatens legal steps',
   'mail.legal_threat':
-    '{sender} answered an email of the workspace {workspace} and speaks of legal steps. The subject is "{subject}". Nothing more is sent to this address.',
+    '{sender} answered an email of the workspace {workspace} and mentions legal steps. The subject is "{subject}". Heron sends no further email to this address.',
   'mail.legal_threat_link': 'Read the conversation:',
 
   // Mails about tracking domains.
@@ -30,7 +30,7 @@ export const mails = {
 
   // Mails about approvals.
   'mail.approval.subject': '{requester} asks: {title}',
-  'mail.approval': 'An action waits for a person, and you may decide on it:',
+  'mail.approval': 'An action waits for an approval, and you may decide:',
   'mail.approval_action': 'Action',
   'mail.approval_requester': 'Requested by',
   'mail.approval_by_key': '{name}, an API key of the workspace {workspace}',
@@ -42,7 +42,8 @@ export const mails = {
   'mail.approval_more_senders': '{email} and {count, number} more',
   'mail.approval_until': 'Decide until',
   'mail.approval_reasons': 'Reasons',
-  'mail.approval_link': 'Opening the link decides nothing: you sign in, see the exact content, and approve or deny.',
+  'mail.approval_link':
+    'Opening the link makes no decision. You sign in, see the exact content, and approve or deny it.',
   'mail.approval_button': 'Review and decide',
   'mail.approval_last':
     'You have received as many of these mails as one person gets in an hour. Until {at, date, moment} UTC, further ones are only in the list of approvals.',

@@ -27,23 +27,23 @@ export const operations = {
   'ready.clocks': "The workers' clocks agree with PostgreSQL",
   'ready.clocks_differ': "A worker's clock differs from that of PostgreSQL by {seconds, number} s",
   'ready.clocks_wrong':
-    '{count, plural, one {# worker takes} other {# workers take}} no work: the clock differs from that of PostgreSQL by up to {seconds, number} s',
+    '{count, plural, one {# worker accepts} other {# workers accept}} no work: the clock differs from that of PostgreSQL by up to {seconds, number} s',
   'ready.clocks.fix':
-    'Set the clock of the machine and check its time service. The worker goes on by itself when its clock is right.',
+    'Set the clock of the machine and check its time service. The worker continues automatically when the clock is right.',
   'ready.scheduler': 'The outbox is processed in time',
   'ready.scheduler_late':
     '{count, plural, one {# intent waits} other {# intents wait}} for longer than {seconds, number} s',
   'ready.scheduler.fix': 'Start a worker process with the role relay and check its log.',
-  'ready.intents': 'Temporal took every intent',
+  'ready.intents': 'Temporal has accepted every intent',
   'ready.intents_parked': '{count, plural, one {# intent is} other {# intents are}} parked',
   'ready.intents.fix':
-    'See the reasons with `heron outbox`. They are tried again by themselves; `heron outbox retry` does so now, `heron outbox drop` gives one up.',
+    '`heron outbox` shows the reasons. The relay retries parked intents automatically; `heron outbox retry` does so at once, and `heron outbox drop` discards one.',
   'ready.runs': 'Every run that must be open was open at the last check',
   'ready.runs_unchecked': 'The first check for missing runs is still to come',
   'ready.runs_stale': 'The last check for missing runs was on {at, date, moment} (UTC)',
   'ready.runs_missing': 'Runs were missing at the last check, and were started again: {families}',
   'ready.runs.fix': 'See the log of the workers; `heron reconcile` checks again.',
-  'ready.failing_runs': 'No run stands still because its workflow tasks fail',
+  'ready.failing_runs': 'No run is stuck because of failing workflow tasks',
   'ready.failing_runs_some': 'Runs stand still because their workflow tasks fail: {ids}',
   'ready.failing_runs.fix':
     'Read the error of the failing task in the Temporal UI. A build that can handle it continues the run by itself; otherwise terminate the run, and maintenance opens it again within 15 minutes.',
@@ -58,7 +58,7 @@ export const operations = {
   'ready.reactions_failing': '{subscriber} fails in {count, plural, one {# organization} other {# organizations}}',
   'ready.reactions.fix':
     'Start a worker process with the role reactions and check its log; `heron reactions` shows more.',
-  'ready.parked': 'No subscriber has given up on an event',
+  'ready.parked': 'No event is parked',
   'ready.parked_some': '{subscriber} has parked {count, plural, one {# event} other {# events}}',
   'ready.parked.fix':
     'See them with `heron reactions`; then run `heron reactions replay` or `heron reactions discard`.',

@@ -32,7 +32,7 @@ export const platform = {
   'step.app_connection_gone': 'An app_action step names an app connection that does not exist',
   'step.app_connection_gone.fix': 'Use the id of one of GET /v1/app-connections.',
   'step.automation_mismatch':
-    'A run_automation step and its automation do not go together: one of them is gone, or still needed',
+    'A run_automation step and its automation do not match: the automation was deleted, or a step still uses it',
   'step.automation_mismatch.fix': 'Use the id of one of GET /v1/automations.',
   'run.open': 'The campaign has a run that has not ended',
   'run.open.fix': 'Wait for that run, or cancel it with POST /v1/runs/:id/cancel.',

@@ -70,5 +70,5 @@ export const reporting = {
   'report.why': 'You get this email because weekly reports are on in your workspace.',
   'report.stop': 'Stop these emails',
   'report.open': 'Open Heron',
-  'goals.event_passed_over': 'The event was passed over, because it kept failing ({kind})',
+  'goals.event_passed_over': 'The event was skipped, because it kept failing ({kind})',
 } as const;

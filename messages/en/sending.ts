@@ -1,4 +1,4 @@
-/** Messages of the sending engine: what a lead waits for, why it ended, why a mailbox is held. */
+/** Messages of the sending engine: a lead's wait, the cause of its end, a mailbox's hold. */
 export const sending = {
   // Messages about outreach settings.
   'settings.invalid': 'A setting has a value it cannot have',
@@ -28,7 +28,7 @@ export const sending = {
   'wait.asking_app': 'asking the app',
   'wait.for_event': 'waiting for {event}',
   'wait.for_day': 'waiting for its day',
-  'wait.for_outcome': 'waiting to see what becomes of the email',
+  'wait.for_outcome': 'waiting for the outcome of the email',
   'wait.waiting': 'waiting',
   'wait.campaign_paused': 'the campaign is paused',
   'wait.held': 'held',
@@ -47,7 +47,7 @@ export const sending = {
   'wait.conversation_mailbox_held': 'the mailbox of the conversation is held',
   'wait.conversation_mailbox_busy': 'the mailbox of the conversation is busy',
   'wait.mailbox_later': 'the next mailbox is free later',
-  'wait.mailbox_sends_nothing': 'the mailbox may send nothing',
+  'wait.mailbox_sends_nothing': 'the mailbox may not send',
   'wait.mailbox_off': 'the mailbox is switched off',
   'wait.mailbox_held': 'the mailbox is held: {reason}',
   // End of a lead with its reason.
@@ -58,13 +58,13 @@ export const sending = {
   'ended.campaign_ended': 'The campaign has ended',
   'ended.suppressed': 'The address is suppressed ({source})',
   'ended.unsubscribed': 'The contact is unsubscribed',
-  'ended.verification': 'Address verification says {status}',
+  'ended.verification': 'Address verification: {status}',
   'ended.unsubscribe_step': 'An unsubscribe step',
   'ended.end_step': 'An end step',
   'ended.replied': 'The contact replied',
-  'ended.company_replied': 'Somebody else at the company replied',
-  'ended.may_opt_out': 'The contact may ask to be left out',
-  'ended.other_opted_out': 'Somebody else who got the email asked to be left out',
+  'ended.company_replied': 'Another person at the company replied',
+  'ended.may_opt_out': 'The contact may have opted out',
+  'ended.other_opted_out': 'Another recipient of the email opted out',
   'ended.complained': 'The recipient complained',
   'ended.opted_out': 'The recipient unsubscribed',
   'ended.meeting': 'A meeting was booked',
@@ -81,13 +81,13 @@ export const sending = {
   'hold.auth_failed': 'The SMTP server refuses the sign-in',
   'hold.consent_ended': 'The provider has ended the consent to use the mailbox',
   'hold.imap_auth_failed': 'The IMAP server refuses the sign-in',
-  'hold.imap_unsupported': 'The IMAP server lacks what reading needs',
+  'hold.imap_unsupported': 'The IMAP server lacks a feature that Heron needs to read the mailbox',
   'hold.imap_unread': 'The INBOX has not been read for an hour',
   'hold.sender_refused': 'The SMTP server refuses the mailbox as sender',
   'hold.sending_limit': 'The mailbox has reached a sending limit of its provider',
   'hold.sending_suspended': 'The provider has suspended sending from the mailbox',
   'hold.sender_not_verified': 'The provider has not verified the mailbox as sender',
-  'hold.sender_reputation': 'The reputation of the mailbox, its domain or its network is refused',
+  'hold.sender_reputation': 'Receivers refuse mail because of the reputation of the mailbox, its domain or its network',
   'hold.server_refused': 'The SMTP server does not accept the emails',
   'hold.order_unpaid': 'The mailbox was ordered, and its last month is not paid',
   'hold.domain_lapsed': 'The registration of the domain of the mailbox has ended',
@@ -96,12 +96,12 @@ export const sending = {
   'hold.sign_in.fix':
     'Send the right credentials with PATCH /v1/emails/:id (smtp, imap), or connect the mailbox again.',
   'hold.imap_unsupported.fix':
-    'Use another IMAP server with PATCH /v1/emails/:id (imap), or have its operator mend it. The mailbox sends again once its INBOX is read.',
+    'Use another IMAP server with PATCH /v1/emails/:id (imap), or ask its operator to enable the feature. The mailbox sends again once its INBOX is read.',
   'hold.imap_unread.fix':
-    'Test the server with POST /v1/emails/:id/test. The mailbox sends again by itself once its INBOX is read.',
+    'Test the server with POST /v1/emails/:id/test. The mailbox sends again automatically once its INBOX is read.',
   'hold.consent_ended.fix': 'Connect the mailbox again.',
   'hold.sending_limit.fix':
-    'It sends again by itself; lower campaign_limit with PATCH /v1/emails/:id so that the limit is not reached.',
+    'The mailbox sends again automatically. Lower campaign_limit with PATCH /v1/emails/:id so that the limit is not reached.',
   'hold.order_unpaid.fix':
     'Pay the open invoice that the payment provider has mailed; the mailbox sends again then. GET /v1/mailbox-provisioning shows the order.',
   'hold.domain_lapsed.fix':
@@ -110,9 +110,9 @@ export const sending = {
   'mailbox_warning.refused_by_receiver':
     'A receiver refused an email for its sender: the mailbox, its domain or its network',
   'mailbox_warning.report_without_email':
-    'A report says that an address written to this week does not work, and names no email',
-  'mailbox_warning.imap_lacks': 'The IMAP server lacks something that reading can do without',
+    'A report says that an address emailed this week does not work, but does not identify the email',
+  'mailbox_warning.imap_lacks': 'The IMAP server lacks an optional feature',
   'ended.suppressed_address': 'The address is suppressed',
-  'emails.may_have_left': 'The email may have left: {reason}',
+  'emails.may_have_left': 'The email may have been sent: {reason}',
   'direct.all_suppressed': 'Every recipient is suppressed or has opted out',
 } as const;

@@ -17,7 +17,7 @@ export type RunKey = `${string} ${string}`;
 const WORKFLOW_TASK_COMPLETED = 7;
 const { HistoryEvent } = proto.temporal.api.history.v1;
 
-/** Reads the histories of runs and sums them by workflow type. */
+/** Reads the histories of workflows and sums them by type. */
 export async function readHistories(client: Client, runs: Iterable<RunKey>): Promise<Record<string, HistoryCost>> {
   const costs: Record<string, HistoryCost> = {};
   for (const run of runs) {
@@ -52,7 +52,9 @@ const VARYING = new Set([
   'original_schedule_time',
 ]);
 
-/** Returns the message with equal times and durations, and without the fields of {@link VARYING}. */
+/**
+ * Returns the message with all times and durations replaced by constants, and without the fields of {@link VARYING}.
+ */
 function levelled(value: unknown, key = ''): unknown {
   if (value instanceof Uint8Array) return levelledPayload(value);
   if (Array.isArray(value)) return value.map((item) => levelled(item));

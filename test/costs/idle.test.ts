@@ -21,7 +21,7 @@ test('a worker without work asks PostgreSQL for little, and for nothing in quick
   const counter = countStatements(pool);
   const engine = await startEngine({ ...world, deps });
   try {
-    // The first turn of every loop is part of the start.
+    // The first iteration of every loop belongs to the start.
     await sleep(5_000);
     counter.take();
     await sleep(LOOK_MS);

@@ -23,11 +23,11 @@ export interface PlayCost {
 interface Player {
   /** Calls one of Heron's servers, and counts the request under a name. */
   ask(name: string, work: () => Promise<Answer>): Promise<Answer>;
-  /** Processes everything that was committed. */
+  /** Processes all committed work. */
   settle(): Promise<void>;
   /** Counts messages received by other servers. */
   wire(name: string, count: number): void;
-  /** Counts HTTP requests made by Heron. */
+  /** Counts HTTP requests of Heron. */
   received(name: string, requests: readonly ReceivedRequest[]): void;
 }
 

@@ -18,7 +18,7 @@ const ONCE = { 'idempotency-key': 'costs' };
 const SENDER = 'anna@sender.example.com';
 const LEADS = ['Ada', 'Bea', 'Cem'];
 
-/** Campaign whose first emails were sent; one of its leads got the second. */
+/** Campaign whose first emails were sent; one of its leads received the second. */
 interface Campaign {
   tenant: Tenant;
   box: MailWorldMailbox;
@@ -37,7 +37,7 @@ export async function playAll(stage: Stage): Promise<Record<string, PlayCost>> {
   };
 }
 
-/** Three leads get an email; an event ends the wait of one, which gets another email and finishes. */
+/** Three leads receive an email; an event ends the wait of one of them, which receives another email and finishes. */
 async function playCampaign(stage: Stage): Promise<{ campaign: Campaign; cost: PlayCost }> {
   const { world, mail, clock } = stage;
   const tenant = await world.tenant();
@@ -172,7 +172,7 @@ async function playRun(stage: Stage): Promise<PlayCost> {
   return cost;
 }
 
-/** A file of three contacts, of which one is known. */
+/** A file of three contacts, one of which is known. */
 async function playImport(stage: Stage): Promise<PlayCost> {
   const { world, clock } = stage;
   const { organizationId, sessionToken: token } = await world.tenant();

@@ -9,7 +9,7 @@ const BY_CLOCK = ['workers', 'sync_workers', 'mailbox_sync'];
 
 /**
  * Installs triggers that count the rows written in every table, including those of other triggers and functions of the
- * schema. The counts commit with the rows, so rolled back ones are not counted, and no statement waits for another.
+ * schema. The counts commit with the rows, so rolled back rows are not counted, and no statement waits for another.
  */
 export async function countRows(db: RawDb): Promise<void> {
   await db.raw(`

@@ -22,14 +22,14 @@ import { call, createWorld, type Answer, type World } from '../harness/world.ts'
 import type { RunKey } from './histories.ts';
 import { countRows } from './rows.ts';
 
-/** So far in the future that no timer ends in a test, and always the same hour of the same weekday. */
+/** So far in the future that no timer ends in a test, and always the same hour and weekday. */
 const NOON = new Date('2060-03-02T12:00:00Z');
-/** Time (ms) within which a due attempt is awaited; a later one counts as idle. */
+/** Time (ms) within which a due attempt is awaited; with a later one the stage counts as idle. */
 const SOON_MS = 30_000;
 const LOOK_MS = 20;
 const PATIENCE_MS = 60_000;
 
-/** Engine whose loops run an iteration only on request, so that it does the same on every machine. */
+/** Engine whose loops run an iteration only on request, so that it behaves the same on every machine. */
 export interface Stage {
   world: World;
   mail: MailWorld;
@@ -39,17 +39,17 @@ export interface Stage {
   deps: World['deps'];
   /** Statement counters of the engine's pool and of the servers' pool. */
   counters: { engine: StatementCounter; servers: StatementCounter };
-  /** Every run that was started or signalled so far. */
+  /** Every workflow that was started or signalled so far. */
   runs: ReadonlySet<RunKey>;
   /** Calls the API and waits until its deferred records are written. */
   call(method: string, path: string, options: Parameters<typeof call>[3]): Promise<Answer>;
-  /** Processes everything committed, one piece after the other, until nothing is left. */
+  /** Processes all committed work, one piece after the other, until none remains. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts everything: PostgreSQL with counting triggers, API, mail servers, and a worker that only serves the task
+ * Starts all parts: PostgreSQL with counting triggers, API, mail servers, and a worker that only serves the task
  * queues.
  */
 export async function openStage(): Promise<Stage> {
@@ -71,7 +71,7 @@ export async function openStage(): Promise<Stage> {
   const latest = new Map<string, RunKey>();
   const { config } = deps;
 
-  /** Returns true if no run has anything to do now. */
+  /** Returns true if no workflow has work. */
   const isIdle = async (): Promise<boolean> => {
     for (const workflowId of latest.keys()) {
       const { raw } = await engine.temporal.workflow.getHandle(workflowId).describe();
@@ -81,8 +81,8 @@ export async function openStage(): Promise<Stage> {
   };
   const idle = () => eventually(isIdle, PATIENCE_MS, LOOK_MS);
 
-  // Dispatches one intent after the other, each with all work of its run, because the cost of parallel runs depends on
-  // their order.
+  // Dispatches one intent after the other, each with all work of its workflow, because the cost of parallel workflows
+  // depends on their order.
   const one = pLimit(1);
   const carryOut = createIntentSender(engine.temporal, config.TEMPORAL_TASK_QUEUE);
   const carry: typeof carryOut = (intent) =>
@@ -98,7 +98,7 @@ export async function openStage(): Promise<Stage> {
   const has = async (condition: string): Promise<boolean> =>
     (await probe.raw(`select exists (${condition}) as found`)).rows[0].found;
   const memory: FanOutMemory = { open: undefined };
-  /** Runs one iteration of a loop that has work; false if none has. */
+  /** Runs one iteration of a loop with work; false if no loop has work. */
   const turn = async (): Promise<boolean> => {
     if (await has('select from outbox where parked_at is null and available_at <= now()')) {
       await inPath('relay', () => relayBatch({ db: pool, databaseUrl: world.databaseUrl, carry, log: silentLogger }));

@@ -38,7 +38,7 @@ export function changes(before: Table, after: Table): string[] {
     .map((name) => `${name}: ${from.get(name) ?? 'none'} -> ${to.get(name) ?? 'none'}`);
 }
 
-/** Serializes a table with sorted names, so that a change of one number is a change of one line. */
+/** Serializes a table with sorted names, so that a changed number changes one line. */
 function written(table: Table): string {
   return `${JSON.stringify(inOrder(table), null, 2)}\n`;
 }

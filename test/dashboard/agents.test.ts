@@ -76,7 +76,7 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await page.getByRole('button', { name: 'New key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Night agent');
-  await dialog.getByLabel('Everything but runs, direct emails, replies, events, orders and goals').check();
+  await dialog.getByLabel('Everything except runs, direct emails, replies, events, orders and goals').check();
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const secret = (await dialog.locator('pre').textContent())!;
   assertStatus(t, await call(world, 'GET', '/v1/campaigns', { token: secret }), 200);
@@ -125,7 +125,7 @@ browserTest(
     assertStatus(t, await add(), 202);
     const { page, context, faults } = await world.open(tenant, '/review', { locale: 'en-GB' });
     const card = page.getByRole('article');
-    await card.getByLabel(/^Leads a day that test may add/).fill('5');
+    await card.getByLabel(/^Leads per day that test may add/).fill('5');
     await card.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('No open approvals').waitFor();
     assertStatus(t, await add(), 200);

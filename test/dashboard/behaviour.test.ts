@@ -16,7 +16,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /**
- * Maximum numbers of API requests and script files when a page is opened, whatever the length of its list. Three
+ * Maximum numbers of API requests and script files when a page is opened, regardless of the length of its list. Three
  * requests belong to the layout: the person, their workspaces, the unread count.
  */
 const USUAL = [6, 10] as const;
@@ -54,7 +54,7 @@ browserTest('every room is reached and left by keyboard alone', async (t) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`${world.url}${room}`);
     await page.locator('main h1').waitFor();
-    // Every focused element shows its focus, and Tab leads on and out again: there is no trap.
+    // Every focused element shows its focus, and Tab moves on and out again, so there is no trap.
     const before = new Set<string>();
     for (let presses = 0; presses < 5; presses += 1) {
       await page.keyboard.press('Tab');
@@ -214,7 +214,7 @@ browserTest('a 401 in the middle renews the session, and what was typed stays', 
 browserTest('a session that ended keeps what was typed, and goes on when somebody has signed in again', async (t) => {
   const { page, context } = await world.open(tenant, '/campaigns/new', { locale: 'en-GB' });
   await page.getByRole('main').getByRole('textbox').first().fill('Lights for harbours');
-  // Its access token is refused, and its cookie is deleted.
+  // Its access token is rejected, and its cookie is deleted.
   const cookies = await context.cookies();
   await context.clearCookies();
   let isOver = true;

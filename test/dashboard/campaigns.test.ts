@@ -45,7 +45,7 @@ async function write(page: Page, label: string, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
-/** Waits until everything is saved. */
+/** Waits until all changes are saved. */
 const isSaved = (page: Page) =>
   page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
 
@@ -69,13 +69,13 @@ browserTest(
     await write(page, 'Text', 'Hello {{.Fir');
     await page.keyboard.press('Control+Space');
     await page.getByRole('option', { name: 'FirstName' }).click();
-    // Braces that a person types behind a completed variable are there already.
+    // Typing braces after a completed variable does not insert them twice.
     await page.keyboard.type('}}');
     await page.keyboard.insertText(', who looks after the lights?');
     await page.getByRole('region', { name: 'Preview' }).getByText('Hello Alex, who looks after the lights?').waitFor();
     await save(page);
     await isSaved(page);
-    // Nothing is left to save, and the pressed button keeps the focus.
+    // No change is left to save, and the pressed button keeps the focus.
     await page.locator(':focus', { hasText: /^Save$/ }).waitFor();
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
@@ -148,7 +148,7 @@ browserTest(
   },
 );
 
-/** Creates a running campaign whose two emails are not due, so that nothing is sent while it is edited. */
+/** Creates a running campaign whose two emails are not due, so that none is sent during edits. */
 async function running(): Promise<string> {
   const campaign = await api('POST', '/campaigns', {
     name: 'Running',

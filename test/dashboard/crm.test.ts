@@ -33,7 +33,7 @@ async function boardWithADeal() {
   return { tenant, deal, stageIds, stageOfDeal };
 }
 const lane = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
-/** Waits until the page shows that a deal is over a lane; from then on the arrow keys move it. */
+/** Waits until the page shows a deal over a lane; from then on the arrow keys move the deal. */
 const heldOver = async (page: Page, stage: string) => {
   await page.getByText(`Lights for Ockham Park is over ${stage}`).waitFor({ state: 'attached' });
   await lane(page, stage).and(page.locator('[data-over]')).waitFor();
@@ -77,7 +77,7 @@ browserTest('a deal is moved by the keyboard alone; one that the API refuses to 
   await heldOver(page, 'Talking');
   await page.keyboard.press('ArrowRight');
   await heldOver(page, 'Closing');
-  // Somebody else deletes it meanwhile.
+  // Another person deletes it in the meantime.
   await api(tenant, 'DELETE', `/crm/deals/${deal.id}`);
   await page.keyboard.press('Space');
   await page.getByText('Deal not found').waitFor();
@@ -114,7 +114,7 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   await page.getByRole('dialog').getByLabel('Reason for the loss').fill('Too late');
   await page.getByRole('dialog').getByRole('button', { name: 'Mark as lost' }).click();
   await page.getByText('Too late').waitFor();
-  // The button that opened the dialog is gone: the page heading has the focus.
+  // The button that opened the dialog is gone, so the page heading gets the focus.
   await page.locator('h1:focus').waitFor();
   t.is((await api(tenant, 'GET', '/crm/deals')).data[0].lost_reason, 'Too late');
   t.deepEqual(faults, []);
@@ -143,7 +143,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await picture.getByRole('button', { name: 'Condition' }).click();
   await page.getByRole('button', { name: 'Add an action' }).last().click();
   await page.getByRole('combobox', { name: 'Action' }).click();
-  await page.getByRole('option', { name: 'Notify' }).click();
+  await page.getByRole('option', { name: 'Notify the team' }).click();
   await page.getByRole('textbox', { name: 'Message' }).fill('{{ .contact.first_name }} said no');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved').waitFor();
@@ -153,7 +153,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   const node = (name: string) => picture.getByRole('button', { name });
   t.is(await node('Condition').getAttribute('data-status'), 'branch_true');
   t.is(await node('Add a tag').getAttribute('data-status'), 'success');
-  t.is(await node('Notify').getAttribute('data-status'), 'skipped');
+  t.is(await node('Notify the team').getAttribute('data-status'), 'skipped');
   await node('Add a tag').click();
   await page.getByText(tag.id).waitFor();
   const [{ id, graph, enabled }] = (await api(tenant, 'GET', '/automations')).automations;
@@ -164,7 +164,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await context.close();
 });
 
-/** Saves, and waits until everything is saved. */
+/** Saves, and waits until all changes are saved. */
 const save = async (page: Page) => {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();

@@ -10,7 +10,7 @@ import { PASSWORD } from '../harness/people.ts';
 
 /*
  * First hour of a newcomer with a browser, `npm start` and `npm run mailbox`: from the printed setup link to the first
- * reply in the inbox. PostgreSQL and Temporal are those of the tests; everything else comes from the two commands.
+ * reply in the inbox. PostgreSQL and Temporal are those of the tests; all other servers come from the two commands.
  */
 
 const browserTest = browserTests(test);
@@ -91,7 +91,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('img', { name: 'done' }).waitFor();
   await page.getByRole('link', { name: 'Write campaign', exact: true }).click();
   await page.getByLabel('Name').fill('First campaign');
-  await page.getByText('It sends from you@heron.test, the only available mailbox.').waitFor();
+  await page.getByText('The campaign sends from you@heron.test, the only available mailbox.').waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Start this campaign?' });
@@ -145,7 +145,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await letters.getByRole('button', { name: 'Reply' }).click();
   await letters.getByText('I do. Call me on Thursday?').waitFor();
 
-  // It appears in the inbox, and its count in every room.
+  // The reply appears in the inbox, and its count in every room.
   await page.bringToFront();
   await page.getByLabel('one unread message').waitFor();
   await roomOf(page, 'Inbox').click();

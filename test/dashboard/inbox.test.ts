@@ -88,7 +88,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByText('Live', { exact: true }).waitFor();
   const ada = await mailed('Ada');
   box.deliver(replyTo(ada.original, 'Sounds great, let us talk on Monday!'));
-  // Without a reload: the event brings it and the count beside the room.
+  // Without a reload: the event updates the list and the count beside the room.
   await rowOf(page, 'Ada').waitFor();
   await page.getByLabel('one unread message').waitFor();
   await page.keyboard.press('j');
@@ -110,7 +110,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByRole('button', { name: 'Continue draft' }).waitFor();
   await page.keyboard.press('r');
   await field.press('End');
-  // Somebody else changes the same draft meanwhile: both texts are shown, and the person decides.
+  // Another person changes the same draft in the meantime: both texts are shown, and the person decides.
   const [draft] = (await api('GET', '/unibox/drafts')).data;
   await api('PUT', `/unibox/drafts/${draft.id}`, { thread_id: draft.thread_id, body_plain: 'Ask us anything.' });
   await field.pressSequentially(' Sam');
@@ -125,7 +125,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   t.truthy(inReplyTo);
   await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
   await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 0);
-  // The contact's page in the campaign shows the same reason why nothing more is sent to her.
+  // The contact's page in the campaign shows the same reason for stopping.
   await page
     .getByRole('complementary', { name: 'About the sender' })
     .getByRole('link', { name: 'Lights for shops' })
@@ -254,7 +254,7 @@ browserTest(
     await rowOf(page, 'Mia').filter({ hasText: 'Asks to stop?' }).waitFor();
     await rowOf(page, 'Mia').click();
     const thread = page.getByRole('region', { name: 'Conversation' });
-    await thread.getByRole('note').getByText('Nothing is sent to its address until you decide.').waitFor();
+    await thread.getByRole('note').getByText('No email is sent to its address until you decide.').waitFor();
     await page.keyboard.press('6');
     await thread.getByRole('note').waitFor({ state: 'detached' });
     await thread.getByRole('button', { name: 'Opt-out', exact: true }).waitFor();

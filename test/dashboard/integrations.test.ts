@@ -51,9 +51,9 @@ browserTest('a CRM is connected by its key, told which fields and when, and a fa
   // The open list covers the next field, so wait until it has closed.
   await page.getByRole('option').first().waitFor({ state: 'hidden' });
   await dialog.getByRole('combobox', { name: 'Action' }).click();
-  await page.getByRole('option', { name: 'write the contact' }).click();
+  await page.getByRole('option', { name: 'create or update the contact' }).click();
   await dialog.getByRole('button', { name: 'Add an action' }).click();
-  await does.getByText(/write the contact/).waitFor();
+  await does.getByText(/create or update the contact/).waitFor();
 
   const { id: connectionId } = await world.deps
     .db('integration_connections')

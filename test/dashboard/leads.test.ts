@@ -106,11 +106,11 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('50 leads were added.').waitFor();
   await page.getByRole('link', { name: 'p0@example.com' }).waitFor();
-  // A long list: only visible rows are in the page, and the rest is loaded by scrolling.
+  // A long list: only visible rows are in the page, and scrolling loads the rest.
   await page.goto(`${world.url}/leads?sort=email`);
   await page.getByRole('link', { name: 'Person 000' }).waitFor();
   t.true((await page.getByRole('row').count()) < 100);
-  // The list is searched while typing, without losing a word, and cleared again.
+  // The list is searched while typing, without losing a character, and cleared again.
   const search = page.getByRole('searchbox', { name: 'Name, address or company' });
   const isAsked = (q: string | null) => page.waitForURL((url) => url.searchParams.get('q') === q);
   await search.pressSequentially('Person ');
@@ -154,16 +154,14 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await context.close();
 });
 
-/**
- * Walks through a list of `count` people by keyboard only, and back from its end after the page was scrolled away.
- */
+/** Walks through a list of `count` people by keyboard only, and back from its end after the page was scrolled away. */
 async function walkRows(t: ExecutionContext, page: Page, count: number): Promise<void> {
   const row = (index: number) => page.locator(`main tr[aria-rowindex="${index}"]`);
   const focused = () => page.evaluate('Number(document.activeElement.closest("tr")?.ariaRowIndex)');
   await page.evaluate('scrollTo(0, 0)');
   await row(2).getByRole('link').focus();
   for (let index = 3; index <= count + 1; index += 1) {
-    // Some rows come with the next page of the list, which is being loaded.
+    // Some rows arrive with the next page of the list, which is being loaded.
     await row(index).waitFor({ state: 'attached' });
     await page.keyboard.press(index % 2 === 0 ? 'Tab' : 'ArrowDown');
     t.is(await focused(), index);

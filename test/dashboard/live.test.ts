@@ -15,13 +15,13 @@ import { startMailWorld, type MailWorld, type MailWorldMailbox, type ReceivedMes
 import { startRelay, type Relay } from '../harness/relay.ts';
 
 /**
- * One stack for the file: dashboard, event stream behind a connection that can be cut, tracking, workflows, IMAP watch,
+ * One stack for the file: dashboard, event stream over a connection that can be cut, tracking, workflows, IMAP watch,
  * mail servers.
  */
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
 const MAIL_MS = 60_000;
-/** Interval (ms) of the page's refetches without a stream, plus a moment. */
+/** Interval (ms) of the page's refetches without a stream, plus a second. */
 const POLL_MS = 21_000;
 const ALL_DAY = Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]);
 let world: DashboardWorld;
@@ -95,7 +95,7 @@ browserTest(
     const { page, context, faults } = await world.open(tenant, `/campaigns/${campaign.id}?tab=leads`, {
       locale: 'en-GB',
     });
-    // The clock can be advanced by hand, so that nobody waits for the page's refetch.
+    // The test advances the clock, so that it does not wait for the page's refetch.
     await page.clock.install();
     await page.reload();
     const [said, heard] = [[] as string[], [] as string[]];
@@ -119,10 +119,10 @@ browserTest(
     await shows(page, 'Opens', 1);
     await answer(first);
     await shows(page, 'Replies', 1);
-    // It had finished after its only email.
+    // The sequence had finished after its only email.
     await page.getByRole('row').filter({ hasText: 'ada@lead.test' }).getByText('Replied', { exact: true }).waitFor();
 
-    // The connection is cut; meanwhile the page polls every twenty seconds.
+    // The connection is cut; in the meantime the page polls every twenty seconds.
     relay.cut();
     await page.getByText('Updates every 20 s', { exact: true }).waitFor();
     await letterTo(campaign.id, 'eve@lead.test');
@@ -130,7 +130,7 @@ browserTest(
     await shows(page, 'Sent', 2);
     await page.getByRole('link', { name: 'eve@lead.test' }).waitFor();
 
-    // The connection is back. The stream resumes behind the last received event, so nothing in between is lost.
+    // The connection is back. The stream resumes after the last received event, so no event in between is lost.
     const second = await letterTo(campaign.id, 'kim@lead.test');
     said.length = heard.length = 0;
     relay.mend();

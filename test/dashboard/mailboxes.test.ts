@@ -99,7 +99,7 @@ browserTest('a mailbox is disconnected once what follows was said; who may not i
   const viewer = await world.open(await createMember(deps, tenant, 'Viewer'), `/mailboxes/${ids[0]}`, {
     locale: 'de-DE',
   });
-  await viewer.page.getByRole('heading', { name: 'Kampagnen, die von hier senden' }).waitFor();
+  await viewer.page.getByRole('heading', { name: 'Kampagnen, die von diesem Postfach senden' }).waitFor();
   await viewer.page.getByText('Einen TXT-Eintrag unter _dmarc.<Domain> anlegen').waitFor();
   t.is(await viewer.page.getByRole('button', { name: 'Trennen' }).count(), 0);
   await viewer.context.close();

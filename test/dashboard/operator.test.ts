@@ -101,7 +101,7 @@ browserTest('a webhook endpoint is added, its secret shown once, checked, and a 
   await page.getByRole('heading', { name: receiver.url }).waitFor();
   t.is(await page.getByText(secret!).count(), 0, 'it is shown once');
   await page.getByRole('button', { name: 'Send challenge' }).click();
-  await page.getByText('It answered with 204').waitFor();
+  await page.getByText('The endpoint answered with 204').waitFor();
   const [endpoint] = await world.deps.db('webhook_endpoints').where({ organization_id: tenant.organizationId });
   t.truthy(endpoint.verified_at);
   const id = await createDelivery(world.deps, tenant.organizationId, endpoint.id, { status: 'abandoned' });

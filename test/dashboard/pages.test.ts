@@ -143,7 +143,7 @@ browserTest('a member is removed, with a word about the keys that they made', as
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await dialog.getByText('is the API key test').waitFor();
-  await dialog.getByLabel('Keep it').check();
+  await dialog.getByLabel('Keep them').check();
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await page.getByText('Mara Leaver was removed').waitFor();
   await page.getByRole('button', { name: 'Remove Mara Leaver' }).waitFor({ state: 'detached' });

@@ -13,7 +13,7 @@ import { furnish, type Scene } from '../screenshots/scene.ts';
 import type { SceneWorld } from '../screenshots/stage.ts';
 
 const browserTest = browserTests(test);
-/** Visitors of each workspace that go through the pages at once: most of a visit is waiting. */
+/** Number of visitors per workspace that go through the pages concurrently, because a visit mostly waits. */
 const LANES = 2;
 let world: SceneWorld;
 let scene: Scene;
@@ -65,7 +65,7 @@ function textsIn(value: unknown): string[] {
 }
 
 /**
- * Names that are the same in every language: programs, formats, protocols, and names given by programs, such as
+ * Names that are equal in every language: programs, formats, protocols, and names defined by programs, such as
  * `order.paid`.
  */
 const ALIKE = /\b(?:Heron|CSV|PNG|UTC|API|SMTP|IMAP|SPF|DKIM|DMARC)\b|\b[a-z]+(?:[._][a-z]+)+\b|https?:\S+/g;
@@ -76,7 +76,7 @@ const WRITTEN =
 /** Field values of the scene in lower case, like codes. */
 const OF_THE_SCENE = ['pro', 'free', 'trial', 'starter', 'test', 'surplus', 'cells', 'no'];
 
-/** Returns words of a page that are neither from a message nor from the data shown. */
+/** Returns words of a page that come neither from a message nor from the displayed data. */
 function foreignWords(shown: readonly string[], data: readonly string[]): string[] {
   return shown.filter((text) => {
     let left = onOneLine(outsideOfSentences(text));
@@ -100,7 +100,7 @@ browserTest('in a further language no page has words that are not of its folder'
       [scene.empty, 'empty'],
     ] as const
   ).flatMap(([tenant, of]) => {
-    // The steps of a scene find things by their English words.
+    // The steps of a scene find elements by their English text.
     const pages = scene.pages.filter(([, , who, act]) => who === of && !act);
     return Array.from({ length: LANES }, (_, lane) => ({
       tenant,

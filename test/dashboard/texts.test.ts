@@ -116,7 +116,7 @@ test('what is kept under one key is the same answer wherever it is asked for', a
   );
 });
 
-/** Arguments of texts that take other values than text. */
+/** Arguments of texts that need other values than text. */
 const GIVEN: Record<string, unknown[]> = {
   day: [new Date('2026-03-02T12:00:00Z')],
   moment: [new Date('2026-03-02T12:00:00Z')],

@@ -66,7 +66,7 @@ export async function startDoubles(
   });
 }
 
-/** Returns the settings that make Heron use the stubs as the providers. */
+/** Returns the settings that replace the providers by the stubs. */
 function doublesEnv(doubles: Partial<Doubles>): Record<string, string> {
   const endpoints: Record<string, Record<string, string>> = {};
   const env: Record<string, string> = { ALLOW_UNSAFE_WEBHOOK_URLS: 'true' };

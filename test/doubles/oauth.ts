@@ -15,7 +15,7 @@ interface OAuthDeclaration {
   pkce: 'required' | 'optional' | 'ignored';
   /** True if a refresh returns a new refresh token and ends the old one. */
   rotates: boolean;
-  /** Existing scopes. An authorization with another one is refused. */
+  /** Existing scopes. An authorization with another URI is refused. */
   scopes: readonly string[];
   /** Separator of scopes in the authorization. */
   scopeSeparator?: ' ' | ',';
@@ -49,7 +49,7 @@ export interface OAuthServer {
   whose(accessToken: string | undefined): Grant | 'expired' | 'unknown';
   /** Expires every access token; refresh tokens stay valid. */
   expire(): void;
-  /** Revokes everything, like a person at the provider: no token is valid any more. */
+  /** Revokes all tokens, like a person at the provider. */
   revokeAll(): void;
   /** Ends a token; false if it is unknown. */
   revoke(token: string): boolean;
@@ -193,9 +193,7 @@ export function basicOf(heard: Heard): { name: string; password: string } | unde
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/**
- * Checks an authorization request. The provider would show a person an error page, so a mistake here fails the test.
- */
+/** Checks an authorization request. The provider would show an error page, so a mistake here fails the test. */
 function checkAuthorization(
   declaration: OAuthDeclaration,
   { clientId }: OAuthServer,

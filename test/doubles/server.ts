@@ -1,7 +1,7 @@
 /**
- * Server of all provider stubs: a real local HTTP server that records requests, refuses what the real provider would
- * refuse in the provider's own words, and can be slow, down or busy if a test requests it. A stub is written from the
- * provider's public documentation and imports nothing of Heron, so that a mistake of the client is not repeated here.
+ * Base of all provider stubs: a real local HTTP server that records requests and refuses invalid ones in the provider's
+ * own words. Tests can make it slow, down or busy. A stub follows the provider's public documentation and imports
+ * nothing from Heron, so that it does not repeat a mistake of the client.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export class Answer extends Error {
 /** Request as seen by a stub's route. */
 export interface Heard {
   method: string;
-  /** Without the query. */
+  /** Path without the query. */
   path: string;
   query: URLSearchParams;
   /** Parameters of the route's path. */
@@ -61,7 +61,7 @@ interface DoubleDeclaration {
 export interface Double {
   /** Its origin, without a trailing slash. */
   readonly url: string;
-  /** Every request in order, whatever the answer. */
+  /** Every request in order, regardless of the answer. */
   readonly heard: readonly Heard[];
   /** Answers with status 400 to 499 in the provider's words, except for limits. */
   readonly refusals: readonly string[];
@@ -69,7 +69,7 @@ export interface Double {
   fail(...faults: readonly (Fault & { match?: string })[]): void;
   /** Fails every matching request until it is called with undefined. */
   failAll(fault: Fault | undefined): void;
-  /** Sets the provider's limit from now on; undefined means none. */
+  /** Sets the provider's limit from then on; undefined means none. */
   limit(rate: { requests: number; perMs: number } | undefined): void;
   /** Returns the requests as `METHOD /path`, in order. */
   calls(): string[];
@@ -151,7 +151,7 @@ export async function startDouble(declaration: DoubleDeclaration, port = 0): Pro
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  // A stub that a test leaves running does not keep its process alive.
+  // A stub that is still running does not keep its process alive.
   server.unref();
 
   return {

@@ -37,7 +37,7 @@ test.after.always(async () => {
 
 const PATIENCE_MS = 60_000;
 const UI = 'https://temporal.example';
-/** Returns the API's view of a record whose run is blocked. */
+/** Returns the API's view of a record whose workflow is blocked. */
 const shownAs = async (path: string, token = tenant.apiKey): Promise<any> =>
   (await call(world, 'GET', path, { token })).body;
 const linkTo = (workflowId: string) => `${UI}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
@@ -198,8 +198,8 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   let status = 500;
   const receiver = await startReceiver({ respond: () => ({ status }) });
   const endpoint = await createEndpoint(world.deps, own.organizationId, receiver.url);
-  // Breaks claims of the delivery's own run only. Its batch, which makes the first attempt, may be repeated under load
-  // and must succeed.
+  // Breaks claims of the delivery's own run only. The first attempt is made in a batch, which may be repeated under
+  // load and must succeed.
   const repair = await breakWrites(
     world,
     'webhook_deliveries',
@@ -252,7 +252,7 @@ test.serial(
   async (t) => {
     t.timeout(PATIENCE_MS * 3);
     const { poisoned, healthy, endpoint, other, receiver, repair, row } = await poisonOne();
-    // In one fan-out iteration, and so in one batch.
+    // All in one fan-out iteration, and so in one batch.
     const created_at = world.deps.clock.now();
     await world.deps.db('domain_events').insert(
       [poisoned, healthy].map(({ organizationId }) => ({
@@ -272,7 +272,7 @@ test.serial(
     t.like(stuck, { batch_id: null, status: 'pending', attempt_count: 0 });
     t.regex(render(stuck.blocked_reason), REASON);
     t.deepEqual(stuck.error_reason, message('connect.batch_failing', { kind: 'PostgreSQL P0001' }));
-    // The row may be visible before its run has ended: the batch has nothing left to do.
+    // The row may be visible before its workflow has ended, because the batch has no work left.
     await eventually(async () => !(await isRunning(`webhook-batch/${batch}`)), PATIENCE_MS);
     const letter = await waitForLetter(`webhook-delivery/${stuck.id}`, 'pending');
     t.like(letter, { organization_id: poisoned.organizationId, task_type: 'webhook_delivery', task_id: stuck.id });

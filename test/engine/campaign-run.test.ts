@@ -175,7 +175,7 @@ test.serial('an email step costs at most three workflow tasks and one normal act
   const everything = await plainRun(engine.temporal, `enrollment/${campaignId}/${contact}`);
   t.true(everything.includes(contact), 'the payloads are decoded');
   assertNowhere(t, everything, ['cost@run.example.org']);
-  // A lost task is repeated after one timeout, within which a slow worker must be able to miss one or two heartbeats.
+  // A lost task is repeated after one timeout, within which a slow worker may miss one or two heartbeats.
   const timeouts = history
     .events!.flatMap((event) => event.activityTaskScheduledEventAttributes?.heartbeatTimeout?.seconds ?? [])
     .map(Number);
@@ -205,7 +205,7 @@ test.serial('pausing stops mail and resuming goes on where it was', async (t) =>
   const rests = ({ state, waiting_for: reason }: { state: string; waiting_for: Message | null }) =>
     state === 'completed' || reason?.code === 'wait.campaign_paused';
   const inState = (state: string) => count('sends', { campaign_id: campaignId, state });
-  // An email being sent by a worker is still sent. All others have lost their slots, so nothing else can be sent.
+  // An email being sent by a worker is still sent. All others have lost their slots, so no other email can be sent.
   await eventually(async () => (await inState('sending')) === 0 && (await leads()).every(rests));
   t.true((await leads().where({ state: 'active' })).length >= 1);
   t.is(await inState('reserved'), 0);

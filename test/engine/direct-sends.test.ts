@@ -206,7 +206,7 @@ test.serial('an address that is suppressed meanwhile is left out; when none is l
     refused.body.problems.map(({ path }: { path: string }) => path),
     ['body.to.0'],
   );
-  // It is a dead letter: a person who has removed the suppression retries it.
+  // The email becomes a dead letter, which a person retries after removing the suppression.
   const [letter] = (await desk.get('/tasks/dlq?status=pending')).body.data;
   t.like(letter, { task_type: 'direct_email', task_id: second.task_id });
   await world.deps.db('suppressions').where({ organization_id: organizationId, email: 'a@else.test' }).delete();
@@ -260,7 +260,7 @@ for (const [attempt, outcome] of [
     t.is(desk.smtp.taken.length, attempt === 'die-marked' ? 0 : 1);
     if (outcome === 'sent') return;
     if (attempt === 'die-marked') {
-      // If the second attempt is interrupted too, it is uncertain as before.
+      // If the second attempt is interrupted too, the email is uncertain again.
       await settleUncertain(world.deps, id, 'again');
       const response = '452 4.2.2 mailbox full';
       desk.smtp.next = () => ({ kind: 'refused', stage: 'recipient', code: 452, response, permanent: false });
@@ -358,7 +358,7 @@ test.serial(
     t.like(await db('enrollments').where({ id: lea.enrollmentId }).first(), { state: 'active' });
     t.like(await desk.read(body.task_id), { about_send_id: lea.sendId, contact_id: lea.contactId, thread_id: thread });
 
-    // For a mail program that names only the last message, the answer still counts for the campaign.
+    // The answer counts for the campaign even if the mail program names only the last message.
     clock.advance(MINUTE);
     await desk.receive(
       replyTo(

@@ -7,7 +7,7 @@ import { addCampaignLeads } from '../../domain/audience/leads/add.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 import { reconciledFamilies } from '../../domain/operations/system/reconcile.ts';
 
-/** Maximum wait (ms) after which the launcher asks again within this test. */
+/** Maximum wait (ms) after which the launcher runs again within this test. */
 const SHORT_MS = 5_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -30,7 +30,10 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
     stepIds,
     enrollments,
     contacts,
-    /** Runs launcher iterations until it waits for more than some seconds. Returns its wake-up time (epoch ms). */
+    /**
+     * Runs launcher iterations until the launcher waits for more than some seconds. Returns its wake-up time (epoch
+     * ms).
+     */
     async launch(): Promise<number | null> {
       for (let turns = 0; turns < 200; turns += 1) {
         const turn = await launchDueLeads(ctx, campaignId);

@@ -153,7 +153,7 @@ test.serial('a direct send without a slot or a claim is blocked, and leaves once
   });
   t.is(letter.task_type, 'direct_send');
   t.regex(render(letter.last_error), REASON);
-  // Now the worker that should send it cannot claim it.
+  // Now the worker that should send the email cannot claim it.
   const second = await mendAndRetry(workflowId, noClaim);
   t.regex(render(second.last_error), REASON);
   t.is(await handleOf(workflowId).result(), 'sent');

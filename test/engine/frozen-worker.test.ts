@@ -1,7 +1,4 @@
-/**
- * Tests a worker process that stands still for some seconds, as on a suspended machine. What it has under way is not done
- * twice.
- */
+/** Tests a worker process that is suspended for some seconds. Its work in progress is not repeated. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -51,7 +48,7 @@ const delivered = (organizationId: string) =>
     return rows.length === EVENTS && rows.every(({ status }) => status === 'delivered') && rows;
   }, PATIENCE_MS);
 
-/** `others`: another worker serves the queues meanwhile, and the worker stands still for longer than its heartbeats may. */
+/** `others`: another worker serves the queues in the meantime, and the suspension exceeds the heartbeat timeout. */
 for (const { frozenMs, others } of [
   { frozenMs: 3_500, others: false },
   { frozenMs: 14_000, others: true },
@@ -73,7 +70,7 @@ for (const { frozenMs, others } of [
       await emitEvents(world.deps, organizationId, EVENTS);
       await receiver.received(EVENTS, PATIENCE_MS);
       if (others) await startWorkerProcess();
-      // Long enough for the last heartbeat before the stall to be at its oldest.
+      // Long enough for the maximum age of the last heartbeat before the stall.
       await new Promise((resolve) => setTimeout(resolve, 9_000));
       worker.kill('SIGSTOP');
       await new Promise((resolve) => setTimeout(resolve, frozenMs));

@@ -6,7 +6,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import type { Attempt } from '../harness/fake-smtp.ts';
 import { message } from '../../messages/index.ts';
 
-/** Shortly before the mailboxes' day ends, so that slots, retries and counts fall on both days. */
+/** Shortly before the end of the mailboxes' day, so that slots, retries and counts fall on both days. */
 const EVENING = new Date('2026-03-02T23:50:00Z');
 const clock = new ManualClock(EVENING);
 let world: World;
@@ -100,7 +100,7 @@ async function play(plan: Operation[][], attempts: Attempt[]): Promise<EngineWor
   clock.set(EVENING);
   const engine = await createEngineWorld(world, clock, attempts);
   for (const round of plan) {
-    // Time stands still within a round, so that the before and after in the rows are exact.
+    // Time is fixed within a round, so that the times in the rows compare exactly.
     for (const one of round.filter(({ kind }) => kind === 'tick')) await engine.perform(one);
     // Some start at once, some while the others are in progress.
     await Promise.all(

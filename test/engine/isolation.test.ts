@@ -9,7 +9,7 @@ import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { startScriptedSmtp, type ScriptedSmtp } from '../harness/smtp-script.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
-/** There are few slots here, and what hangs does so longer than the test, so anything that waits for it fails. */
+/** There are few slots, and hanging calls last longer than the test, so work that waits for them fails. */
 const ENV = {
   WORKER_ROLES: 'temporal,relay',
   WORKER_ACTIVITIES: '8',

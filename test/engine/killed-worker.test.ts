@@ -70,7 +70,7 @@ test('of runs whose worker is killed nothing is lost and nothing of Heron is don
       act('tell', 'notify', { message: 'done' }),
     ),
   );
-  // Two calls of the app are answered, the others hang; the tool hangs.
+  // Two app calls are answered, the others hang; the tool hangs too.
   app.respond(({ index }) => (index <= RUNS / 2 ? { status: 204 } : 'hang'));
   n8n.failAll({ kind: 'hang' });
   const victim = await startWorkerProcess();

@@ -65,7 +65,7 @@ test.serial('leads are launched in the order that their campaign asks for, those
   t.deepEqual(pairs(await order(byRank)), ['23', '04', '1'], 'another order gives all of them another place');
 });
 
-/** Groups the leads launched on a day, whose order among each other is undefined. */
+/** Groups the leads launched on a day, whose mutual order is undefined. */
 function pairs(found: readonly string[]): string[] {
   return Array.from({ length: Math.ceil(found.length / 2) }, (_, day) =>
     found
@@ -99,7 +99,7 @@ test.serial('however many moments come at once, those who are first in the order
     campaign: { max_new_leads_per_day: 2, contact_order_by: 'company' },
   });
   const { db } = world.deps;
-  // More than two iterations requeue, and the first in order were requested last.
+  // Needs more than two iterations to requeue, and the first leads in order were requested last.
   await db.raw(
     `with people as (
        insert into contacts (id, organization_id, email, company, created_at, updated_at)

@@ -36,7 +36,7 @@ const showing = (orderId: string, state: string) =>
   eventually(async () => (await runOf(orderId).describe()).searchAttributes.State?.[0] === state);
 const asked = (request: string) => eventually(async () => orders.sandbox.requests.includes(request));
 
-/** Counts the things of an order at the provider that cost money. */
+/** Counts the objects of an order at the provider that cost money. */
 async function leftOf(orderId: string): Promise<number> {
   await orders.sandbox.idle();
   const made = effectsOf(orderId).filter(({ operation }) => /register|create/.test(operation));
@@ -52,7 +52,7 @@ async function pageOf(desk: OrderDesk, orderId: string): Promise<string> {
   return orders.stripe.sessionOf((await desk.row(orderId)).payment_id)!.id;
 }
 
-/** Orders, and pays on the page. */
+/** Pays an order on its payment page. */
 async function payOrder(desk: OrderDesk, orderId: string): Promise<void> {
   await orders.stripe.pay(await pageOf(desk, orderId));
 }

@@ -58,14 +58,14 @@ export interface EngineWorld {
   perform(operation: Operation): Promise<void>;
   /** Returns the number of mails that the server has accepted. */
   mails(): number;
-  /** Ends all faults and runs everything to its end. */
+  /** Ends all faults and runs all work to its end. */
   settleAll(): Promise<void>;
   assertNoneTwice(): void;
   assertRecordAgrees(): Promise<void>;
   assertCountersAgree(): Promise<void>;
 }
 
-/** Errors that a caller may get; any other error is a bug. */
+/** Expected errors of a caller; any other error is a bug. */
 const EXPECTED = new Set([
   'not_found',
   'bad_request',
@@ -88,7 +88,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
   let calm = false;
   smtp.next = async () => {
     const attempt = calm ? 'accept' : (attempts[nth++] ?? 'accept');
-    // Long enough for others to act while the server responds.
+    // Long enough for other actors to act while the server responds.
     if (!calm) await new Promise((resolve) => setTimeout(resolve, (nth % 3) * 15));
     return attempt;
   };
@@ -126,7 +126,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
   const campaignOf = (lead: number) => campaigns[Math.floor(lead / 3)]!.campaignId;
   const contactOf = (lead: number) => contacts[lead % 3]!;
 
-  /** Runs one iteration of a contact's run, like the workflow. */
+  /** Runs one iteration of a contact's workflow. */
   async function run(enrollmentId: string): Promise<{ until: number | null; done: boolean }> {
     const decision = await advanceEnrollment(ctx, enrollmentId);
     if (decision.kind === 'done') return { until: null, done: true };

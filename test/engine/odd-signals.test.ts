@@ -1,4 +1,4 @@
-/** Tests signals as anybody may send them by hand in the Temporal UI: without input, or with a wrong one. */
+/** Tests signals sent by a person in the Temporal UI: without input, or with a wrong one. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -56,7 +56,7 @@ function activityNames(): string[] {
   return FAMILIES.flatMap((family) => family.serve(parts as never).map(([, name]) => name));
 }
 
-/** Never ends as a normal activity, so that the runs stay open. */
+/** Never ends as a normal activity, so that the workflows stay open. */
 async function standStill(): Promise<void> {
   if (activityInfo().isLocal) throw ApplicationFailure.nonRetryable('asked by a normal activity instead');
   await Context.current().cancelled;

@@ -13,8 +13,8 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Ten questions of an operator, answered from Temporal alone: by search attributes, by the details of a run and by its
- * description. No answer comes from PostgreSQL.
+ * Ten questions of an operator, answered from Temporal without PostgreSQL: by search attributes, by a workflow's
+ * details and by its description.
  */
 
 const MINUTE_MS = 60_000;
@@ -126,7 +126,7 @@ test.serial('which failed today, and which build ran it', async (t) => {
   const builds = (searchAttributes.BuildIds ?? []) as string[];
   const build = builds.find((one) => one.startsWith('unversioned:'));
   t.truthy(build, `which build: ${builds.join(', ')}`);
-  // Memos of other tests' runs are encrypted with another key, so the query names the organization.
+  // Memos of other tests' workflows are encrypted with another key, so the query names the organization.
   t.true((await finds(`BuildIds = '${build}' AND OrganizationId = '${args.organizationId}'`, failed)).includes(failed));
 });
 

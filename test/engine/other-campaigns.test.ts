@@ -61,7 +61,7 @@ for (const first of [EMAIL, EVENT]) {
           hold: { source: 'other_campaign', reason: 'Waits until the campaign First is done with this contact' },
         },
       );
-      // After an hour the hold is renewed, and keeps its beginning.
+      // After an hour the hold is renewed and keeps its start time.
       clock.advance(HOUR_MS);
       await launch(two);
       const [again] = await leads(two);

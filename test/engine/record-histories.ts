@@ -289,7 +289,7 @@ async function recordWarmup(): Promise<void> {
   await save('warmup', 'sent-paused-stopped', `warmup/${mailboxId}`);
 }
 
-/** Returns the id of the only batch of this task queue so far, once it has ended. */
+/** Returns the id of this task queue's only batch so far, once it has ended. */
 function completedBatch(): Promise<string> {
   return eventually(async () => {
     const query = `WorkflowType = 'webhookBatch' AND TaskQueue = '${world.deps.config.TEMPORAL_TASK_QUEUE}' AND ExecutionStatus = 'Completed'`;

@@ -1,8 +1,8 @@
 /**
  * Records paths that depend on exact timing: a signal during an activity, a redelivery while an attempt succeeds, work
  * that keeps failing. The workflows and the Temporal server are real; the activities answer by script, so that the
- * timing is always met. Writes workflows/<family>/histories like record-histories: npm run record-scripted --
- * [family/recording…]. Runs that continue as new are only recorded if no others are named.
+ * timing is always exact. Writes workflows/<family>/histories like record-histories: npm run record-scripted --
+ * [family/recording…]. Workflows that continue as new are recorded only if no others are named.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,10 +24,7 @@ import { AWAY, SCRIPTED } from './scripted.ts';
 
 const only = process.argv.slice(2);
 const chosen = SCRIPTED.filter(({ family, name }) => only.length === 0 || only.includes(`${family}/${name}`));
-/**
- * Number of events after which the server suggests to continue as new, for recordings of that, which are made
- * separately.
- */
+/** Number of events after which the server suggests to continue as new, for separate recordings of that. */
 const FEW_EVENTS = 20;
 const continues = chosen.every((one) => one.continues);
 const address = continues ? undefined : process.env.HERON_TEST_TEMPORAL;
@@ -97,7 +94,7 @@ const workers = await Promise.all([
 const running = Promise.all(workers.map((worker) => worker.run()));
 try {
   await Promise.all(
-    // If only such runs are named, the server suggests to continue as new.
+    // If only such workflows are named, the server suggests to continue as new.
     chosen.filter((one) => continues || !one.continues).map(record),
   );
 } finally {

@@ -25,7 +25,7 @@ test.beforeEach(() => {
   Object.assign(paying.stripe, { refundMode: 'succeed', failNext: 0, loseNext: 0, hold: false });
 });
 
-/** Creates a paid order whose money must be refunded. */
+/** Creates a paid order whose payment must be refunded. */
 async function refundDue(): Promise<PaymentDesk & { workflowId: string }> {
   const desk = await createOrderToPay(paying);
   await paying.stripe.pay(await desk.checkout());
@@ -39,7 +39,7 @@ function request(desk: PaymentDesk): Promise<boolean> {
   );
 }
 
-/** Timeout (ms): on a loaded machine, a provider that has not answered is asked again after half a minute. */
+/** Timeout (ms): on a loaded machine, a provider that has not answered is queried again after half a minute. */
 const PATIENCE_MS = 90_000;
 
 const inState = (desk: PaymentDesk, state: string) =>
@@ -79,7 +79,7 @@ test.serial(
     for (const fault of [{ failNext: 2 }, { loseNext: 2 }]) {
       const desk = await createOrderToPay(paying);
       await paying.stripe.pay(await desk.checkout());
-      // Set before the run starts, because it asks the provider too.
+      // Set before the workflow starts, because it queries the provider too.
       Object.assign(paying.stripe, fault);
       await request(desk);
       const ctx = paying.world.system(desk.tenant.organizationId);
@@ -167,7 +167,7 @@ test.serial('a refund that fails at the bank, even after it was done, needs a pe
   const [made] = paying.stripe.refunds.filter(({ id }) => id === refundId).map((refund) => ({ ...refund }));
   await paying.stripe.finishRefund(refundId!, 'failed');
   t.like(await desk.payment(), { state: 'needs_person' });
-  // The event that it was created is delivered again after the one that it failed.
+  // The creation event of the refund is delivered again after its failure event.
   const late = { id: `evt_late_${refundId}`, object: 'event', type: 'refund.updated', data: { object: made } };
   await paying.stripe.deliver(late as unknown as Stripe.Event);
   t.like(await desk.payment(), { state: 'needs_person' });

@@ -10,7 +10,7 @@ import { render } from '../../messages/render.ts';
 const MINUTE_MS = 60_000;
 const { world, clock } = await createMondayWorld(test);
 
-/** Creates leads of one campaign with one mailbox, at a mail server that answers as `server.answer` defines. */
+/** Creates leads of one campaign with one mailbox, at a mail server whose answers `server.answer` defines. */
 async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extensions?: string[]) {
   const server = { answer: (_moment: SmtpMoment, _line: string): SmtpMove => 'ok' };
   const smtpServer = await startScriptedSmtp({
@@ -32,7 +32,7 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
   for (let n = 0; n < leads; n += 1) contacts.push(await createContact(db, clock.now(), organizationId));
   const enrollmentIds = await enroll(world.deps, organizationId, campaignId, contacts);
 
-  /** Executes the next step of a lead's run without advancing the clock; null if it must wait. */
+  /** Executes the next step of a lead's workflow without advancing the clock; null if it must wait. */
   async function step(enrollmentId: string): Promise<string | null> {
     const decision = await advanceEnrollment(ctx, enrollmentId);
     if (decision.kind === 'slot' && decision.at > clock.now().getTime()) return null;
@@ -78,7 +78,7 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
 
 type Given = Awaited<ReturnType<typeof given>>;
 
-/** Asserts that no lead was affected: all continue, nothing is counted, no address is suppressed. */
+/** Asserts that no lead was affected: all continue, no failure is counted, no address is suppressed. */
 async function noLeadIsBlamed(t: { deepEqual: Function; is: Function }, { states, suppressed, bounced }: Given) {
   t.deepEqual(new Set(await states()), new Set(['active']));
   t.is(await suppressed(), 0);

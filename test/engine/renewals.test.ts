@@ -88,7 +88,7 @@ async function managedDomain() {
   };
 }
 
-/** Returns a function that lists the changes of the books since now. */
+/** Returns a function that lists the changes of the records since this call. */
 async function differences(): Promise<() => Promise<Record<string, number>>> {
   const places = async (): Promise<Record<string, number>> => {
     const [books] = await readBooks(paying.world.deps.db);

@@ -18,8 +18,8 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 /*
- * Number of contacts. The test covers everything that can be lost with Temporal's storage while only time would advance
- * it: waiting contacts, unlaunched leads, a webhook delivery between attempts, an import that keeps failing.
+ * Number of contacts. The test covers all state that waits only for time when Temporal's storage is lost: waiting
+ * contacts, unlaunched leads, a webhook delivery between attempts, an import that keeps failing.
  */
 
 const PEOPLE = 4;
@@ -156,7 +156,7 @@ test.serial(
       Promise.all(ids.map(async (id) => (await engine.temporal.workflow.getHandle(id).describe()).status.name));
     t.deepEqual(await statuses(first), ['RUNNING', 'RUNNING', 'RUNNING', 'RUNNING']);
 
-    // A healthy installation: nothing is missing, nothing is started.
+    // A healthy installation: no workflow is missing, and none is started.
     const healthy = await reconcile(world.deps, { dryRun: true });
     t.deepEqual(
       healthy.filter(({ missing }) => missing > 0),
@@ -222,7 +222,7 @@ test.serial(
     t.is((await db('webhook_deliveries').where({ endpoint_id: endpoint.id })).length, 1);
     t.is(contacts.length, PEOPLE);
 
-    // Everything has ended: another search finds nothing to do.
+    // All workflows have ended: another search finds none missing.
     const after = await reconcile(world.deps);
     t.deepEqual(
       after.map(({ missing: count }) => count).filter((count) => count > 0),

@@ -7,7 +7,7 @@ import { eventually } from '../harness/eventually.ts';
 import { openRunDesk, type RunDesk } from '../harness/run-desk.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
-/** Clock that can be set back, so that an approval requested then expires within seconds of Temporal's time. */
+/** Clock that can be set back, so that approvals requested in the past expire within seconds of Temporal's time. */
 class OffsetClock implements Clock {
   offsetMs = 0;
   now(): Date {

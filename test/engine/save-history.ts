@@ -8,8 +8,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Writes the history of a run to workflows/<family>/histories/<name>.json, without folder names and machine names.
- * Replaces a recording of that name: no release has open runs yet.
- * @param runId id of a run that another continues; default: the last one
+ * Replaces a recording of that name, because no release has open workflows yet.
+ * @param runId id of a Temporal run that another one continues; defaults to the last one
  */
 export async function saveHistory(
   client: Client,

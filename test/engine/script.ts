@@ -11,7 +11,8 @@ export interface Sent {
 export interface Answer {
   activity: string;
   /**
-   * Answers the normal activity, which the run uses after the local one has failed; the local one fails until then.
+   * Answers the normal activity, which the workflow uses after the local one has failed; the local one fails until
+   * then.
    */
   patient?: true;
   /** Signal sent to the run while the activity works. */
@@ -30,7 +31,7 @@ export interface Scripted {
   workflowId: string;
   spec: StartSpec;
   answers: Answer[];
-  /** The server suggests to continue as new after few events; the run that does so is recorded. */
+  /** The server suggests to continue as new after few events; the continued workflow is recorded. */
   continues?: true;
   /** End of the run. Default: COMPLETED. */
   ends?: 'COMPLETED' | 'FAILED' | 'CANCELLED';

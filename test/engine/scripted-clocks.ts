@@ -16,7 +16,7 @@ function answers<Decided>(activity: string, waits: Decided, over: Decided) {
   return [waits, over].map((gives) => ({ activity, gives }));
 }
 
-/** Runs that wait for a time already past by their own clock: they ask again with a pause. */
+/** Workflows that wait for a time already past by their own clock: they decide again after a pause. */
 export const CLOCKS: readonly Scripted[] = [
   scripted(
     enrollmentWorkflow,

@@ -54,7 +54,7 @@ const warmups: Scripted[] = [
   ),
 ];
 
-/** Every chore of a sweep, of which one fails for the last time. */
+/** Every chore of a sweep; one fails for the last time. */
 const sweeps: Scripted[] = [
   {
     ...scripted(
@@ -91,7 +91,7 @@ const cancelled: Scripted[] = [
   },
 ];
 
-/** Goal replays, warmups and sweeps: runs that iterate until nothing is left. And runs that are cancelled. */
+/** Goal replays, warmups and sweeps: workflows that iterate until no work remains. And workflows that are cancelled. */
 export const TURNS: Scripted[] = [...replays, ...warmups, ...sweeps, ...cancelled];
 
 function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

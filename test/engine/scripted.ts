@@ -22,7 +22,7 @@ const organizationId = newId();
 const TIMER = 'EVENT_TYPE_TIMER_STARTED';
 const GAVE_UP = 'EVENT_TYPE_ACTIVITY_TASK_FAILED';
 const SHOWN = 'EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES';
-/** Longer (ms) than a workflow task of these runs, so that a signal in between is seen before the answer. */
+/** Longer (ms) than a workflow task of these workflows, so that a signal in between is seen before the answer. */
 const LONG_MS = 4_500;
 const inMs = (ms: number) => Date.now() + ms;
 
@@ -66,7 +66,7 @@ const enrollments: Scripted[] = [
     next(slot(0), { meanwhile: control('held'), takesMs: LONG_MS }),
     next(done),
   ]),
-  // The lead is removed and added again while the run learns that it has finished.
+  // The lead is removed and added again while the workflow receives its last decision.
   enrollment('signal-after-the-end', [
     next(send),
     sent,
@@ -141,7 +141,7 @@ const directSends: Scripted[] = [
     ask(leaves(0), { meanwhile: cancelled, takesMs: LONG_MS }),
     ask({ kind: 'done', outcome: 'cancelled' }),
   ]),
-  // The email is uncertain, and a person resends it while the run learns that it is over.
+  // The email is uncertain, and a person resends it while the workflow receives its last decision.
   direct('signal-after-the-end', [
     ask(leaves(0)),
     sent,
@@ -260,7 +260,7 @@ const runs: Scripted[] = [
     settled(report('launching')),
     active,
   ]),
-  // The time is over a second later by PostgreSQL's clock than by Temporal's.
+  // The deadline passes a second later by PostgreSQL's clock than by Temporal's.
   agentRun('expired', [
     begun,
     checked(report('awaiting_approval', inMs(8_000))),
@@ -315,7 +315,7 @@ const runs: Scripted[] = [
     { activity: 'launchRun', fails: AWAY },
     active,
   ]),
-  // DNS was queried just before, so that there was nothing to wait for.
+  // DNS was queried just before, so that no wait was needed.
   agentRun('launched-at-once', [{ activity: 'advanceRun', gives: report('active') }]),
   // Its workflow was lost and started again.
   agentRun('lost-while-waiting', [
@@ -468,7 +468,7 @@ const automations: Scripted[] = [
       { activity: 'callAutomationApp', fails: gaveUp },
       flowCalls,
       { activity: 'callAutomationApp', fails: gaveUp },
-      // A run that had not waited for its operator would take the operator's signal as a reason not to wait here.
+      // A workflow that did not consume the operator's signal before would use it here as a reason not to wait.
       flow(flowWaits(inMs(3_600_000))),
       flowCalls,
       flowCalled,
@@ -527,7 +527,7 @@ const verifications: Scripted[] = [
   ),
 ];
 
-/** Every scripted run. Times are relative to the loading of this file. */
+/** Every scripted workflow. Times are relative to the loading of this file. */
 export const SCRIPTED: readonly Scripted[] = [
   ...enrollments,
   ...directSends,

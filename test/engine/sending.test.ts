@@ -197,7 +197,7 @@ test.serial('the claim looks at the lead again: one that has ended, or is held, 
   for (const [outcome, change] of changes) {
     const { enrollmentId, smtp, reserve, deliver, sends, counts } = await given();
     const sendId = await reserve();
-    // Bypasses `finish`, which releases the slot itself, like a reply that arrives in between.
+    // Bypasses `finish`, which releases the slot itself, and imitates a concurrent reply.
     await world.deps.db('enrollments').where({ id: enrollmentId }).update(change);
     t.deepEqual(await deliver(sendId), { outcome });
     t.is(smtp.offered, 0, outcome);
@@ -234,7 +234,7 @@ test.serial(
     const { db } = world.deps;
     const sendId = await reserve();
     smtp.next = async () => {
-      // Another worker has claimed the email as abandoned meanwhile.
+      // Another worker has claimed the email as abandoned in the meantime.
       await db('sends').where({ id: sendId }).update({ claim_token: newId() });
       return 'accept' as const;
     };

@@ -131,7 +131,7 @@ test.serial(
     t.like(request!.json, { run_mode: 'test', inputs: { who: 'Kim' }, contact: { id: contactId, email: to } });
     t.is(request!.headers['x-service-event'], 'app.action');
 
-    // All waits were shortened to a second, so another run with its real waits tests the event.
+    // All waits were shortened to a second, so another test run with its real waits tests the event.
     const over = await given.over(started.body.id);
     t.is(over.state, 'completed');
     t.deepEqual(

@@ -30,7 +30,7 @@ async function given(steps: StepSpec[] = TWO_STEPS, campaign: Record<string, unk
       const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: clock.now() };
       return recordInbound(lead.ctx, { id: lead.mailboxId, email: 'm@s.example.com' }, Buffer.from(raw), place);
     },
-    /** Lets the worker of the next email die, and its email be checked after the claim has expired. */
+    /** Lets the worker of the next email die, and checks the email after the claim has expired. */
     async dies(attempt: Attempt): Promise<string> {
       const sendId = await lead.reserve();
       smtp.next = () => attempt;
@@ -220,7 +220,7 @@ test.serial('an answer to an uncertain email says that it was sent', async (t) =
   t.deepEqual(await lead.letters(), []);
 });
 
-// The answer ends nothing, so that only its evidence about the email prevents resending it.
+// The answer ends no sequence, so that only its evidence about the email prevents resending it.
 const GOES_ON = { stop_on_reply: false };
 
 test.serial('an email that waits to be sent again does not leave once it is answered', async (t) => {

@@ -5,7 +5,7 @@ import { eventually } from '../harness/eventually.ts';
 import { openRunDesk } from '../harness/run-desk.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
-/** Clock that can be set back, so that an approval requested then expires within seconds of Temporal's time. */
+/** Clock that can be set back, so that approvals requested in the past expire within seconds of Temporal's time. */
 class OffsetClock implements Clock {
   offsetMs = 0;
   now(): Date {
@@ -17,7 +17,7 @@ const clock = new OffsetClock();
 let world: World;
 let engine: Engine | undefined;
 test.before(async () => {
-  // No worker serves the queue on which runs are checked and launched.
+  // No worker serves the queue that checks and launches runs.
   world = await createWorld({ clock, env: { WORKER_ROLES: 'workflows,relay' } });
 });
 test.after.always(async () => {

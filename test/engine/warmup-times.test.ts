@@ -70,7 +70,7 @@ test('times of a day are spread over the hours, uneven, and others every day; a 
   await planDay(ctx);
   t.notDeepEqual(await times(ids[0]!), firstDay);
 
-  // Half of its emails land in spam: planned ones are sent, and nothing new is planned.
+  // Half of its emails land in spam: planned emails are sent, and no new ones are planned.
   const [sick, friend] = ids as [string, string];
   const before = (await times(sick)).length;
   for (let landed = 0; landed < 10; landed += 1)

@@ -197,7 +197,7 @@ test('emails are exchanged over SMTP and IMAP: read, replied to, and no message 
   const parsed = await answer!.parsed();
   t.is(parsed.inReplyTo, (await sent!.parsed()).messageId);
   t.regex(parsed.subject!, /^Re: /);
-  // A reply is not answered, and none of it is in the inbox of the workspace.
+  // A reply is not answered, and no part of it is in the inbox of the workspace.
   t.is((await world.deps.db('warmup_mails').where({ organization_id: tenant.organizationId })).length, 2);
   t.deepEqual(await world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId }), []);
   const types = await eventTypes(tenant);
@@ -444,7 +444,7 @@ test('an email that lands in Junk is taken out of it and read, over IMAP', async
   await deliver(tenant, id);
   await eventually(async () => bob.box.messages('INBOX').some(({ flags }) => flags.includes('\\Seen')));
   t.like(await mailRow(id), { state: 'sent', landed: 'spam' });
-  // Other emails stay unchanged where they are.
+  // Other emails are neither changed nor moved.
   await eventually(async () => bob.box.messages('Junk').length === 1);
   t.deepEqual(
     bob.box.messages('Junk').map(({ flags, raw }) => [flags.includes('\\Seen'), raw.includes('Buy!')]),
@@ -500,7 +500,7 @@ test('workers that claim at once, and one that died, send an email once', async 
   const id = await due(tenant, ada.id, bob.id);
   const claims = await Promise.all(Array.from({ length: 8 }, () => claimWarmup(ctx, id)));
   t.is(claims.filter(({ kind }) => kind === 'claimed').length, 1);
-  // The worker is killed before the end of the message: another sends it, and the first may not send it any more.
+  // The worker is killed before the end of the message: another worker sends the email, and the first one must not.
   const first = claims.find(({ kind }) => kind === 'claimed') as Extract<(typeof claims)[number], { kind: 'claimed' }>;
   t.true((await deliver(tenant, id))!.retryInMs > 0);
   await world.deps
@@ -522,7 +522,7 @@ test('workers that claim at once, and one that died, send an email once', async 
   t.like(await mailRow(id), { state: 'sent' });
   t.is(taken(), 1);
 
-  // Killed after it: an email that may have been sent is never sent again.
+  // Killed after the end of the message: an email that may have been sent is never resent.
   const begun = await due(tenant, ada.id, bob.id);
   await claimWarmup(ctx, begun);
   await world.deps

@@ -92,7 +92,7 @@ function noteError(errors: Examples['errors'], spec: AnyRoute, { answer, status 
   if (!known || worth(problems) > worth(known.problems)) errors[code] = tidied(answer as object);
 }
 
-/** Scores an example: more content is better, up to what can be read at a glance. */
+/** Scores an example: more content is better, up to the amount that can be read at a glance. */
 function scoreOf(example: OperationExample): number {
   const size = JSON.stringify(example).length;
   const filled = leaves(example).filter((value) => value !== null && value !== '').length;

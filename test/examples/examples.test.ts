@@ -6,7 +6,7 @@ import { chooseExamples, hasJsonAnswer, hasJsonBody } from './choose.ts';
 import { exampleFaults } from './faults.ts';
 import { tidied } from './tidy.ts';
 
-/** Operations without an example: another protocol's bodies, and one that needs records in the public DNS. */
+/** Operations without an example: the body of another protocol, and one that needs records in the public DNS. */
 const WITHOUT = new Set<string>(['mcp.message', 'mcp.messageV1', 'campaigns.verifyTrackingDomain']);
 
 test('every request and every answer of the reference has an example, and it fits its schemas', (t) => {

@@ -4,8 +4,8 @@ import { SHOWN } from '../harness/recorded-calls.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Calls made as examples for the API reference: realistic requests, while the routes' suites send requests that test a
- * rule. `npm run record-examples` prefers these.
+ * Calls made as examples for the API reference, with realistic requests. The routes' suites test rules instead. `npm
+ * run record-examples` prefers these.
  */
 
 let world: World;

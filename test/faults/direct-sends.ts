@@ -16,7 +16,7 @@ interface DirectFaults {
   /** Number of emails that a person writes while workers are killed. */
   emails: number;
   kills: number;
-  /** Time (ms) after the last kill at which unfinished emails are given up. */
+  /** Time (ms) after the last kill at which unfinished emails are abandoned. */
   settleMs: number;
   log: (line: string) => void;
 }

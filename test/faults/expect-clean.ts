@@ -2,8 +2,7 @@ import type { ExecutionContext } from 'ava';
 import type { Check } from './reconcile.ts';
 
 /**
- * Fails with the findings of the checks as the message, because a summary shows only the message; the run's log is
- * above it.
+ * Fails with the findings of the checks as the message, because a summary shows only the message; the log is above it.
  */
 export function expectClean(
   t: ExecutionContext,

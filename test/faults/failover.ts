@@ -16,7 +16,7 @@ interface Failover {
   emails: number;
   /** Time (ms) without any database. */
   awayMs: number;
-  /** Time (ms) after the first connection to the new database at which unfinished emails are given up. */
+  /** Time (ms) after the first connection to the new database at which unfinished emails are abandoned. */
   settleMs: number;
   log: (line: string) => void;
 }
@@ -31,15 +31,15 @@ const SETTINGS: Record<string, string> = {
   NODE_ENV: 'test',
   LOG_LEVEL: 'info',
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
-  // One organization gets a part of the sessions only.
+  // One organization gets only a part of the sessions.
   SMTP_HOST_SESSIONS: '100',
 };
 /** Time (ms) that the mail server takes to answer, so that all emails are in flight together. */
 const ANSWER_MS = 30_000;
 
 /**
- * Takes the database away from a worker without a word while it sends emails. Its connections stay open and silent at
- * both ends, so that the server keeps their locks too. New ones are accepted and not answered. After a time new
+ * Cuts the database off from a worker silently while the worker sends emails. Its connections stay open and silent at
+ * both ends, so that the server also keeps their locks. New connections are accepted but not answered. After a time new
  * connections reach the database. Lets the same process finish, and compares claims, handovers and received emails.
  */
 export async function runFailover(options: Failover): Promise<FailoverReport & Kept> {
@@ -86,7 +86,7 @@ async function loseDatabase(
     await acceptDirectSend(ctx, 'compose', email);
   };
   const open = () => deps.db('direct_sends').whereIn('state', ['awaiting_approval', 'queued']).first('id');
-  // A mail server gets few sessions at once until it has answered often.
+  // A mail server gets few parallel sessions until it has answered often.
   for (let index = 0; index < 2 * emails; index += 1) await write(`first${index}@people.example.org`, index);
   await eventually(async () => !(await open()), 90_000, 250);
   for (let index = 0; index < emails; index += 1) {

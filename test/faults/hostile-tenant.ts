@@ -16,7 +16,7 @@ interface Options {
   foreignIds(): readonly string[];
 }
 
-/** Organization that floods an installation and tries what belongs to others. */
+/** Organization that floods an installation and requests data of other organizations. */
 export interface HostileTenant {
   go(): void;
   /** Pauses, and waits for open requests. */

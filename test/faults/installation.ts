@@ -16,18 +16,17 @@ export const CAMPAIGN_SETTINGS: Record<string, string> = {
   SEND_CLAIM_MS: '5000',
   LAUNCH_HORIZON_MS: '20000',
   IMAP_POLL_MS: '1000',
-  // On a busy machine a claim may expire before anything was handed over; the default repeats it only after five
-  // minutes.
+  // On a busy machine a claim may expire before any submission; by default it is repeated only after five minutes.
   SMTP_UNREACHABLE_RETRY_MS: '3000',
 };
 
-/** Folders of data and logs, if something differs. */
+/** Folders of data and logs, kept after a difference. */
 export interface Kept {
   folder: string | undefined;
 }
 
 /**
- * Runs work on an installation of real processes with a direct database connection, and stops it. If something differs,
+ * Runs work on an installation of real processes with a direct database connection, and stops it. After a difference,
  * keeps data and logs.
  */
 export async function onInstallation<Report extends { checks: Check[] }>(

@@ -14,7 +14,7 @@ const WAITED = 'waited';
 const WAIT_MS = 60_000;
 const DEALS = ['instant deal', 'called'];
 
-/** Makes PostgreSQL record writes in their transaction, whatever code makes them. */
+/** Makes PostgreSQL record writes in their transaction, regardless of the code. */
 export async function installWriteRecord(db: RawDb): Promise<void> {
   await db.raw(
     'create table fault_writes (id bigserial primary key, kind text not null, what text not null, at timestamptz not null default clock_timestamp())',
@@ -36,7 +36,7 @@ export async function installWriteRecord(db: RawDb): Promise<void> {
   }
 }
 
-/** Returns true if nothing is in progress, and every event has created its runs. */
+/** Returns true if no work is in progress, and every event has created its runs. */
 export async function isSettled(stage: IntegrationStage): Promise<boolean> {
   const { deps, temporal } = stage.assembly;
   const { rows } = await deps.db.raw(
@@ -148,7 +148,7 @@ function arrivedAtLeastOnce({ emitted }: IntegrationStage, provider: string, rec
   };
 }
 
-/** Checks the order per contact: nothing follows a later event; a repeat comes before the next event. */
+/** Checks the order per contact: no delivery follows a later event; a repeat precedes the next event. */
 function inOrder({ workspaces }: IntegrationStage, provider: string, received: readonly string[]): Check {
   const faults: string[] = [];
   const last = new Map<string, number>();
@@ -162,7 +162,7 @@ function inOrder({ workspaces }: IntegrationStage, provider: string, received: r
   return { name: `${provider}: in order for each contact`, seen: `${contacts} contacts`, faults };
 }
 
-/** Checks that repeats have a cause: a worker that died during them, or a lost answer of the provider. */
+/** Checks that repeats have a cause: a worker died during them, or the provider's answer was lost. */
 function repeats({ options, workspaces, lost }: IntegrationStage, received: Received): Check {
   const faults: string[] = [];
   let total = 0;
@@ -175,7 +175,7 @@ function repeats({ options, workspaces, lost }: IntegrationStage, received: Rece
   return { name: 'only what was in flight or whose answer was lost came again', seen: `${total} repeats`, faults };
 }
 
-/** Checks that a repeated webhook keeps its id, by which receivers deduplicate, and that ids are unique otherwise. */
+/** Checks that a repeated webhook keeps its id, by which receivers deduplicate, and that ids are otherwise unique. */
 function webhookIds({ doubles }: IntegrationStage): Check {
   const faults: string[] = [];
   const ids = new Map<string, string>();

@@ -20,13 +20,11 @@ export interface IntegrationFaultOptions {
   pauseMs: number;
   /** Events per second. */
   rate: number;
-  /**
-   * Fraction of calls that the customer's app first answers with 503. Such a call is repeated half a minute later.
-   */
+  /** Fraction of calls that the customer's app first answers with 503. Such a call is repeated half a minute later. */
   appFails: number;
   /** True if an automation waits a minute; only in full runs. */
   waits: boolean;
-  /** Time (ms) after the last kill at which unsettled work is given up. */
+  /** Time (ms) after the last kill at which unsettled work is abandoned. */
   settleMs: number;
   log: (line: string) => void;
 }
@@ -34,7 +32,7 @@ export interface IntegrationFaultOptions {
 /** Providers of each workspace, whose stubs record what they received. */
 export const PROVIDERS = ['discord', 'close', 'n8n', 'zapier', 'slack'] as const;
 /**
- * Lifetime (seconds) of Slack access tokens. Heron renews one a minute before its end, so a connection in use is
+ * Lifetime (seconds) of Slack access tokens. Heron renews tokens a minute before they expire, so a connection in use is
  * refreshed every few seconds; each refresh token works once.
  */
 const TOKEN_SECONDS = 64;
@@ -112,7 +110,7 @@ export async function prepareWorkspace(
     .db('integration_connections')
     .where({ organization_id: organizationId, provider: 'slack' });
   await follow(slack!, 'slack.notify', { channel: '#sales', message: '{{.subject}}' });
-  // Only the automations write here.
+  // Only the automations write to this connection.
   const zapier = await connect('zapier', { webhook_url: doubles.zapier.hookUrl });
   const pipeline = await post('/crm/pipelines', { name: 'Sales', stages: [{ name: 'New', color: '#0ea5e9' }] });
   const { connection, secret } = await createAppConnection(systemCtx(deps, organizationId, 'faults'), {

@@ -41,7 +41,7 @@ const SETTINGS: Record<string, string> = {
 
 /**
  * Receives replies that five providers, a customer's app and automations of two workspaces handle, kills workers and
- * Temporal meanwhile, waits until everything settles, and compares the stubs' records with the emitted events.
+ * Temporal, waits until all work settles, and compares the stubs' records with the emitted events.
  */
 export async function runIntegrationFaults(options: IntegrationFaultOptions): Promise<IntegrationFaultReport> {
   const random = seeded(options.seed);
@@ -121,7 +121,7 @@ async function play(stage: IntegrationStage): Promise<void> {
   options.log(`no more kills; ${[...emitted.values()].flat().length} events were emitted`);
 }
 
-/** Receives a reply of a contact, whose subject identifies it up to the stubs. */
+/** Receives a contact's reply, whose subject identifies it as far as the stubs. */
 async function emitReply(
   { assembly: { deps }, workspaces, emitted }: IntegrationStage,
   workspace: number,
@@ -180,13 +180,13 @@ async function reconnect(stage: IntegrationStage, signal: AbortSignal): Promise<
         await consent(ended.id);
         stage.reconnected += 1;
       } catch {
-        // The stub misbehaved to the person, who tries again.
+        // The stub refused the person, who tries again.
       }
     }
   }
 }
 
-/** Waits until nothing is left to do. The comparison finds what is not done by then. */
+/** Waits until no work remains. The comparison finds work that is unfinished then. */
 async function settle(stage: IntegrationStage): Promise<void> {
   const deadline = performance.now() + stage.options.settleMs;
   while (performance.now() < deadline && !(await isSettled(stage))) await sleep(500);

@@ -1,21 +1,21 @@
 /**
  * Kills processes of a running campaign with SIGKILL, and compares the database with the records of the mail server and
- * the customer's app. Meanwhile open runs are terminated, and searches for missing runs start at the same time.
- * `npm run test:faults -- --seed N` repeats a run.
- * `--webhooks` kills workers while events are delivered, and compares the database with the receiver; `--direct` does
- * so while people's own emails are sent.
+ * the customer's app. In the meantime open workflows are terminated, and searches for missing workflows start
+ * concurrently. `npm run test:faults -- --seed N` repeats a run.
+ * `--webhooks` kills workers while events are delivered, and compares the database with the receiver. `--direct` does
+ * the same for people's own emails.
  * `--flows` kills every process at states of runs, approvals, direct sends, test runs, warmups, orders, refunds and
  * renewals; `--rounds N` plays N rounds of the seed's plan, `--only order,renewal` only flows of these kinds.
  * `--integrations` kills workers and Temporal while events go to providers and start automations, and compares the
  * provider stubs with the emitted events.
- * `--orders` plays orders of mailboxes under faults of their provider and of Stripe, and compares the books with both;
- * `--rounds N` plays N seeds.
+ * `--orders` plays orders of mailboxes under faults of their provider and of Stripe, and compares Heron's accounts with
+ * both; `--rounds N` plays N seeds.
  * `--restore` backs an installation up and restores it in the middle of a campaign, twice. `--rolling` replaces every
  * process of every role under load, with `--from <folder>` those of an earlier build by this one. These two are not
  * part of `npm test`.
  * `--soak N` plays flows for N minutes, with a hostile organization, frozen processes and forgotten database
  * connections beside the kills.
- * `--failover` takes the database away from a worker without a word; `--clock` sets the clock of a worker an hour ahead.
+ * `--failover` cuts the database off from a worker silently; `--clock` sets a worker's clock an hour ahead.
  */
 import { parseArgs } from 'node:util';
 import { startBackingServices } from '../../local/backing.ts';

@@ -37,7 +37,10 @@ const NOTHING: Books = {
   unexplained: [],
 };
 
-/** Compares the books with the amounts counted at the provider and Stripe. No order or renewal may be in progress. */
+/**
+ * Compares Heron's accounts with the amounts counted at the provider and Stripe. No order or renewal may be in
+ * progress.
+ */
 export async function compareOrderBooks(facts: OrderFacts, when: string): Promise<Check[]> {
   const count: Count = {
     ...facts,

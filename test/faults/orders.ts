@@ -26,10 +26,10 @@ const PAYS = ['once', 'once', 'twice', 'late', 'other_amount', 'never'] as const
 const MISDEEDS = ['slow', 'fail', 'half', 'lost', 'twice', 'late', 'refuse'] as const;
 const OPERATIONS = ['domains/register', 'mailboxes/create', 'domains/dns', 'mailboxes/warmup'];
 const UNDOING = ['mailboxes/retire', 'domains/release'];
-/** Turns after which an order that waits for payment notifications is left for later. */
+/** Iterations after which an order that waits for payment notifications is postponed. */
 const TURNS = 60;
 
-/** An order, and what the test's own record says about it. */
+/** An order with the test's own record of it. */
 interface Played {
   id: string;
   desk: OrderDesk;
@@ -45,8 +45,9 @@ interface OrderFaults {
 
 /**
  * Plays orders with random payments, faults of the provider and of Stripe, cancellations at any step and two concurrent
- * runs of one order. Compares the database with what the sandbox created and with what Stripe took and refunded. Then a
- * person resolves the orders that need one, and everything is compared again. The same seed gives the same orders.
+ * runs of one order. Compares the database with the objects created in the sandbox and the money taken and refunded by
+ * Stripe. A person then resolves the orders that need it, and all records are compared again. The same seed gives the
+ * same orders.
  */
 export async function runOrderFaults(options: {
   seed: number;
@@ -92,7 +93,7 @@ async function play(orders: OrderWorld, desk: OrderDesk, random: Random, before:
   await pay(orders, played, random);
   const turn = Math.floor(random.between(0, count * 2 + 3));
   const runs = [drive(desk, id, cancelAt === 'step' ? turn : undefined)];
-  // Two concurrent runs of one order, as when one is believed to be lost.
+  // Two concurrent executions of one order, as when one is believed to be lost.
   if (random.next() < 0.3) runs.push(drive(desk, id));
   await Promise.all(runs);
   if (cancelAt === 'ready') await cancelOrder(desk.ctx, id);
@@ -121,7 +122,7 @@ async function pay({ stripe }: OrderWorld, played: Played, random: Random): Prom
   const how = random.pick(PAYS);
   const paymentId: string = (await played.desk.row(played.id)).payment_id;
   const session = stripe.sessionOf(paymentId);
-  // A page that was closed or never created takes no payment.
+  // A page that was closed or never created accepts no payment.
   if (how === 'never' || session?.status !== 'open') return;
   const cents = how === 'other_amount' ? played.price - 100 : played.price;
   stripe.hold = true;
@@ -139,8 +140,8 @@ function isAbout({ data }: Stripe.Event, paymentId: string): boolean {
 }
 
 /**
- * Executes the turns of the order's workflow, as a worker does that retries failed steps. Cancels the order at a turn,
- * while its step is at the provider.
+ * Executes the turns of the order's workflow, as a worker does that retries failed steps. Cancels the order in an
+ * iteration, while its step is at the provider.
  */
 async function drive(desk: OrderDesk, id: string, cancelAtTurn?: number): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -175,7 +176,7 @@ async function deliverHeld({ stripe }: OrderWorld, random: Random): Promise<void
   await stripe.deliver(...shuffled.map(({ event }) => event));
 }
 
-/** The payment deadline passes, every run ends, and every refund is requested; some refunds are refused. */
+/** The payment deadline passes, every workflow ends, and every refund is requested; some refunds are refused. */
 async function settle(orders: OrderWorld, all: readonly Played[], random: Random): Promise<void> {
   const { db } = orders.world.deps;
   await db('mailbox_orders').where({ state: 'awaiting_payment' }).update({ pay_by: new Date() });
@@ -194,7 +195,7 @@ async function refund(desk: OrderDesk, id: string): Promise<void> {
   for (let turn = 0; turn < 6; turn += 1) if ((await advanceRefund(desk.ctx, { paymentId })).kind === 'done') return;
 }
 
-/** A person replays every task that needs one. */
+/** A person replays every task that needs it. */
 async function letPeopleSettle(orders: OrderWorld, all: readonly Played[]): Promise<void> {
   const { db } = orders.world.deps;
   for (const { ctx } of new Set(all.map((one) => one.desk)))

@@ -21,14 +21,14 @@ interface Publication {
   contactId: string;
   /** Requests sent, answered or not. */
   requests: number;
-  /** From the 202 response. */
+  /** Event id from the 202 response. */
   eventId: string;
   matchedWaits: number;
   runIds: string[];
 }
 
 /**
- * Everything outside the platform: mail servers, the customer's app, people. It runs in this process and is never
+ * All systems outside the platform: mail servers, the customer's app, people. They run in this process and are never
  * killed.
  */
 export interface Outside {
@@ -37,7 +37,7 @@ export interface Outside {
   trust(secret: string): void;
   /** Makes a mailbox's server keep copies of sent emails if `keepsSent` is true. */
   watch(box: MailWorldMailbox, options: { keepsSent: boolean }): void;
-  /** From now on people answer emails and use the product. */
+  /** From then on people answer emails and use the product. */
   bringToLife(people: readonly Person[], api: { url: string; key: string }): void;
   calls: AppCall[];
   publications: Publication[];
@@ -88,7 +88,7 @@ export async function startOutside(mail: MailWorld): Promise<Outside> {
   const report = async (someone: Person): Promise<void> => {
     busy += 1;
     try {
-      // A product does not know the waits. It reports once, at any moment since it was called.
+      // A product does not know the waits. The change is reported once, even if it happened before the wait.
       await sleep(someone.eventDelayMs);
       const publication = await publish(someone, someone.email);
       if (publication) publications.push(publication);

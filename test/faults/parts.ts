@@ -18,7 +18,7 @@ export interface Part {
   readonly url?: string;
   /** Sends SIGKILL and waits for the end of the process. */
   kill(): Promise<void>;
-  /** Starts it again and waits until it serves requests. Repeats the start while a process that it needs is down. */
+  /** Restarts it and waits until it serves requests. Repeats the start while a process that it needs is down. */
   restart(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface Parts {
   workers: Part[];
   temporal: Part;
   postgres: Part;
-  /** Processes that ended by themselves; must be empty. */
+  /** Processes that ended unexpectedly; must be empty. */
   deaths: string[];
   /** Folder of the data and of the log of every process. */
   folder: string;
@@ -40,7 +40,7 @@ export interface Parts {
 }
 
 export interface PartsOptions {
-  /** At least one. */
+  /** At least 1. */
   workers: number;
   /** Settings of the processes in addition to the addresses. */
   env: Record<string, string>;
@@ -123,7 +123,7 @@ async function furtherWorker(
 }
 
 interface Watched extends Part {
-  /** Detects that the process ended by itself, records it, and restarts the process as a supervisor does. */
+  /** Detects that the process ended unexpectedly, records this, and restarts the process as a supervisor does. */
   look(): void;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Action of a contact, apart from how the mail server treats its emails:
+ * Action of a contact, independent of the mail server's handling of its emails:
  * - `event`: its product reports the event that the campaign waits for;
- * - `timeout`: nothing happens, and the wait times out;
- * - `reply`: it replies to the first email;
+ * - `timeout`: no event arrives, and the wait times out;
+ * - `reply`: the contact replies to the first email;
  * - `bounce`: its server refuses its emails permanently.
  */
 export type Behaviour = 'event' | 'timeout' | 'reply' | 'bounce';
 
 /**
- * Treatment of a contact's emails by the mail server: accepts them at once or after a delay, refuses them temporarily,
- * or cuts the connection.
+ * The mail server's handling of a contact's emails: accepts them at once or after a delay, refuses them temporarily, or
+ * cuts the connection.
  */
 export type Transport = 'plain' | 'delay' | 'defer' | 'drop' | 'lose';
 
@@ -25,7 +25,7 @@ export interface Person {
   appDelayMs: number;
   /** Time (ms) from the app's answer to the report of its event. */
   eventDelayMs: number;
-  /** The app's answer; it must be in the follow-up. */
+  /** The app's answer, which the follow-up must contain. */
   code: string;
 }
 

@@ -1,4 +1,4 @@
-/** Random numbers that depend on the seed only: the same seed gives the same contacts, behaviours and kills. */
+/** Random numbers that depend only on the seed: the same seed gives the same contacts, behaviours and kills. */
 export interface Random {
   /** Uniform from 0 (inclusive) to 1 (exclusive). */
   next(): number;

@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts';
 import type { Message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
-/** A comparison. `faults` has one line for each difference; empty if there is none. */
+/** A comparison. `faults` has one line per difference; empty if there are none. */
 export interface Check {
   name: string;
   /** Numbers of the compared items. */
@@ -16,7 +16,7 @@ export interface Check {
 
 export interface Reconciliation {
   checks: Check[];
-  /** Uncertain emails, with whether the mail server has them. */
+  /** Uncertain emails, with a flag if the mail server has them. */
   uncertain: { email: string; step: number; onServer: boolean; detail: string }[];
 }
 
@@ -74,7 +74,7 @@ interface Facts {
   inbound: Map<string, Date>;
 }
 
-/** Compares the database with what mail servers, app and people recorded. */
+/** Compares the database with the records of mail servers, app and people. */
 export async function reconcile(
   db: RawDb,
   scenario: Scenario,
@@ -180,8 +180,8 @@ function databaseToServer({ sends, byMessageId }: Facts): Check {
 }
 
 /**
- * Compares the claimed, the handed over and the received emails, each by its own record. Each received email was handed
- * over, and only an email that was handed over can be uncertain.
+ * Compares the claimed, the submitted and the received emails, each by its own record. Each received email was
+ * submitted, and only a submitted email can be uncertain.
  */
 function threeBooks({ sends, byMessageId }: Facts): Check {
   const received = (send: Send): boolean => byMessageId.has(send.message_id ?? '');
@@ -203,7 +203,7 @@ function threeBooks({ sends, byMessageId }: Facts): Check {
   };
 }
 
-/** Every contact ends as its behaviour requires, depending on which of its emails were sent. */
+/** Every contact ends as its behaviour requires, depending on its sent emails. */
 function ends(facts: Facts): Check {
   const { scenario, enrollments, sends } = facts;
   const faults: string[] = [];
@@ -243,7 +243,7 @@ function expectedEnd(
     return someone.behaviour === 'bounce' ? 'bounced' : 'completed';
   if (outside.replied.has(someone.email)) {
     const readAt = inbound.get(someone.contactId);
-    // A reply that is read after the last email was sent finds a contact that has finished.
+    // A reply that is read after the last email was sent finds a finished contact.
     const leftAt = followUp?.state === 'uncertain' ? followUp.claimed_at : followUp?.sent_at;
     return readAt && leftAt && leftAt < readAt ? 'completed' : 'replied';
   }
@@ -264,7 +264,7 @@ function conversations({ scenario, sends, record, enrollments }: Facts): Check {
     const someone = people.get(message.envelope.to[0]!)!;
     const first = sends.find((send) => send.contact_id === someone.contactId && send.step_id === scenario.stepIds[0]);
     const answers = header(message.raw, 'in-reply-to');
-    // An email that counts as sent now may have been uncertain when the follow-up was written.
+    // An email that now counts as sent may have been uncertain when the follow-up was written.
     const mayStandAlone = first?.state === 'uncertain' || someone.behaviour === 'reply';
     if (answers !== first?.message_id && !(mayStandAlone && answers === ''))
       faults.push(`the follow-up to ${someone.email} does not reply to its first email`);
@@ -277,9 +277,7 @@ function conversations({ scenario, sends, record, enrollments }: Facts): Check {
   return { name: 'follow-ups reply in the thread, with the answer', seen: `${compared} follow-ups`, faults };
 }
 
-/**
- * However often the app was called for a step run, it could detect the repetition: one event id for each run, signed.
- */
+/** The app can detect every repeated call of a step run: one event id for each step run, signed. */
 function appCalls({ outside, runs, scenario }: Facts): Check {
   const faults: string[] = [];
   const appRuns = new Map(runs.filter((run) => run.kind === 'app_action').map((run) => [run.id, run]));

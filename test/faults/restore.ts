@@ -55,10 +55,10 @@ interface Drill {
 }
 
 /**
- * Backs up an installation in the middle of a campaign while it works, lets it work on for a moment, and kills all its
- * processes at once. Its successor is restored with an empty Temporal and must not send anything by itself. A person
- * starts the campaign. In the middle of it the successor is killed too and backed up in that state, and a second
- * successor is restored, in which nothing needs to be held. The second one finishes the campaign.
+ * Backs up an installation during a campaign, lets it continue for a short time, and kills all its processes at once.
+ * Its successor is restored with an empty Temporal and must not send any email by itself. A person starts the campaign.
+ * During its work the successor is killed too and backed up in that state, and a second successor is restored, in which
+ * nothing needs to be held. The second one finishes the campaign.
  */
 export async function runRestoreDrill(options: RestoreDrillOptions): Promise<RestoreDrillReport> {
   const mail = await startMailWorld();
@@ -106,7 +106,7 @@ async function play(drill: Drill): Promise<Check[]> {
   await quiet(mail);
   const byItself = mail.messages.length - sentBefore;
   const known = new Set((await db('sends').whereNotNull('message_id')).map((send) => send.message_id));
-  /** Emails of rows that were created after the backup: no restored database can contain them. */
+  /** Emails of rows created after the backup: no restored database can contain them. */
   const lost = new Set(mail.messages.map(messageIdOf).filter((id) => !known.has(id)));
   options.log(`restored: ${JSON.stringify(first.report)}; ${lost.size} emails of which no row is left`);
   await startCampaign(systemCtx(first.assembly.deps, scenario.tenant.organizationId, 'faults'), scenario.campaignId);
@@ -182,8 +182,8 @@ async function succeed(
 }
 
 /**
- * Waits until the mail server has received nothing for a moment: the last emails that a killed worker handed over can
- * still arrive.
+ * Waits until the mail server has received no email for a moment, because the last emails submitted by a killed worker
+ * can still arrive.
  */
 async function quiet(mail: MailWorld): Promise<void> {
   for (let seen = -1; seen !== mail.messages.length;) {
@@ -193,7 +193,7 @@ async function quiet(mail: MailWorld): Promise<void> {
 }
 
 /**
- * The contacts' waits time out, as their API is gone, and the campaign ends.
+ * The contacts' waits time out, because their API is gone, and the campaign ends.
  * @throws Error with the states of the contacts if it does not end
  */
 async function finish({ deps: { db } }: TestAssembly, { campaignId }: Scenario): Promise<void> {

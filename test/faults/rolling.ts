@@ -38,7 +38,7 @@ interface RollingOptions {
   mailboxes: number;
   /** Number of processes of each role; one at a time is replaced. */
   replicas: number;
-  /** Folder of an earlier build, whose processes are replaced by those of this build; default: this build. */
+  /** Folder of an earlier build, whose processes are replaced by those of this build; defaults to this build. */
   from?: string | undefined;
   log: (line: string) => void;
 }
@@ -70,7 +70,7 @@ interface Role {
   processes: {
     url: string;
     child: Incarnation;
-    /** @param root folder of the build; default: this build */
+    /** @param root folder of the build; defaults to this build */
     start: (root?: string) => Promise<Incarnation>;
     inRotation: boolean;
   }[];
@@ -89,10 +89,9 @@ interface Stage {
 
 /**
  * Replaces every process of every role, one after the other with SIGTERM as a supervisor does, while a campaign sends
- * and creates tasks, the API writes, pixels are requested and a client listens to the stream. Nothing may fail, be lost
- * or happen twice, and each process exits with 0. With `from` it tests a release: the database is already migrated, the
- * processes of the earlier build run beside those of this build, and one of the earlier workers is restarted in the
- * middle.
+ * and creates tasks, the API writes, pixels are requested and a client listens to the stream. No request may fail, no
+ * work may be lost or happen twice, and each process must exit with 0. With `from` it tests a release: the database is
+ * already migrated, both builds' processes run together, and one of the earlier workers is restarted in between.
  */
 export async function runRollingRestart(options: RollingOptions): Promise<RollingReport> {
   const [mail, database, folder] = await Promise.all([
@@ -220,7 +219,7 @@ async function replaceAll({ roles, options }: Stage): Promise<Check> {
       process_.inRotation = true;
       replaced += 1;
       options.log(`${name} replaced`);
-      // As if its machine was drained in the middle of the release.
+      // Imitates a machine that is drained in the middle of the release.
       if (options.from && process_ === workers[0] && late !== process_) {
         await late.child.stop();
         late.child = await late.start(options.from);
@@ -232,7 +231,7 @@ async function replaceAll({ roles, options }: Stage): Promise<Check> {
   return { name: 'every process was replaced, and ended with 0', seen: `${replaced} replaced`, faults };
 }
 
-/** The error of fetch when it got no response. */
+/** Returns the error of a fetch without a response. */
 function reasonOf({ cause, message }: Error): string {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
@@ -311,10 +310,7 @@ async function compareMail({ assembly, mail, options }: Stage, campaignId: strin
   return { name: 'every contact has exactly one email, none is uncertain', seen: `${ids.length} messages`, faults };
 }
 
-/**
- * A step of a kind that earlier builds may not know is executed by a reaction: once for each contact, on whichever
- * build.
- */
+/** A reaction executes a step of a kind that earlier builds may not know: once for each contact, on either build. */
 async function compareTasks({ assembly, tenant, options }: Stage): Promise<Check> {
   const made = async () =>
     (await assembly.deps.db('crm_tasks').where({ organization_id: tenant.organizationId }).pluck('title')) as string[];
@@ -428,8 +424,8 @@ async function compareStream(
 }
 
 /**
- * The counts of reports agree with the events. After a release they are rebuilt once first, as workers of the earlier
- * build counted only the events that it knew.
+ * The counts of reports agree with the events. After a release they are first rebuilt once, because workers of the
+ * earlier build counted only the events that it knew.
  */
 async function compareCounts({ assembly, tenant, options }: Stage): Promise<Check> {
   const differences = async () => verifyFacts(assembly.deps, tenant.organizationId);

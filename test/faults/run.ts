@@ -17,18 +17,18 @@ interface FaultOptions {
   kills: number;
   contacts: number;
   workers: number;
-  /** Duration of the campaign's first pass when nothing is killed (s). More mailboxes send faster. */
+  /** Duration (s) of the campaign's first pass without kills. More mailboxes send faster. */
   pace: number;
   /** Mean time between two kills (ms). */
   pauseMs: number;
   /**
-   * Number of times that some open runs are terminated and two searches for missing runs start at once, in addition to
-   * the regular search and the relay.
+   * Number of times that some open workflows are terminated and two searches for missing ones start concurrently, in
+   * addition to the regular search and the relay.
    */
   losses: number;
   /** True in full runs only: some contacts wait a minute for a timeout. */
   slow: boolean;
-  /** Contacts reply to emails: needs the worker's sync role. */
+  /** Contacts reply to emails; needs the worker's sync role. */
   replies: boolean;
   /** Time after the last kill after which the test stops waiting for contacts to end (ms). */
   settleMs: number;
@@ -125,7 +125,7 @@ async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
   return { checks, uncertain, kills, tookMs };
 }
 
-/** Recounts what reports read, after the reaction that maintains it has processed every event. */
+/** Recounts the facts for reports, after their subscriber has processed every event. */
 async function checkFacts({ deps }: TestAssembly): Promise<Check> {
   for (let turn = 1; ; turn += 1) {
     const reports = await verifyFacts(deps);
@@ -211,8 +211,8 @@ async function pauseOnce(
 }
 
 /**
- * Terminates a few open runs at times that the seed determines, as an operator can, and searches for missing runs twice
- * at once.
+ * Terminates a few open workflows at times set by the seed, as an operator can, and runs two searches for missing
+ * workflows concurrently.
  */
 async function loseRuns({ options, assembly }: Stage, random: Random): Promise<void> {
   for (let round = 1; round <= options.losses; round += 1) {
@@ -233,7 +233,7 @@ async function loseRuns({ options, assembly }: Stage, random: Random): Promise<v
   }
 }
 
-/** A search fails while a process is down; the next search finds what is left. */
+/** A search fails while a process is down; the next search finds the rest. */
 async function lookTwice({ deps }: TestAssembly): Promise<void> {
   await Promise.all([1, 2].map(() => reconcileRuns(deps).catch(() => {})));
 }
@@ -253,8 +253,8 @@ async function isRunning({ deps }: TestAssembly, { campaignId }: Scenario): Prom
 }
 
 /**
- * Waits until every contact has ended and nothing is in progress, or until the time is up; the comparison then reports
- * what is stuck.
+ * Waits until every contact has ended and no work is in progress, or until the time limit; the comparison then reports
+ * stuck work.
  */
 async function settle({ options, outside, assembly }: Stage, { campaignId }: Scenario): Promise<void> {
   const { db } = assembly.deps;

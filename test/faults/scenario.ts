@@ -34,7 +34,9 @@ interface ScenarioOptions {
   replies: boolean;
 }
 
-/** Creates a workspace with mailboxes, an app connection, contacts and an active campaign. Starts nothing. */
+/**
+ * Creates a workspace with mailboxes, an app connection, contacts and an active campaign. Does not start the campaign.
+ */
 export async function prepare(
   { deps }: TestAssembly,
   mail: MailWorld,
@@ -105,7 +107,7 @@ export async function prepare(
   return { tenant, campaignId, stepIds: stepIds as Scenario['stepIds'], people, mailboxIds };
 }
 
-/** Wakes the campaign's launcher. */
+/** Signals the campaign's launcher. */
 export async function launch(
   { deps }: TestAssembly,
   { tenant, campaignId }: Pick<Scenario, 'tenant' | 'campaignId'>,

@@ -1,6 +1,6 @@
 /**
- * Loaded before a process (`--import`): SIGUSR2 sets its clock an hour ahead, the next one sets it right. Steady clocks
- * go on.
+ * Loaded before a process (`--import`): SIGUSR2 sets its clock an hour ahead, and the next one corrects it. Steady
+ * clocks go on.
  */
 import { isMainThread } from 'node:worker_threads';
 

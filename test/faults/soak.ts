@@ -40,13 +40,13 @@ const KILLS = 8;
 const OTHERS: Record<Kind, number> = { run: 5, direct: 6, test: 4, warmup: 1, order: 3, renewal: 1 };
 /** Pause (ms) between two faults. */
 const PAUSE_MS = [4_000, 15_000] as const;
-/** Longest time (ms) that a process stands still: more than a claim, an activity's heartbeat and a lease. */
+/** Maximum time (ms) for which a process is frozen: longer than a claim, an activity's heartbeat and a lease. */
 const FROZEN_MS = 14_000;
 
 /**
- * Plays rounds of all flows for a time. Beside the kills of the plan, processes are frozen, and a worker's
- * database connections forgotten or the answers to its commits lost, at drawn moments; a hostile organization floods the installation. Then compares the records of
- * mail servers, app, shop and webhook receivers with PostgreSQL.
+ * Plays rounds of all flows for a time. At random times it also freezes processes, drops a worker's database
+ * connections or loses the answers to its commits. A hostile organization floods the installation. Then compares the
+ * records of mail servers, app, shop and webhook receivers with PostgreSQL.
  */
 export async function runSoak({ seed, lastsMs, log }: Soak): Promise<SoakReport> {
   const startedAt = performance.now();

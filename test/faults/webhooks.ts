@@ -27,7 +27,7 @@ interface WebhookFaultReport extends Kept {
   checks: Check[];
   kills: number;
   events: number;
-  /** Receipts of an event after the first one: attempts in progress when a worker was killed, or failed attempts. */
+  /** Number of repeated receipts of events: attempts in progress when a worker was killed, or failed attempts. */
   repeats: number;
   tookMs: number;
 }
@@ -52,8 +52,8 @@ interface Stage {
 }
 
 /**
- * Emits events continuously while workers are killed with SIGKILL, waits until everything is delivered, and compares
- * the database with the receiver's record.
+ * Emits events continuously while workers are killed with SIGKILL, waits until all are delivered, and compares the
+ * database with the receiver's record.
  */
 export async function runWebhookFaults(options: WebhookFaultOptions): Promise<WebhookFaultReport> {
   const random = seeded(options.seed);
@@ -79,7 +79,9 @@ export async function runWebhookFaults(options: WebhookFaultOptions): Promise<We
   }
 }
 
-/** Most requests are accepted after a moment; some fail, so that runs with a retry schedule are killed too. */
+/**
+ * Most requests are accepted after a short delay; some fail, so that workflows with a retry schedule are killed too.
+ */
 function answers(random: Random): (request: { index: number }) => { status: number; delayMs: number } {
   return () => ({
     status: random.next() < 0.04 ? 503 : 204,

@@ -16,12 +16,12 @@ interface WrongClock {
   contacts: number;
   /** Time (ms) for which the clock of one of two workers is an hour ahead. */
   aheadMs: number;
-  /** Time (ms) after which unfinished contacts are given up. */
+  /** Time (ms) after which unfinished contacts are abandoned. */
   settleMs: number;
   log: (line: string) => void;
 }
 
-/** Moments that a wrong clock would put an hour ahead. Those of this campaign lie within a few minutes. */
+/** Times that a wrong clock would put an hour ahead. All times of this campaign lie within a few minutes. */
 const MOMENTS = {
   sends: ['slot_at', 'claimed_at', 'sent_at'],
   enrollments: ['step_started_at', 'waiting_until', 'last_activity_at'],
@@ -32,7 +32,7 @@ const MOMENTS = {
 
 /**
  * Sets the clock of one of two workers an hour ahead in the middle of a campaign, and right again. Checks that
- * readiness names it meanwhile, that no stored moment is an hour ahead, and that the campaign ends.
+ * readiness reports it in the meantime, that no stored time is an hour ahead, and that the campaign ends.
  */
 export async function runWrongClock(options: WrongClock): Promise<{ checks: Check[] } & Kept> {
   const mail = await startMailWorld();

@@ -13,7 +13,7 @@ import { makeRows, parametersOf, ROWS } from '../suites/foreign-ids.ts';
 import { makeGround, type Ground, type Reaching } from './ground.ts';
 import { PROSPECT, reachingRequest } from './reach.ts';
 
-/** Mailbox checks succeed and workers exist: the test is about the functions behind them. */
+/** Mailbox checks succeed and workers exist, because the test is about the functions behind them. */
 const workflows: WorkflowGateway = {
   ...noWorkflows,
   execute: async () => ({ smtp: { ok: true }, imap: { ok: true } }) as never,
@@ -70,12 +70,14 @@ export interface Attempt {
 /** Operations that work only before the first account exists. */
 const BEFORE_SETUP: ReadonlySet<string> = new Set(['auth.setup', 'pages.setup', 'pages.claimSetup']);
 
-/** Operations that change what a campaign sends: for an active campaign a key may use them only within its policy. */
+/**
+ * Operations that change the emails of a campaign: for an active campaign a key may use them only within its policy.
+ */
 const PREPARES_CAMPAIGN = /^campaigns\.((update|create|delete|replace).*|addLeads)$/;
 
 /** Creates a request that the operation accepts, with its own tenant and rows. */
 export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Attempt> {
-  // Each request comes from its own address, but emails and passwords are counted by account too.
+  // Each request has its own address, but emails and passwords are also counted by account.
   await world.deps.db('auth_throttles').delete();
   if (BEFORE_SETUP.has(spec.operationId)) {
     await world.deps.db.raw('truncate users, organizations, setup_links cascade');
@@ -98,7 +100,7 @@ export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Atte
 
 /**
  * Ids of existing rows. Links that are emailed to a person contain a secret, which is invented unless the request
- * brings one.
+ * contains one.
  */
 async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promise<Record<string, string>> {
   const parameters = parametersOf(spec.path);
@@ -108,7 +110,7 @@ async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promi
   return Object.fromEntries(parameters.map(({ name }) => [name, newSecret()]));
 }
 
-/** A credential that a route accepts. If it accepts several: a key, a session or the token of an application. */
+/** A credential that a route accepts. If it accepts several: a key, a session or an application's token. */
 async function ownCredential(world: World, spec: AnyRoute, tenant: Tenant, n: number): Promise<string | undefined> {
   if (spec.scope === 'public') return undefined;
   if (spec.scope === 'session') return tenant.sessionToken;

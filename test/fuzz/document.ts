@@ -43,7 +43,7 @@ export class DocumentCheck {
     const { content } = '$ref' in documented ? this.#responses[documented.$ref.split('/').at(-1)!]! : documented;
     if (!content) return text === '' ? [] : [`${status} has a body that is not documented`];
     const media = content[contentType.split(';')[0]!.trim()];
-    // A page, a picture or a file: the document names its usual type.
+    // For a page, a picture or a file the document contains only its usual type.
     if (!media)
       return contentType.startsWith('image/')
         ? []

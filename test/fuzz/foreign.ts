@@ -1,7 +1,7 @@
 /**
  * `npm run fuzz:foreign -- --examples 20 --seed 7`: schemathesis (`pip install schemathesis`, 4.32) reads the OpenAPI
  * document, sends requests made from it and compares every response with it. The API has its own database and no
- * limits. Exits as schemathesis does: with 1 if it finds a fault. Needs a PostgreSQL: uses the one in HERON_TEST_PG,
+ * limits. Exits like schemathesis: with 1 if it finds a fault. Needs a PostgreSQL: uses the one in HERON_TEST_PG,
  * otherwise starts one.
  */
 import { spawn } from 'node:child_process';

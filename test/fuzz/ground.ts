@@ -21,10 +21,10 @@ export async function makeGround(world: World, tenant: Tenant, params: Record<st
 export interface Reaching {
   body?: unknown;
   query?: Record<string, string>;
-  /** Parameters of the path, in place of the ids that were created for it. */
+  /** Path parameters that replace the created ids. */
   params?: Record<string, string>;
   headers?: Record<string, string>;
-  /** Expected status; default: the operation's success status. */
+  /** Expected status; defaults to the operation's success status. */
   status?: number;
 }
 

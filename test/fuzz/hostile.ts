@@ -58,7 +58,7 @@ function nested(depth: number): unknown {
 /** A hostile value. */
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...VALUES) },
-  // An id of no row: for bodies that name rows, it reaches the check of them.
+  // An id of no row: for bodies that name rows, it reaches their check.
   { weight: 1, arbitrary: fc.uuid() },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   { weight: 1, arbitrary: fc.double() },
@@ -84,7 +84,7 @@ export function disturbed(body: unknown): fc.Arbitrary<unknown> {
 
 type Path = (string | number)[];
 
-/** Every place in a value, including its root. */
+/** Returns every place in a value, including its root. */
 function placesOf(value: unknown, path: Path = [], found: Path[] = []): Path[] {
   found.push(path);
   if (found.length < 200 && typeof value === 'object' && value !== null)

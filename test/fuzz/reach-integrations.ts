@@ -49,7 +49,7 @@ export const REACHING_INTEGRATIONS: Record<string, Make> = {
   'pages.integrationConsent': () => ({ query: { state: 'unknown', code: 'code' }, status: 404 }),
 };
 
-/** The CRM of all requests: it runs until the process ends. */
+/** The CRM of all requests, which runs until the process ends. */
 let crm: ReturnType<typeof startClose> | undefined;
 
 async function createCrm({ world, tenant }: Ground): Promise<string> {

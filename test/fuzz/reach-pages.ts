@@ -146,7 +146,7 @@ export async function setupToken(world: World): Promise<string> {
   return link.url.split('/').at(-1)!;
 }
 
-/** Returns the token of an invitation to a tenant's workspace, as it is emailed to the address. */
+/** Returns the token of an invitation to a tenant's workspace, as emailed to the address. */
 export async function invitationToken(
   { world: { deps }, tenant }: Pick<Ground, 'world' | 'tenant'>,
   email: string,

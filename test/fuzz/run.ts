@@ -44,7 +44,7 @@ interface FuzzOptions {
 /**
  * Sends every operation a valid request with real ids and each kind of credential, and then hostile ones: wrong types,
  * characters that cannot be stored, very large numbers, deep nesting, long texts, duplicate keys. All limits are off.
- * The same seed makes the same requests, as many as the time allows.
+ * The same seed makes the same requests, limited by the time.
  */
 export async function fuzz({ seed, forMs }: FuzzOptions): Promise<FuzzReport> {
   const world = await createReachableWorld();
@@ -58,7 +58,7 @@ export async function fuzz({ seed, forMs }: FuzzOptions): Promise<FuzzReport> {
     inside: new Set(),
     outside: new Map(),
   };
-  // The published document has no pages and no MCP; their responses are compared with their declarations too.
+  // The published document contains no pages and no MCP; their responses are compared with their declarations.
   const check = new DocumentCheck(openApiDocument(routes, { version: '0', serverUrl: world.url }));
   const until = Date.now() + forMs;
   try {
@@ -90,7 +90,7 @@ async function askOperation(round: Round, spec: AnyRoute): Promise<void> {
   if (status === expected || (spec.awaiting && status === 202)) report.inside.add(spec.operationId);
   else report.outside.set(spec.operationId, `${status} instead of ${expected}: ${said.slice(0, 300)}`);
   for (let n = 0; n < PER_ROUND; n += 1) {
-    // After the request has changed or used up something, the operation may refuse the next one.
+    // After the request has changed or used up a record, the operation may refuse the next one.
     if (isWrite(spec) && status < 400) attempt = await prepareAttempt(round.world, spec);
     const { params, reaching, own, other } = attempt;
     const [chosen] = fc.sample(hostileChoice(reaching), { seed: seed * PER_ROUND + n, numRuns: 1 });
@@ -128,7 +128,10 @@ function hostileChoice(reaching: Reaching) {
   });
 }
 
-/** The documented parameters of a route, each with a hostile value; where unknown ones are ignored, one of these too. */
+/**
+ * Returns the documented parameters of a route, each with a hostile value; also an unknown one if unknown ones are
+ * ignored.
+ */
 function queryOf(spec: AnyRoute, words: readonly string[]): Record<string, string> {
   const names = [...Object.keys(spec.query?.shape ?? {}), ...(refusesUnknownQuery(spec) ? [] : ['nonsense'])];
   return Object.fromEntries(names.map((name, at) => [name, words[(at + name.length) % words.length]!]));

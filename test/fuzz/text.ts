@@ -1,8 +1,8 @@
 import type { FuzzReport } from './run.ts';
 
 /**
- * Formats the results of a run: a table of operations and statuses, the slow responses, and the faults, one line for
- * each kind.
+ * Formats the results of a run: a table of operations and statuses, the slow responses, and the faults, one line per
+ * kind.
  */
 export function reportText({ seed, requests, rounds, finds, slow, seen, inside, outside }: FuzzReport): string {
   const width = Math.max(...[...seen.keys()].map((name) => name.length));

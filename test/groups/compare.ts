@@ -2,10 +2,10 @@ import type { FileTime } from './notes.ts';
 
 /** Time (s) that every file may take. */
 const LEAST_BUDGET_SECONDS = 10;
-/** Factor by which a file may take longer than before: other machines are slower and busier. */
+/** Factor by which a file's time may grow, because other machines are slower and busier. */
 const PATIENCE = 3;
 
-/** Returns the files that took much longer than before, a line for each. */
+/** Returns a line for each file that took much longer than before. */
 export function overBudget(times: readonly FileTime[], before: Record<string, number>): string[] {
   return times.flatMap(({ file, seconds }) => {
     const budget = Math.max(LEAST_BUDGET_SECONDS, PATIENCE * (before[`${file}.test.ts`] ?? 0));

@@ -101,7 +101,8 @@ async function runTest(suite: Suite, test: Declared, t: ExecutionContext): Promi
 }
 
 /**
- * Ends the current file. A hook that fails is reported after all tests: it is not a failure of the test that runs next.
+ * Ends the current file. A failed hook is reported after all tests, so that it does not count as a failure of the next
+ * test.
  */
 async function close(): Promise<void> {
   if (!opened) return;

@@ -13,7 +13,7 @@ import { planGroups } from './plan.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Runs test files as one group, in their own project. Returns the report, the notes and the output of the tests, in
+ * Runs test files as one group, in a separate project. Returns the report, the notes and the output of the tests, in
  * order.
  */
 async function runGroup(t: ExecutionContext, files: Record<string, string>, args: string[] = []) {

@@ -3,14 +3,14 @@ const UNKNOWN_SECONDS = 2;
 /** Longest and shortest time (s) of the tests of a group, unless one file takes longer. */
 const MOST_SECONDS = 200;
 const LEAST_SECONDS = 30;
-/** Share of a process in the time that is left which a group may take. The rest evens out wrong estimates. */
+/** Maximum share of a process's remaining time for one group. The rest evens out wrong estimates. */
 const SHARE = 0.8;
 
 /**
- * Divides test files into groups, one for each process. Files of a folder are kept together, as they load the same
- * modules. The longest groups come first and the last ones are short, so that no process runs alone at the end. A
- * process loads all modules again, which takes about as much processor time as the tests of ten files; so there are as
- * few groups as that allows.
+ * Divides test files into groups, one for each process. Files of a folder are kept together, because they load the same
+ * modules. The longest groups are first and the last ones are short, so that no process runs alone at the end. A
+ * process loads all modules again, which takes about as much processor time as the tests of ten files. So the number of
+ * groups is as small as the limits allow.
  * @param seconds time (s) of each file in an earlier run
  * @param processes number of processes that run groups at the same time
  */

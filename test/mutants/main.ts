@@ -1,7 +1,7 @@
 /**
  * `node bundle/run.mjs test/mutants/main.ts`: breaks the current workflow bundle in one place at a time and replays
- * every recorded history with it. Prints as a Markdown table which recording detects each change. If none detects it,
- * the change is either equivalent, or on a path that no recording covers. `-- 'approval mail'` runs only the changes
+ * every recorded history with it. Prints as a Markdown table which recording detects each change. If none detects the
+ * change, it is either equivalent, or on a path that no recording covers. `-- 'approval mail'` runs only the changes
  * whose name begins with that text. Not part of `npm test`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -143,7 +143,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
 ];
 
 /**
- * Converts a text to a pattern in which a space matches any white space or none: the compiler places line breaks
+ * Converts a text to a pattern in which a space matches any or no white space, because the compiler places line breaks
  * differently.
  */
 function anySpace(text: string): RegExp {

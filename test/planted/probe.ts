@@ -1,6 +1,6 @@
 /**
  * Runs in a copy of the tree to which `test/suites/planted-family.test.ts` has added a family, and prints as JSON where
- * the added family is found. A run of it belongs to a row of contact_imports, and fails while the row has an error.
+ * the added family is found. Its workflow belongs to a row of contact_imports, and fails while the row has an error.
  */
 import { FAMILIES } from '../../activities/index.ts';
 import { decideApproval } from '../../domain/approvals/decide.ts';
@@ -43,7 +43,7 @@ try {
   const result = await engine.temporal.workflow.getHandle(`planted/${id}`).result();
   const subject = { type: 'mailbox_order', id } as const;
   const approval = await createApproval(world.system(organizationId), tenant, { subject });
-  // The type belongs to another family, too.
+  // Another family has the type, too.
   const person = { ...approverCtx(world.deps, tenant), families: [planted] };
   const blockedReason = (await rows().first()).blocked_reason;
   const decided = await decideApproval(person, approval.id, { decision: 'approved' });

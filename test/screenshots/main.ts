@@ -26,7 +26,7 @@ const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', de: 'de-DE' };
 const locale = LOCALES[options.language];
 if (!locale) throw new Error(`--language is one of ${Object.keys(LOCALES).join(', ')}`);
 const WIDTHS = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
-/** Images of the documents, by the page that they show. */
+/** Images of the documents, by displayed page. */
 const DOCS: Readonly<Record<string, string>> = {
   start: 'start',
   campaigns: 'campaigns',
@@ -64,12 +64,12 @@ try {
   await backing?.stop();
 }
 
-/** Every requested page, in full height. */
+/** Takes every requested page, in full height. */
 async function takeAll(world: SceneWorld, scene: Scene): Promise<void> {
   const isEnglish = options.language === 'en';
   if (asked.length === 0 && isEnglish) await rm(OUT, { recursive: true, force: true });
   await mkdir(OUT, { recursive: true });
-  // The actions before a screenshot find things by English labels.
+  // The actions before a screenshot find elements by English labels.
   const pages = scene.pages.filter(([, , , act]) => isEnglish || !act);
   for (const colorScheme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(WIDTHS))

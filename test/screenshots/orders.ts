@@ -1,9 +1,7 @@
 import { openOrderDesk } from '../harness/mailbox-orders.ts';
 import type { PageToSee, Stage } from './stage.ts';
 
-/**
- * Mailbox orders that are completed, wait for payment and are cancelled, their domains, and the price of another one.
- */
+/** Completed, waiting and cancelled mailbox orders, their domains, and the price of another one. */
 export async function sceneOfOrders({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const desk = await openOrderDesk({ world, stripe: world.stripe }, tenant);
   const place = async (domains: string[]) => {

@@ -3,7 +3,7 @@ import type { DashboardWorld } from '../harness/dashboard.ts';
 import type { Tenant } from '../harness/factories.ts';
 import type { StripeDouble } from '../harness/stripe.ts';
 
-/** Pages of screenshots: name of the file, address, whose workspace it is, and the actions before the screenshot. */
+/** Page of a screenshot: file name, address, owner of the workspace, and the actions before the screenshot. */
 export type PageToSee = [name: string, path: string, who?: 'empty' | undefined, act?: (page: Page) => Promise<void>];
 
 /** A dashboard of an installation that sells mailboxes and has a prospect catalogue, so that every page has data. */
@@ -30,5 +30,5 @@ export const HOSTILE = IS_FOR_DOCS
 export const WIDE = IS_FOR_DOCS ? 'Street lights, Lübeck' : `${'W'.repeat(90)} مرحبا 🦩`;
 /** A very long word. */
 export const ENDLESS = IS_FOR_DOCS ? 'Could you send me your price list?' : 'x'.repeat(10_000);
-/** Its sender. */
+/** Sender of that message. */
 export const STRANGER = IS_FOR_DOCS ? 'miriam@harbour.example' : 'mallory@evil.example';

@@ -3,8 +3,8 @@ import type { AppAnswer, LeadSpec, StepSpec } from './draw.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Attempts of a call, and the time (ms) between the first two, which then doubles: the same as in the engine's settings
- * and its runs.
+ * Attempts of a call, and the first pause (ms) between them, which doubles; equal to the engine's settings and its
+ * workflows.
  */
 const ATTEMPTS = 5;
 const RETRY_MS = 2_000;
@@ -14,7 +14,7 @@ export function retryAfter(failures: number): number {
   return RETRY_MS * 2 ** (failures - 1);
 }
 
-/** Time that a lead spends at a step that calls an app (ms); Infinity if it is blocked there. */
+/** Duration (ms) of a step that calls an app; Infinity if the lead is blocked there. */
 export function appTakes({ onError }: Extract<StepSpec, { kind: 'app' }>, answer: AppAnswer = { kind: 'ok' }): number {
   const failed = onError === 'continue' ? 0 : Infinity;
   switch (answer.kind) {
@@ -33,10 +33,7 @@ export function appTakes({ onError }: Extract<StepSpec, { kind: 'app' }>, answer
   }
 }
 
-/**
- * A customer's app as a scripted port: it answers each lead as the world specifies. A late answer waits until it is
- * released.
- */
+/** A scripted customer's app: it answers each lead as the world specifies. A late answer waits until it is released. */
 export class ScriptedApp {
   readonly port: Egress;
   readonly #leads: readonly LeadSpec[];
@@ -56,9 +53,7 @@ export class ScriptedApp {
     };
   }
 
-  /**
-   * Makes a call. If its answer is late, returns its delay (ms) and a function that releases it; otherwise the result.
-   */
+  /** Makes a call. For a late answer, returns its delay (ms) and a function that releases it; otherwise the result. */
   async call<T>(make: () => Promise<T>): Promise<{ result: T } | { lateMs: number; finish: () => Promise<T> }> {
     this.#late = undefined;
     const asked = new Promise<void>((resolve) => (this.#asked = resolve));
@@ -80,7 +75,7 @@ export class ScriptedApp {
       answer.kind === 'late' && new Promise<void>((resolve) => (this.#late = { ms: answer.ms, let: resolve }));
     this.#asked?.();
     if (waits) await waits;
-    // A redirect is not followed, so it is a refusal, too.
+    // A redirect is not followed, so it counts as a refusal.
     if (answer.kind === 'refuses') return respond(lead % 2 === 0 ? 400 : 302);
     if (answer.kind === 'fails' || answer.kind === 'hangs') {
       const failures = (this.#failures.get(lead) ?? 0) + 1;

@@ -16,7 +16,7 @@ export interface Built {
 
 /**
  * Writes a random world into the database as its own organization. Ids come from the seed too: the engine derives
- * offsets and variants from them, so that a seed gives the same slots each time.
+ * offsets and variants from them, so that a seed always gives the same slots.
  */
 export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built> {
   const { db } = deps;
@@ -73,7 +73,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
       status: 'active',
       had_leads: true,
       started_at: now,
-      // A campaign whose leads have all finished waits for those who have not been added yet.
+      // A campaign whose leads have all finished waits for leads that are added later.
       continuous: true,
       control_epoch: 1,
       graph_version: 1,
@@ -141,7 +141,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
   return { organizationId, mailboxes, campaigns, leads };
 }
 
-/** The app that steps call, if any does. */
+/** Adds the connection of an app that steps can call. Returns its id. */
 async function connectApp(deps: TestDeps, { seed }: WorldSpec, common: Record<string, unknown>): Promise<string> {
   const id = drawId(seeded(seed).fork('app'));
   const secret = deps.keyring.seal('a secret of the app', `app_connections/${id}`);
@@ -214,7 +214,7 @@ function campaignColumns(campaign: CampaignSpec, index: number): Record<string, 
   };
 }
 
-/** One window as start and end; several as windows of each weekday, Sunday first. */
+/** One window as start and end; several as windows per weekday, Sunday first. */
 function windowColumns({ windows, days }: CampaignSpec): Record<string, unknown> {
   const [first] = windows;
   if (windows.length === 1) return { start_time: first![0], end_time: first![1] };

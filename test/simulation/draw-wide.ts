@@ -98,7 +98,7 @@ export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
     }
     for (let n = Math.ceil(leads.length / 3); n > 0; n -= 1)
       happenings.push({ at: when(), kind: 'open', lead: whole(0, leads.length - 1) });
-    // Leads that no person has put on hold: a person's decision has priority over an out-of-office notice.
+    // Leads that no person has put on hold, because a person's decision has priority over an out-of-office notice.
     const held = new Set(happenings.flatMap((one) => (one.kind === 'holdLead' ? [one.lead] : [])));
     for (let n = Math.ceil(leads.length / 4); n > 0; n -= 1) {
       const [at, lead] = [when(), whole(0, leads.length - 1)];

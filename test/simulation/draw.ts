@@ -13,9 +13,9 @@ export interface MailboxSpec {
   cap: number;
   gapSeconds: number;
   provider: 'gmail' | 'outlook' | 'smtp_imap';
-  /** Times of the emails that it sent before the world began: epoch ms, ascending. */
+  /** Times of the emails sent before the world began: epoch ms, ascending. */
   before: number[];
-  /** It is on hold from the beginning until then (epoch ms). */
+  /** End (epoch ms) of a hold that lasts from the beginning; null without one. */
   restsUntil: number | null;
 }
 
@@ -81,7 +81,7 @@ export interface LeadSpec {
   provider: '' | 'gmail' | 'outlook' | 'other';
   /** The address does not exist. */
   gone: boolean;
-  /** Default: it answers at once. */
+  /** Defaults to an immediate answer. */
   app?: AppAnswer;
 }
 
@@ -107,7 +107,7 @@ export type Happening = { at: number } & (
     }
 );
 
-/** The complete specification of a world: what exists and what happens. The same seed gives the same world. */
+/** The complete specification of a world: its objects and its events. The same seed gives the same world. */
 export interface WorldSpec {
   seed: number;
   /** Epoch ms; a full hour. */
@@ -133,7 +133,7 @@ const ZONES = [
 // Days near clock changes in Europe, America or Australia, and ordinary days.
 const STARTS = ['2026-03-05', '2026-03-26', '2026-04-02', '2026-06-10', '2026-10-01', '2026-10-23', '2026-10-30'];
 
-/** Creates a small random world. With `busy`, things happen in it; without, it only sends. */
+/** Creates a small random world. With `busy` it has events; otherwise it only sends. */
 export function drawWorld(seed: number, busy: boolean): WorldSpec {
   const random = seeded(seed);
   const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));
@@ -164,8 +164,8 @@ export function drawWorld(seed: number, busy: boolean): WorldSpec {
 }
 
 /**
- * Creates a random world for estimates: one campaign with one email, all leads present from the beginning, no
- * happenings. Its mailboxes may have sent before and may be on hold.
+ * Creates a random world for estimates: one campaign with one email, all leads from the beginning, no events. Its
+ * mailboxes may have sent before and may be on hold.
  */
 export function drawPlainWorld(seed: number): WorldSpec {
   const random = seeded(seed).fork('plain');
@@ -312,7 +312,7 @@ function drawHappenings(
   return happenings;
 }
 
-/** In every second world the worker is away for some minutes, a few times. */
+/** In every second world the worker is absent for some minutes, a few times. */
 function drawAbsences(seed: number, from: number, until: number): Happening[] {
   const random = seeded(seed).fork('absences');
   const times = Math.max(0, Math.floor(random.between(-3, 4)));

@@ -7,7 +7,7 @@ import type { Built } from './build.ts';
 import type { Happening } from './draw.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The built world, and what is known of it from outside. */
+/** The built world, and the outside knowledge about it. */
 export interface Stage {
   ctx: Ctx;
   ledger: Ledger;

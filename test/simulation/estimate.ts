@@ -10,8 +10,8 @@ import { playWorld } from './run.ts';
 
 const MINUTE = 60_000;
 /**
- * Maximum delay (ms) of the engine, apart from lengthened gaps: it requests some slots up to a minute after they are
- * free.
+ * Maximum delay (ms) of the engine, apart from lengthened gaps, because it requests some slots up to a minute after
+ * they are free.
  */
 const LATE_MS = 2 * MINUTE;
 

@@ -207,7 +207,7 @@ test('a ramp does not rise on a day on which every mailbox is at its cap', async
 });
 
 test('leads whose hours are far away do not keep those behind them waiting', async (t) => {
-  // More leads than a launcher checks at once; where they live it is evening.
+  // More leads than a launcher checks in one iteration; in their zone it is evening.
   const far = Array.from({ length: 130 }, () => ({ timezone: 'Pacific/Auckland' }));
   const { letters, faults } = await playWorld(
     world.deps,

@@ -7,10 +7,10 @@ import { dayOf, isOpenAt, isPreferred, matches, type Ledger } from './ledger.ts'
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Time for which a lead may be due while a mailbox that can send to it is idle (ms). */
+/** Time (ms) for which a lead may be due while a suitable mailbox is idle. */
 const STARVED_MS = 90 * MINUTE;
 
-/** Checks that the API shows every lead in one state, with what it waits for or why it ended. */
+/** Checks that the API shows every lead in one state, with the cause of its wait or end. */
 export async function checkLeads(ctx: Ctx, ledger: Ledger): Promise<void> {
   for (const { id } of ledger.built.campaigns) {
     const { rows } = await listLeads(ctx, id, {}, { limit: 10_000, cursor: undefined });
@@ -47,7 +47,7 @@ interface LeadState {
   due: number | null;
 }
 
-/** Data that is the same for every lead. */
+/** Data shared by all leads. */
 interface Surroundings {
   /** Counters of the organization that differ from its emails. */
   counters: object[] | null;
@@ -72,9 +72,7 @@ const COUNTERS_OFF = `select jsonb_agg(jsonb_build_object('scope', coalesce(d.sc
          -- Emails of a mailbox that was removed belong to none.
          and coalesce(d.scope_id, s.scope_id) in (select id from mailboxes where organization_id = :org union all select unnest(:campaigns::uuid[]))`;
 
-/**
- * Checks what must be true of the rows at any time: every lead has one state, and every waiting lead has a next time.
- */
+/** Checks invariants of the rows: every lead has one state, and every waiting lead has a next time. */
 export async function checkHour(
   db: RawDb,
   ledger: Ledger,
@@ -82,7 +80,7 @@ export async function checkHour(
   hours: { from: number; until: number },
 ): Promise<void> {
   const campaigns = ledger.built.campaigns.map(({ id }) => id);
-  // A run that has ended is queried only where something may be wrong with it.
+  // An ended workflow is queried only if its lead looks inconsistent.
   const sleeping = [...wakes].flatMap(([key, at]) => (at === null ? [key.split('/')[2] ?? []].flat() : []));
   const found = await runStatement<Surroundings & { id: string | null }>(
     db,
@@ -164,8 +162,8 @@ interface Slot {
 
 /**
  * No lead starves. A lead must have an email or a slot if it has been due for long while a mailbox that can send to it
- * was idle with capacity on the UTC day and for the campaign, and the campaign was open and within its limits. Nothing
- * happened in these hours. Uncertain data is read in the engine's favour; the rules are those of the ledger.
+ * was idle with capacity on the UTC day and for the campaign, and the campaign was open and within its limits. No event
+ * happened in these hours. Uncertain data is interpreted in the engine's favour; the rules are those of the ledger.
  */
 function checkStarvation(
   ledger: Ledger,
@@ -204,7 +202,7 @@ function starves(
 ): boolean {
   const { spec, built } = ledger;
   const moments = [STARVED_MS, STARVED_MS / 2, MINUTE].map((before) => now - before);
-  // After a change of the world it is checked again an hour later.
+  // After a change, the world is checked again an hour later.
   if (moments[0]! < spec.from || ledger.changedBetween(moments[0]!, now)) return false;
   const { campaign, timezone, provider } = spec.leads[lead.index]!;
   const rules = ledger.rulesAt(campaign, now);

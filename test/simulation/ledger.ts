@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 /** A refused email is retried within this time (ms). */
 const REFUSED_MS = 64 * MINUTE;
 
-/** Time (ms) by which an email may come before the end of its mailbox's gap. */
+/** Tolerance (ms) by which an email may precede the end of its mailbox's gap. */
 const GAP_TOLERANCE_MS = 5_000;
 
 /** An email as the mail server received it. */
@@ -116,7 +116,7 @@ export class Ledger {
   }
 
   /**
-   * Returns true if in between a campaign or a mailbox was edited, paused or resumed, or an outage or hold began or
+   * Returns true if, in between, a campaign or a mailbox was edited, paused or resumed, or an outage or hold began or
    * ended.
    */
   changedBetween(from: number, until: number): boolean {
@@ -182,7 +182,7 @@ export class Ledger {
     if (!this.#reactions.has(key)) this.#reactions.set(key, at);
   }
 
-  /** Time of a person's first such reaction (epoch ms; Infinity for never). */
+  /** Time (epoch ms) of a person's first reaction of a kind; Infinity for never. */
   reactedAt(lead: number, what: Reaction): number {
     return this.#reactions.get(`${lead}/${what}`) ?? Infinity;
   }
@@ -302,7 +302,7 @@ export class Ledger {
     if (spec.onlyIf && this.reactedAt(lead, spec.onlyIf) > at) broken(`an email for who has ${spec.onlyIf} one`);
   }
 
-  /** The email that the current thread of a conversation began with: the latest one that was not a reply. */
+  /** Returns the first email of the current thread in a conversation: the latest one that was not a reply. */
   #threadOf(campaign: number, at: number, earlier: readonly Letter[]): Letter {
     const { steps } = this.rulesAt(campaign, at);
     const beginning = earlier.findLast(({ step }) => {
@@ -313,8 +313,8 @@ export class Ledger {
   }
 
   /**
-   * Returns the number of emails that the ramp allows a mailbox on the day of a time. It rises on every local day with
-   * an open window of the campaign, from the first such day on.
+   * Returns the number of emails that the ramp allows a mailbox on the day of a time. The level rises on every local
+   * day with an open window of the campaign, from the first such day on.
    */
   rampAt(campaign: number, at: number): number {
     // Windows open and days begin only at quarters of an hour.
@@ -330,7 +330,7 @@ export class Ledger {
   #rampAt(campaign: number, at: number): number {
     const rules = this.rulesAt(campaign, at);
     const ramp = rules.ramp!;
-    // It starts when there is a lead to email.
+    // The ramp starts when there is a lead to email.
     const due = this.spec.leads.flatMap((lead, index) =>
       lead.campaign === campaign ? [this.firstDue(index) ?? 0] : [],
     );
@@ -343,7 +343,7 @@ export class Ledger {
   }
 }
 
-/** Offsets (minutes) of a zone by the quarter of an hour: offsets change at no other times. */
+/** Offsets (minutes) of a zone by quarter of an hour, because offsets change at no other times. */
 const offsets = new Map<string, Map<number, number>>();
 
 /** Returns the local time in a zone, computed with luxon. */
@@ -387,8 +387,8 @@ export function isOpenAt(rules: CampaignSpec, at: number): boolean {
 }
 
 /**
- * Returns whether send-time optimization allows an email: at a preferred hour of the recipient, and not on a weekend if
- * those are excluded.
+ * Returns true if send-time optimization allows an email: at a preferred hour of the recipient, and not on an excluded
+ * weekend.
  */
 export function isPreferred({ hours, weekends }: CampaignSpec, at: number, timezone: string): boolean {
   if (hours === null) return true;
@@ -397,14 +397,13 @@ export function isPreferred({ hours, weekends }: CampaignSpec, at: number, timez
 }
 
 /**
- * Time that a lead waits before the first email in addition to the entry delay (ms); 0 for an event, which can come at
- * once.
+ * Wait (ms) of a lead before the first email in addition to the entry delay; 0 for an event, which can arrive at once.
  */
 function firstWait({ begin }: CampaignSpec): number {
   return begin?.kind === 'wait' ? begin.minutes * MINUTE : 0;
 }
 
-/** Returns whether a mailbox may email an address of a provider family, if they must match. */
+/** Returns true if a mailbox may email an address of a provider family when providers must match. */
 export function matches(provider: string, sender: string): boolean {
   return provider === '' || provider === (sender === 'smtp_imap' ? 'other' : sender);
 }

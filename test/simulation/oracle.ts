@@ -29,43 +29,41 @@ type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step'>;
 
 /**
  * Computes how many emails the world had capacity for, with a separate allocator that shares no code and no state with
- * the engine. It goes through the world minute by minute, and a free mailbox gets the email with the fewest possible
- * mailboxes. It knows what has happened until then and nothing of the future. The campaigns' rules apply to it too: the
- * mailbox that has sent least, matching providers, new leads before or after follow-ups. No rule defines which of two
- * campaigns comes first, nor which of two mailboxes that have sent equally many; the capacity is what every order
- * reaches.
+ * the engine. It plays the world minute by minute, and a free mailbox gets the email with the fewest possible
+ * mailboxes. It uses only past events. The campaigns' rules apply to it too: the mailbox that has sent least, matching
+ * providers, new leads before or after follow-ups. No rule defines the order of two campaigns, or of two mailboxes with
+ * equally many emails; the capacity is the number that every order reaches.
  */
 function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order: Order): Placed[] {
   const course = new Course(spec, ledger, order);
   for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until;) {
     const before = course.placed.length;
     course.pass(at);
-    // While nothing changes, no email can be placed either.
+    // While nothing changes, no email can be placed.
     at = course.placed.length > before ? at + MINUTE : course.nextChange(at);
   }
   return course.placed;
 }
 
-/** The order in which campaigns are asked for an email. */
+/** Order in which campaigns request emails. */
 interface Order {
   campaigns: readonly number[];
   /**
-   * An email with fewer possible mailboxes comes before one with more in all campaigns; otherwise only within a
+   * True if an email with fewer possible mailboxes precedes one with more across campaigns; otherwise only within a
    * campaign.
    */
   acrossCampaigns: boolean;
   /** Index at which the list of mailboxes starts if several have sent equally many. */
   fromMailbox: number;
   /**
-   * The last in the list comes first, among mailboxes that have sent equally many and among leads with the same due
-   * time.
+   * True if the last in the list is first, among mailboxes with equally many emails and leads with the same due time.
    */
   lastFirst: boolean;
 }
 
 /**
  * Returns the smallest number of emails of all orders of campaigns, and of mailboxes and leads that are alike. The
- * other orders are tried only if less than `share` of the first order's emails was sent, as they change nothing
+ * other orders are tried only if the first order sent less than `share` of its emails, because they change nothing
  * otherwise, and only while there is time.
  */
 export function roomOf(outcome: Outcome, share: number, isTimeLeft = (): boolean => true): number {
@@ -81,7 +79,7 @@ function* ordersOf({ mailboxes, campaigns }: WorldSpec): Generator<Order> {
   const listed = permutationsOf([...campaigns.keys()]);
   for (let fromMailbox = 0; fromMailbox < Math.min(mailboxes.length, MOST_BEGINNINGS); fromMailbox += 1)
     for (const lastFirst of [false, true])
-      // Campaigns do not know each other: one can take a mailbox of its three that is one of only two of another.
+      // Campaigns are independent: one can use a mailbox of its three that is one of only two of another.
       for (const acrossCampaigns of [true, false])
         for (const order of listed) yield { campaigns: order, acrossCampaigns, fromMailbox, lastFirst };
 }
@@ -103,21 +101,21 @@ class Course {
   readonly #order: number[];
   readonly #acrossCampaigns: boolean;
   readonly #lastFirst: boolean;
-  /** Turn of each mailbox among those that have sent equally many. */
+  /** Order of each mailbox among those with equally many emails. */
   readonly #turns: number[];
-  /** Emails that are due or will be; only the next one of every lead. */
+  /** Present and future emails; only the next one of every lead. */
   readonly #open = new Set<Job>();
-  /** By mailbox, the time of its last email. */
+  /** Time of each mailbox's last email. */
   readonly #last: number[];
   readonly #counts = new Map<string, number>();
   readonly #ramps = new Map<string, number>();
-  /** By campaign, the days on which it sent emails. */
+  /** Days on which each campaign sent emails. */
   readonly #sendingDays: Set<string>[];
   /** Times at which the world changes, ascending. */
   readonly #changes: number[];
-  /** By mailbox, the times of holds, outages, wrong passwords and missing workers. */
+  /** Times of holds, outages, wrong passwords and missing workers, by mailbox. */
   readonly #rests: { from: number; until: number }[][];
-  /** By lead, the times at which a person holds it. */
+  /** Times at which a person holds each lead. */
   readonly #held = new Map<number, number[]>();
 
   constructor(spec: WorldSpec, ledger: Ledger, { campaigns, acrossCampaigns, fromMailbox, lastFirst }: Order) {
@@ -159,8 +157,8 @@ class Course {
   }
 
   /**
-   * The first later minute at which something is different: an email is due, a mailbox is free, the world changes, or a
-   * quarter of an hour begins (windows, hours and days of all zones begin then).
+   * Returns the next minute with a change: an email is due, a mailbox is free, the world changes, or a quarter of an
+   * hour begins (windows, hours and days of all zones begin then).
    */
   nextChange(at: number): number {
     let next = (Math.floor(at / QUARTER) + 1) * QUARTER;
@@ -173,7 +171,7 @@ class Course {
     return Math.max(at + MINUTE, Math.ceil(next / MINUTE) * MINUTE);
   }
 
-  /** Plays one minute: every mailbox that can send gets emails as long as it is free. */
+  /** Plays one minute: every suitable mailbox gets emails while it is free. */
   pass(at: number): void {
     const { mailboxes } = this.#spec;
     const utcDay = Math.floor(at / DAY);
@@ -196,7 +194,7 @@ class Course {
     for (const job of this.#sorted(ready, inForce, at)) {
       const rules = inForce[job.campaign]!;
       if (!this.#campaignHasRoom(job, rules, at, kept[job.campaign]!)) continue;
-      // Preference and rotation are rules as well: a matching provider, then the mailbox that has sent least.
+      // Preference and rotation are rules too: a matching provider, then the mailbox that has sent least.
       const { provider } = this.#spec.leads[job.lead]!;
       const rank = (one: number): number =>
         (rules.espMatch === 'prefer' && provider !== '' && !matches(provider, mailboxes[one]!.provider) ? 1000 : 0) +
@@ -226,7 +224,7 @@ class Course {
     return this.#last[mailbox]! + this.#ledger.mailboxAt(mailbox, at).gapSeconds * 1000;
   }
 
-  /** Returns true if a lead is in the campaign, has been added, and is not held by a person. */
+  /** Returns true if a lead has been added to the campaign, was not removed, and is not held by a person. */
   #isThere(lead: number, at: number): boolean {
     return (
       at < this.#ledger.leftAt(lead) &&
@@ -268,7 +266,7 @@ class Course {
     return sorted;
   }
 
-  /** Follow-ups of a campaign that are due today and not sent yet; new leads leave them their share of the limit. */
+  /** Number of unsent follow-ups of a campaign that are due today; new leads do not use their share of the limit. */
   #followUpsToday(campaign: number, { timezone }: CampaignSpec, at: number): number {
     const midnight = at + (1440 - local(at, timezone).minute) * MINUTE;
     return [...this.#open].filter(
@@ -292,9 +290,9 @@ class Course {
   }
 
   /**
-   * Returns the number of emails that the ramp allows a mailbox today. It need not rise on a day on which nothing could
-   * be sent, for example because every mailbox had reached its cap: a higher limit on the next day would then follow no
-   * sending.
+   * Returns the number of emails that the ramp allows a mailbox today. The level need not rise on a day on which no
+   * email could be sent, for example because every mailbox had reached its cap: the next day
+   * would otherwise have a higher limit although no email was sent.
    */
   #rampOn(campaign: number, { ramp }: CampaignSpec, at: number, day: string): number {
     if (!ramp) return Infinity;
@@ -319,7 +317,7 @@ class Course {
     if (next) this.#open.add({ lead, campaign, ...next, mailbox });
   }
 
-  /** The email after one that is sent now, and its due time. */
+  /** Returns the email after one that is sent now, and its due time. */
   #nextOf(lead: number, rules: CampaignSpec, step: number, at: number): { step: number; from: number } | undefined {
     let from = at;
     for (let place = step; place < rules.steps.length; place += 1) {

@@ -29,7 +29,7 @@ interface Particulars {
   campaign?: Partial<CampaignSpec>;
 }
 
-/** Two weeks of a campaign of two emails, a day apart. */
+/** Two weeks of a campaign of two emails, one day between them. */
 function world14(seed: number, { happenings, mailboxes = 3, campaign = {} }: Particulars): WorldSpec {
   return plainWorld({
     seed,
@@ -57,7 +57,8 @@ test('those who wait for a daily limit ask when it may be their turn, and not al
   const { letters, faults, turns } = await playWorld(world.deps, campaignWithQueue(9_001));
   t.deepEqual(faults, []);
   t.deepEqual(byDay(letters), [...Array.from({ length: 12 }, () => LIMIT), 0]);
-  // Each lead takes seven turns without the queue; in the queue, as many runs as the daily limit are refused every day.
+  // Each lead takes seven iterations without the queue; in the queue, as many workflows as the daily limit are refused
+  // every day.
   t.true(turns.run <= LEADS * 7 + 12 * LIMIT, `${turns.run} turns of runs`);
 });
 
@@ -103,7 +104,7 @@ test('where many who waited for a mailbox leave, the others are called before th
 });
 
 test('so do those who wait for the limit of new leads after an event', async (t) => {
-  // All of them wait for an event until the same hour of the first morning.
+  // All leads wait for an event until the same hour of the first morning.
   const campaign: Partial<CampaignSpec> = {
     begin: { kind: 'event', name: 'signed-up', timeoutMinutes: 8 * 60 },
     maxNewPerDay: LIMIT,

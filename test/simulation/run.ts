@@ -37,7 +37,7 @@ const DAY = 24 * HOUR;
 const OPENED_MS = 60_000;
 /** User agent of a person. */
 const READER = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)';
-/** Number of turns of one actor at one time after which it counts as an endless loop. */
+/** Number of iterations of one actor at one time that counts as an endless loop. */
 const SPIN = 300;
 
 /** Results of a world. */
@@ -47,18 +47,18 @@ export interface Outcome {
   letters: Letter[];
   faults: Fault[];
   ledger: Ledger;
-  /** Turns of launchers and runs: the cost of waiting. */
+  /** Iterations of launchers and workflows: the cost of waiting. */
   turns: { launcher: number; run: number };
 }
 
 /** Called after every day, counted from 1, with the number of emails so far; false ends the world with that day. */
 type Progress = (day: number, emails: number) => boolean;
 
-/** A launcher or run, as Temporal would keep it: when it wakes, and what it does then. */
+/** A launcher or workflow, as Temporal would store it: its wake-up time and next action. */
 interface Actor {
   /** Epoch ms; null waits for a nudge. */
   at: number | null;
-  /** The email that it sends when it wakes. */
+  /** The email to send at the wake-up. */
   sendId: string | null;
   /** Its app call: failed attempts so far, and the function that releases a late answer. */
   call: { stepRunId: string; failures: number; finish: (() => Promise<CallResult | AppBusy>) | null } | null;
@@ -84,14 +84,14 @@ export interface Company {
   /** Returns when it acts next (epoch ms). */
   nextAt(): number;
   act(now: number): Promise<void>;
-  /** Handles an email that a mailbox sends, by the mailbox's index; returns whether it is one of the company's. */
+  /** Handles an email sent by a mailbox, given by its index; returns true if the email belongs to the company. */
   takes(mailbox: number, to: string, raw: Buffer, now: number): boolean;
 }
 
 /**
- * Plays a world from beginning to end. The functions are those of production, the clock moves from event to event, and
- * what workflows do (wait, retry, send, be nudged) is done here from the outbox. `look` can inspect the world after it
- * is built.
+ * Plays a world from beginning to end. The functions are those of production, the clock jumps from event to event, and
+ * this class executes the work of workflows (wait, retry, send, signal) from the outbox. `look` can inspect the world
+ * after it is built.
  */
 export async function playWorld(
   base: TestDeps,
@@ -126,14 +126,14 @@ class Simulation {
   readonly #smtp: SmtpSender;
   readonly #app: ScriptedApp;
   readonly #stage: Stage;
-  /** The passwords that the servers of mailboxes accept now. */
+  /** Passwords that the servers of mailboxes currently accept. */
   readonly #passwords: string[];
   readonly #turns = { launcher: 0, run: 0 };
   /** Future arrivals and happenings, soonest first. */
   readonly #script: { at: number; act: () => Promise<void> }[] = [];
   /** True if a statement has written to the outbox since the last read. */
   #intended = false;
-  /** The last row of the outbox that was passed on. */
+  /** The last dispatched row of the outbox. */
   #relayed = '0';
   #uid = 0;
   #until: number;
@@ -293,10 +293,7 @@ class Simulation {
     } else actor.at = turn.report.wakeAt;
   }
 
-  /**
-   * The engine has paused a campaign automatically because its pool is empty; a person resumes it some hours later, if
-   * that is possible.
-   */
+  /** The engine has paused a campaign because its pool is empty; a person resumes it some hours later, if possible. */
   async #noticePause(campaignId: string): Promise<void> {
     const campaign = this.#built.campaigns.findIndex(({ id }) => id === campaignId);
     const { status } = await this.#deps.db('campaigns').where({ id: campaignId }).first('status');
@@ -336,7 +333,7 @@ class Simulation {
     }
   }
 
-  /** Calls the app, or waits for a late answer or the next attempt; then the run decides again. */
+  /** Calls the app, or waits for a late answer or the next attempt; the workflow then decides again. */
   async #ask(actor: Actor, call: NonNullable<Actor['call']>): Promise<void> {
     const { stepRunId, finish } = call;
     const asked = finish
@@ -356,8 +353,8 @@ class Simulation {
   }
 
   /**
-   * Does what the relay and Temporal do with the outbox rows of the last transaction. The rows are kept: new ones come
-   * after those already seen, so the table is not scanned.
+   * Imitates relay and Temporal for the outbox rows of the last transaction. The rows are kept: new ones follow those
+   * already seen, so the table is not scanned.
    */
   async #relay(): Promise<void> {
     if (!this.#intended) return;
@@ -371,7 +368,7 @@ class Simulation {
     for (const { id, kind, workflow: key, starts } of rows) {
       this.#relayed = id;
       const open = this.#actors.has(key);
-      // A signal without a start reaches an open run or none; a start does not change an open run.
+      // A signal without a start reaches only an open workflow; a start does not change an open workflow.
       if (kind === 'cancel' || (open ? kind === 'start' : !starts)) continue;
       this.#wake(key, this.#now());
     }
@@ -422,7 +419,7 @@ class Simulation {
     try {
       await this.#act(happening);
     } catch (error) {
-      // A person's request can be refused: the lead is gone, or no lead is left to email.
+      // A person's request can be refused: the lead was removed, or no lead is left to email.
       if (!(error instanceof AppError)) throw error;
     }
   }
@@ -491,8 +488,8 @@ class Simulation {
         const letter = this.#letterTo(happening.lead);
         if (!letter || this.#spec.leads[happening.lead]!.gone || happening.at - letter.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'clicked', happening.at);
-        // The result of a click after it is known to be a person's. The worker that does this goes through all worlds
-        // at the same time.
+        // The result of a click after it is known to be a person's. The worker that does this processes all worlds
+        // together.
         return this.#deps
           .db('sends')
           .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })
@@ -531,19 +528,19 @@ class Simulation {
     }
   }
 
-  /** A person enters the password that the server accepts by now. */
+  /** A person enters the password that the server currently accepts. */
   async #enterPassword(mailbox: number): Promise<void> {
     if (this.#isRemoved(mailbox)) return;
     const smtp = { host: '127.0.0.1', port: 1, username: 'm', security: 'none', password: this.#passwords[mailbox]! };
     await updateMailbox(this.#ctx, this.#built.mailboxes[mailbox]!, { smtp: smtp as never });
   }
 
-  /** The latest email that a lead got. */
+  /** Returns the latest email to a lead. */
   #letterTo(lead: number): Letter | undefined {
     return this.#ledger.letters.findLast((letter) => letter.lead === lead);
   }
 
-  /** A person replies to their latest or first email; without an email there is nothing to reply to. */
+  /** A person replies to their latest or first email; without an email nothing happens. */
   async #answer(kind: 'reply' | 'replyToFirst' | 'unsubscribe', index: number): Promise<void> {
     const lead = this.#built.leads[index]!;
     const letter =
@@ -562,7 +559,7 @@ class Simulation {
     await this.#receive(letter, (original) => replyTo(original, 'Yes, call me tomorrow.'));
   }
 
-  /** The mail program of a person who got an email sends an out-of-office notice with the day of return. */
+  /** The mail program of a recipient sends an out-of-office notice with the day of return. */
   async #sayAway(index: number, returns: string): Promise<void> {
     const letter = this.#letterTo(index);
     if (!letter || this.#spec.leads[index]!.gone || this.#isRemoved(letter.mailbox)) return;
@@ -571,7 +568,7 @@ class Simulation {
     await this.#receive(letter, (original) => awayMessage(original, `I am out of the office until ${returns}.`));
   }
 
-  /** Nobody reads emails to a removed mailbox. */
+  /** Emails to a removed mailbox are not read. */
   #isRemoved(mailbox: number): boolean {
     return this.#ledger.mailboxAt(mailbox, this.#now()).state === 'removed';
   }

@@ -8,16 +8,16 @@ import { playWorld, type Outcome } from './run.ts';
 
 /** Minimum share of the oracle's capacity that must be sent. */
 const SHARE = 0.97;
-/** Always the same worlds, however fast the machine is; HERON_SIM_WORLDS plays more of them. */
+/** Always the same worlds, regardless of the machine's speed; HERON_SIM_WORLDS plays more of them. */
 const WORLDS = Number(process.env.HERON_SIM_WORLDS ?? 200);
 const PLAIN_WORLDS = Number(process.env.HERON_SIM_PLAIN_WORLDS ?? 40);
 /** The seed before the first. */
 const FIRST = Number(process.env.HERON_SIM_AFTER ?? 0);
-/** Every fifth world has the rarer properties too; HERON_SIM_WIDE=true gives them to all. */
+/** Every fifth world also has the rarer properties; HERON_SIM_WIDE=true gives them to all. */
 const isWide = (seed: number): boolean => seed % 5 === 0 || process.env.HERON_SIM_WIDE === 'true';
 /**
- * Worlds played at the same time, each with its own clock and organization. More would only open connections that plan
- * every statement again.
+ * Worlds played at the same time, each with its own clock and organization. More connections would only plan every
+ * statement again.
  */
 const SIDE_BY_SIDE = 3;
 
@@ -27,12 +27,13 @@ let world: World;
 test.before(async () => {
   world = await createWorld();
   // The worlds are too small for a plan to depend on a value, and planning would be a third of the database's work.
-  // Plans made while the tables are almost empty are kept for 200 worlds, so they must use indexes from the beginning.
+  // Plans made while the tables are almost empty are cached for 200 worlds, so they must use indexes from the
+  // beginning.
   for (const setting of ['plan_cache_mode = force_generic_plan', 'enable_seqscan = off']) {
     await world.deps.db.raw(
       `do $$ begin execute format('alter database %I set ${setting}', current_database()); end $$`,
     );
-    // The connection that sets this is one of those that play.
+    // The connection that sets this is also used by the worlds.
     await world.deps.db.raw(`set ${setting}`);
   }
 });
@@ -46,7 +47,7 @@ test.serial('random worlds: every rule is kept at every hour, and the room there
   let room = 0;
   const play = async (): Promise<void> => {
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
-      // Nothing happens in odd worlds, so that their capacity is pure arithmetic.
+      // Odd worlds have no events, so that their capacity is pure arithmetic.
       const busy = seed % 2 === 0;
       const drawn = drawWorld(seed, busy);
       const outcome = await playWorld(world.deps, isWide(seed) ? widenWorld(drawn, busy) : drawn);

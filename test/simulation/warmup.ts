@@ -19,10 +19,10 @@ export class WarmupCompany implements Company {
   /** Number of sent warmup emails. */
   sent = 0;
   readonly #random: Random;
-  /** By mailbox: when its run wakes. */
+  /** Wake-up time of each mailbox's workflow. */
   readonly #wakes = new Map<string, number>();
   readonly #landings: { at: number; land: () => Promise<void> }[] = [];
-  /** By mailbox: when emails of either kind were sent. */
+  /** Times of each mailbox's emails of either kind. */
   readonly #left = new Map<number, number[]>();
   #world: Surroundings | undefined;
   #signalled = '0';

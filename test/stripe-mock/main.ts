@@ -1,7 +1,7 @@
 /**
  * `npm run test:stripe-mock`: sends every request that Heron makes to Stripe to Stripe's own mock server, which refuses
  * what its published schema does not contain. The binary is `stripe-mock` in the path or STRIPE_MOCK (`go install
- * github.com/stripe/stripe-mock@latest`). Without it nothing is tested; this is reported, and is a failure if CI is
+ * github.com/stripe/stripe-mock@latest`). Without it nothing is tested, which is reported, and is a failure if CI is
  * set.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -111,7 +111,7 @@ async function callEverything(ctx: Ctx): Promise<void> {
   await savedMethod(ctx, payment);
   await savedMethod(ctx, { ...payment, provider_payment_id: null, provider_subscription_id: null });
   await chargeSaved(ctx, payment, { customerId: 'cus_1', methodId: 'pm_1' });
-  // By the intent, by the invoice of a month, and of a refund that was requested before.
+  // By the intent, by a month's invoice, and of a refund that was requested before.
   for (const how of [
     { provider_payment_id: `pi_${newId()}`, provider_subscription_id: `sub_${newId()}` },
     { provider_invoice_id: `in_${newId()}` },
@@ -127,7 +127,7 @@ async function callEverything(ctx: Ctx): Promise<void> {
     });
     await advanceRefund(ctx, { paymentId: id });
   }
-  // Requests that the adapter makes only after a refusal that the mock never makes.
+  // Requests that follow only a refusal, which the mock never makes.
   const { stripeOf } = await import('../../domain/billing/payments/stripe.ts');
   await stripeOf(ctx).checkout.sessions.retrieve('cs_1');
 }

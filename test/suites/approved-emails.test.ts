@@ -16,14 +16,14 @@ const AREAS = ['campaigns', 'contacts', 'mailboxes', 'outreach-settings', 'label
 
 type Call = [method: string, path: string, body?: unknown];
 
-/** A change of something that an approved email depends on, after its approval. */
+/** A change, after the approval, of something on which an approved email depends. */
 interface Mutation {
-  /** Requests, made as the key that asked for the approval, and as a person where the key may not. */
+  /** Requests, sent with the key that requested the approval, or by a person if the key may not. */
   calls?: (desk: ApprovedDesk) => Call[] | Promise<Call[]>;
-  /** The effect of the route, where it needs a provider or a worker. */
+  /** Performs the route's effect if it needs a provider or a worker. */
   does?: (desk: ApprovedDesk) => Promise<unknown>;
   setting?: Parameters<typeof openApproved>[1];
-  /** Why nothing may leave although no field differs; the email may leave unchanged otherwise. */
+  /** Reason why the email must not be sent although no field differs; without it the email may be sent unchanged. */
   ends?: string;
 }
 
@@ -40,7 +40,7 @@ const withVariant = { variant: { name: 'B', subject: 'Hello from B', body_plain:
 const unlike = (table: string, fields: object) => (desk: ApprovedDesk) =>
   world.deps.db(table).where({ organization_id: desk.tenant.organizationId }).update(fields);
 
-/** Mutations by the operation that makes them. */
+/** Mutations by the operation that causes them. */
 const DRIVEN: Record<string, Mutation[]> = {
   'campaigns.create': [calls(() => [['POST', '/campaigns', { name: 'Another' }]])],
   'campaigns.update': [
@@ -238,7 +238,7 @@ test.serial('after any change an email leaves as it was approved, or stays and t
   t.true(left > 0 && stopped > 0);
 });
 
-/** One approval, one mutation, one slot. Returns what became of the email, or what is wrong. */
+/** Tests one approval, one mutation and one slot. Returns the fate of the email, or the fault. */
 async function drive({ calls: requests, does, setting, ends }: Mutation): Promise<string> {
   stage.clock.set(new Date('2026-03-02T08:00:00Z'));
   const desk = await openApproved(stage, setting);
@@ -256,7 +256,7 @@ async function drive({ calls: requests, does, setting, ends }: Mutation): Promis
   return (await differences(desk, email)) || (ends === undefined ? 'left' : `left, although ${ends}`);
 }
 
-/** Makes a request as the key, and as a person where the key may not. Returns what is wrong. */
+/** Sends a request with the key, or as a person if the key may not. Returns the fault. */
 async function make(desk: ApprovedDesk, [method, path, body]: Call): Promise<string | undefined> {
   const byKey = await desk.asKey(method, path, body);
   if (byKey.status < 300) return undefined;
@@ -264,7 +264,7 @@ async function make(desk: ApprovedDesk, [method, path, body]: Call): Promise<str
   return answer.status < 300 ? undefined : `${method} ${path} answered ${answer.status} ${answer.text}`;
 }
 
-/** Fields of an email at its receiver that are not those of the approved preview; Date and Message-ID differ always. */
+/** Returns fields of a received email that differ from the approved preview; Date and Message-ID always differ. */
 async function differences(desk: ApprovedDesk, { raw, to }: { raw: string; to: string[] }): Promise<string> {
   const mail = await simpleParser(raw);
   const { samples, senders } = desk.approval.payload;

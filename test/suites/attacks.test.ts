@@ -19,7 +19,7 @@ import { assertStatus, call, createWorld, noRecords, type World } from '../harne
  */
 
 const SHARED = 'track.shared.example.com';
-/** TXT records at the name of the proof. */
+/** TXT records of the DNS name that proves a domain's ownership. */
 let proof: string[] = [];
 const dns: DnsRecords = {
   ...noRecords,

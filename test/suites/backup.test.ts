@@ -168,7 +168,7 @@ test('what runs on after a backup is held: campaigns stand, emails and warmup th
   const [line] = await into.db('campaign_logs').where({ campaign_id: campaignId, event_type: 'campaign_paused' });
   t.regex(render(line.message), /Restored from a backup of .* Compare with the Sent folders/);
 
-  // Repeats the check for a database restored by another program: here the backed-up one.
+  // Repeats the check for a database restored by another program, here with the backed-up one.
   const asOf = new Date(manifest.takenAt).toISOString();
   const elsewhere = await heron(['restored', '--as-of', asOf, '--json'], settings(world.databaseUrl));
   t.is(elsewhere.code, 0, elsewhere.stderr);
@@ -204,7 +204,7 @@ async function contents(db: RawDb): Promise<Record<string, string>> {
   return found;
 }
 
-/** Returns constraints, indexes and triggers, and if they are enabled. */
+/** Returns constraints, indexes and triggers, and whether they are enabled. */
 async function guards(db: RawDb): Promise<unknown[]> {
   const { rows } = await db.raw(
     `select conrelid::regclass::text || ' ' || conname || ' ' || pg_get_constraintdef(oid) || convalidated::text as guard from pg_constraint

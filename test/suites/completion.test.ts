@@ -23,7 +23,7 @@ test('bash completes commands, their commands and their options; other shells ge
   t.deepEqual(await complete('webhooks', 'l'), ['listen']);
   t.deepEqual(await complete('leads', 'list', 'some-id', '--l'), ['--limit']);
   t.regex(zsh!.stdout, /^autoload .*bashcompinit/);
-  // Not every machine has zsh, so the script is checked for syntax that zsh reads differently from bash.
+  // Not every machine has zsh, so the script is checked for syntax that zsh interprets differently from bash.
   t.notRegex(zsh!.stdout, /local path\b|:COMP_CWORD/);
   t.regex(fish!.stdout, /-n '__fish_seen_subcommand_from outbox' -a 'retry'/);
   t.is(other!.code, 2);

@@ -28,7 +28,7 @@ const compose = parse(readFileSync(COMPOSE, 'utf8'), { merge: true }) as {
 const passed = new Map(Object.entries(compose['x-heron'].environment));
 const tracking = new Map(Object.entries(compose.services.tracking!.environment!));
 
-/** Settings of an operator who filled in what must be filled in, and nothing else. */
+/** Settings of an operator who filled in only the required ones. */
 const FILLED: Record<string, string> = {
   POSTGRES_PASSWORD: 'ab'.repeat(16),
   TRACKING_DB_PASSWORD: 'cd'.repeat(16),
@@ -38,7 +38,9 @@ const FILLED: Record<string, string> = {
   TRACKING_KEYS: '23'.repeat(32),
 };
 
-/** Fills in a value like Compose: the variable, else its default. @throws Error for a required one that is not set */
+/**
+ * Interpolates a value like Compose: the variable, else its default. @throws Error for a required one that is not set
+ */
 function interpolate(text: string, env: Record<string, string>): string {
   return text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
     if (env[name]) return env[name];
@@ -128,7 +130,7 @@ test('compose makes the login of the tracking process, and sets its password eac
     for (const row of made.rows)
       for (const statement of Object.values(row))
         await database.db.raw(statement).catch((error: { code?: string }) => {
-          // Another test of this server has just made the role.
+          // Another test on this server has just created the role.
           if (error.code !== '42710' && error.code !== '23505') throw error;
         });
     await database.db.raw(alter!.replace(":'password'", `'${password.replaceAll("'", "''")}'`));

@@ -188,7 +188,7 @@ test('a starting process waits for a database that comes later, not for one that
   await t.throwsAsync(waitForDatabase(away, url, log, 0), { message: /cannot be used: no/ });
 });
 
-/** Returns a database that runs `before`, which may throw, before it hands out a connection. */
+/** Returns a database that calls `before`, which may throw, before it returns a connection. */
 function answering(db: RawDb, before: () => void): RawDb {
   const client = new Proxy(db.client as { acquireConnection(): Promise<unknown> }, {
     get: (real, name) =>

@@ -68,7 +68,7 @@ async function startNats(port: number): Promise<ChildProcess> {
     nats = await startNats(port);
     said.length = 0;
     let emitted = 5;
-    // Events emitted before everybody has reconnected are found by polling, later ones by notification.
+    // Polling finds events emitted before all clients have reconnected; notifications announce later ones.
     await eventually(async () => {
       await emitEvents(deps, tenant.organizationId, 1);
       emitted += 1;

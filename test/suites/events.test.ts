@@ -64,7 +64,8 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /**
- * Events of warmup and the CRM are caused in their suites. The others are not emitted yet, as their descriptions say.
+ * Events of warmup and the CRM are caused in their suites. The other types are not emitted yet, as their descriptions
+ * say.
  */
 const NOT_HERE = /^(warmup|crm|form)\.|^inbox\.email_deleted$/;
 
@@ -555,7 +556,7 @@ test('every event belongs to a family with a scope and a permission', (t) => {
     );
     t.true(permissionsOf(type).length > 0, type);
   }
-  // The data of an event decides who may receive it: the permission to read that data.
+  // The data of an event decides who may receive it: recipients need the permission to read that data.
   t.like(EVENT_SCOPES, {
     inbox: 'READ_UNIBOX',
     campaign: 'READ_CAMPAIGNS',

@@ -14,7 +14,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 type Body = Record<string, unknown>;
-/** Field value that the schema accepts and the verb refuses, with the path in the refusal. */
+/** Field value that the schema accepts and the domain function refuses, with the path in the refusal. */
 interface Fault {
   field: string;
   value: unknown;
@@ -27,7 +27,7 @@ const LANES = 3;
 const withObject = routes.filter((spec) => spec.body instanceof z.ZodObject && (spec.consumes ?? 'json') === 'json');
 
 /**
- * Values that many schemas accept and few verbs do: ids of nothing, invalid names, times and numbers out of range.
+ * Values that many schemas accept and few functions do: ids of no row, invalid names, times and numbers out of range.
  */
 const SUSPECTS: readonly unknown[] = [
   'Mars/Nowhere',
@@ -64,7 +64,7 @@ async function send(spec: AnyRoute, { params, own }: Attempt, body: Body) {
   });
 }
 
-/** Returns for each field the first suspect value that the schema accepts and the verb refuses. */
+/** Returns for each field the first suspect value that the schema accepts and the domain function refuses. */
 async function faultsOf(spec: AnyRoute): Promise<Fault[]> {
   const found: Fault[] = [];
   let attempt = await prepareAttempt(world, spec);
@@ -109,7 +109,7 @@ test('faults of the schema and faults that the verb finds are named in one answe
       if (lost.length > 0) missing.push(`${spec.operationId} ${what}: ${answer.status} without ${lost.join(', ')}`);
     }
   };
-  // Public and operator routes affect others; each other operation has its own workspace.
+  // Public and operator routes affect others; each other operation uses its own workspace.
   const alone = withObject.filter((spec) => spec.scope === 'public' || spec.platformAdmin);
   for (const spec of alone) await check(spec);
   const rest = withObject.filter((spec) => !alone.includes(spec));

@@ -9,8 +9,8 @@ import { createPipeline } from '../harness/crm.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Lists that are answered in full have a maximum. Each is filled to one below it. Of two concurrent requests for the
- * last place one succeeds, and the other is refused with the name of the list.
+ * Lists that are answered in full have a maximum. Each list is filled to one below its limit. Of two concurrent
+ * requests for the last place one succeeds, and the other is refused with the name of the list.
  */
 
 let world: World;

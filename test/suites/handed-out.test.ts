@@ -21,14 +21,15 @@ import { CALLBACK, createApplication, personCtx, pkce } from '../harness/oauth.t
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Nobody hands out more than they hold. Each caller lacks one right; each request would grant a right. What a caller,
- * a key, an application or a member may do is read from the registry of routes, not from the code that decides it.
+ * Nobody can grant more rights than they have. Each caller lacks one right; each request would grant a right. The
+ * rights of a caller, a key, an application or a member are read from the registry of routes, not from the code that
+ * checks them.
  */
 
-/** Areas whose routes may give rights to somebody or something. */
+/** Areas whose routes may grant rights. */
 const AREAS = ['agent-policies', 'api-keys', 'approvals', 'automations', 'oauth', 'organizations'];
 
-/** Routes of these areas that hand out nothing, each with the reason. */
+/** Routes of these areas that grant no right, each with the reason. */
 const GIVES_NOTHING: Record<string, string> = {
   'agent-policies.delete': 'ends a policy',
   'api-keys.delete': 'deletes a key that no longer works',
@@ -48,7 +49,7 @@ const GIVES_NOTHING: Record<string, string> = {
   'organizations.update': 'changes a name and a time zone',
 };
 
-/** Operation that does itself what a capability lets a credential do alone. */
+/** Operation that directly performs the action of a capability. */
 const DOES: Record<Capability, string> = {
   'campaign.launch': 'campaigns.start',
   'email.compose': 'unibox.compose',
@@ -56,7 +57,7 @@ const DOES: Record<Capability, string> = {
   'mailbox.provision': 'mailboxOrders.create',
 };
 
-/** Operations that do themselves what an action of an automation or a step does. */
+/** Operations that directly perform the action of an automation or a step. */
 const ACTS: Record<string, { operation: string; config: (site: Site) => object }> = {
   add_tag: { operation: 'contacts.update', config: ({ categoryId }) => ({ category_id: categoryId }) },
   remove_tag: { operation: 'contacts.update', config: ({ categoryId }) => ({ category_id: categoryId }) },
@@ -70,7 +71,7 @@ const ACTS: Record<string, { operation: string; config: (site: Site) => object }
   suppress: { operation: 'suppressions.add', config: () => ({}) },
 };
 
-/** A workspace with things that a caller may try to hand out rights with. */
+/** A workspace with objects through which a caller may try to grant rights. */
 interface Site {
   tenant: Tenant;
   campaignId: string;
@@ -78,7 +79,7 @@ interface Site {
   mailboxId: string;
 }
 
-/** Somebody, and the operations that they may call. */
+/** A caller and the operations that it may call. */
 interface Caller {
   token: string;
   userId: string;
@@ -86,14 +87,14 @@ interface Caller {
   isCredential: boolean;
 }
 
-/** A request, and the operations that somebody could call after it and not before. */
+/** A request, and the operations that a caller gains by it. */
 interface Attempt {
   done: boolean;
   gives: Iterable<string>;
   what: string;
 }
 
-/** Time (ms) that a test of many requests may take. */
+/** Time limit (ms) for a test of many requests. */
 const MINUTES = 10 * 60_000;
 
 let world: World;
@@ -157,7 +158,7 @@ async function keyWith({ tenant }: Site, permissions: number): Promise<Caller> {
   return { token: apiKey, userId: tenant.userId, power: ofScopes(permissions), isCredential: true };
 }
 
-/** Ways to hand out a permission of a role, or to take it from somebody, by their operation. */
+/** Routes that grant or remove a permission of a role, by operation. */
 const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string) => Promise<Attempt[]>> = {
   'roles.create': async (_site, { token }, permission) => {
     const { status } = await ask(token, 'POST', '/organizations/current/roles', {
@@ -208,7 +209,7 @@ const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string)
   },
 };
 
-/** Ways to hand out a scope. */
+/** Routes that grant a scope. */
 const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission) => Promise<Attempt[]>> = {
   'api-keys.create': async (_site, { token }, scope) => {
     const { status } = await ask(token, 'POST', '/api-keys', { name: 'k', permissions: maskOf([scope]) });
@@ -321,7 +322,10 @@ const ACTION_WAYS: Record<string, (site: Site, caller: Caller, action: string) =
   },
 };
 
-/** A credential adds leads within its policy, which an automation does not ask: only people may save one that adds leads. */
+/**
+ * A credential adds leads within its policy, which an automation does not check: only people may save one that adds
+ * leads.
+ */
 const doneBy = (operation: string, isCredential: boolean) =>
   isCredential && operation === 'campaigns.addLeads' ? ['by people only'] : [operation];
 
@@ -340,7 +344,7 @@ test('each route of these areas is driven, or hands out nothing', (t) => {
   );
 });
 
-/** Makes each attempt, and reports what was handed out beyond the power of the caller. Returns the number that was done. */
+/** Makes each attempt, and reports rights granted beyond the caller's. Returns the number that was done. */
 async function faultsOf(caller: Caller, who: string, attempts: Attempt[], faults: string[]): Promise<number> {
   let done = 0;
   for (const attempt of attempts) {
@@ -352,7 +356,7 @@ async function faultsOf(caller: Caller, who: string, attempts: Attempt[], faults
   return done;
 }
 
-/** A right, the ways to grant it, and the operations that it opens. */
+/** A right, the routes that grant it, and the operations that it permits. */
 interface Right {
   name: string;
   ways: Record<string, (site: Site, caller: Caller, right: never) => Promise<Attempt[]>>;
@@ -375,7 +379,7 @@ const rightsOf = ({ isCredential }: Pick<Caller, 'isCredential'>): Right[] => [
 ];
 
 /**
- * Tries each right in each way: of a caller who lacks something, the rights beyond their power.
+ * Tries each right by each route: for a restricted caller, the rights that it lacks.
  * @returns the ways that did not succeed
  */
 async function tryEach(site: Site, caller: Caller, lacking: string | null, faults: string[]): Promise<string[]> {

@@ -17,7 +17,7 @@ import { eventually } from '../harness/eventually.ts';
 
 /*
  * Reads the manifests of deploy/kubernetes like Kubernetes. Starts their containers as plain processes with only the
- * manifests' environment, checks them by their probes, and stops them as Kubernetes stops a pod.
+ * manifests' environment, checks them by their probes, and stops them like Kubernetes stops a pod.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -164,7 +164,7 @@ test('the migration and every role start by their manifests, answer their probes
   t.timeout(180_000);
   const database = await createEmptyDatabase();
   t.teardown(() => database.drop());
-  // Differences of this test: the servers it uses.
+  // Differences for this test: its servers.
   const environment = {
     ...settings,
     ...secrets(database.url),

@@ -243,8 +243,8 @@ export const LISTS: Record<string, Factory> = {
 };
 
 /**
- * Lists whose length does not depend on rows of their own: parts of the build (types, providers, permissions), or sums
- * kept by subscribers per dimension. Their statements are only compared with the table.
+ * Lists whose length does not depend on rows: parts of the build (types, providers, permissions), or sums that
+ * subscribers maintain per dimension. Their statements are only compared with the table.
  */
 export const NOT_ROWS: ReadonlySet<string> = new Set([
   'system.readiness',

@@ -93,7 +93,7 @@ test('production, and another database, take nothing of a data folder and wait f
     t.is(localSettings({ HERON_DATA_DIR, ...given }), undefined);
     await t.notThrowsAsync(waitForLocalStart(() => t.fail(), { HERON_DATA_DIR, ...given }, 0));
   }
-  // A process with its own database setting takes nothing from the folder, even for the same database.
+  // A process with its own database setting uses no setting from the folder, even for the same database.
   const { stderr } = await heron(['api'], {
     HERON_DATA_DIR,
     APP_ENV: '',

@@ -29,7 +29,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Creates a program that knows only the URL of the MCP endpoint, and keeps what it learns in memory. */
+/** Creates a program that knows only the URL of the MCP endpoint, and keeps received data in memory. */
 function createProgram(path: string) {
   let client: OAuthClientInformationMixed | undefined;
   let tokens: OAuthTokens | undefined;
@@ -61,7 +61,7 @@ function createProgram(path: string) {
     get tokens() {
       return tokens;
     },
-    /** Returns the URL where the person should go, if one was requested since the last call. */
+    /** Returns the URL that the person must open, if one was requested since the last call. */
     takeAuthorization() {
       const url = authorization;
       authorization = undefined;
@@ -126,7 +126,7 @@ for (const path of ['/mcp', '/v1/mcp']) {
         ).includes('By an agent'),
       );
 
-      // The access token has expired: the client refreshes it by itself and continues.
+      // The access token has expired: the client refreshes it automatically and continues.
       const before = program.tokens!;
       await world.deps
         .db('oauth_tokens')

@@ -39,7 +39,7 @@ function live(text: string): { names: Set<string>; labels: Set<string> } {
     names.add(name!);
     if (type === 'histogram') for (const suffix of ['bucket', 'sum', 'count']) names.add(`${name}_${suffix}`);
   }
-  // Prometheus adds `instance`. A series without a value shows none of its labels yet.
+  // Prometheus adds `instance`. A series without a value shows none of its labels.
   const labels = new Set(['instance', 'result', 'kind', 'resource', 'subscriber', 'family', 'loop']);
   for (const [, label] of text.matchAll(/[{,]([a-z_]+)="/g)) labels.add(label!);
   return { names, labels };

@@ -191,7 +191,7 @@ test('every event is in the document with its envelope and payload, and the chal
   );
   const { properties } = created.requestBody.content['application/json'].schema;
   t.is(properties.event_type.const, 'contact.created');
-  // All fields, and nothing else.
+  // All fields, and no others.
   t.deepEqual(properties.data.required, [
     'contact_id',
     'contact_email',

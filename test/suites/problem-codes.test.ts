@@ -56,7 +56,7 @@ interface Case {
   steps?: StepSpec[];
   fields?: Record<string, unknown>;
   mailbox?: false;
-  /** Contacts of the leads. Default: one valid lead. */
+  /** Contacts of the leads. Defaults to one valid lead. */
   leads?: Record<string, unknown>[];
   /** Changes rows after their creation. */
   change?: (stepIds: string[]) => Promise<unknown>;
@@ -290,7 +290,7 @@ for (const [code, provoke] of Object.entries(ANSWERED))
   });
 
 /**
- * Functions that return a problem shown as part of something else: a checklist, a test run, a step, the log of a
+ * Functions that return a problem shown as part of another object: a checklist, a test run, a step, the log of a
  * campaign.
  */
 const SHOWN: Record<string, () => Promise<Issue | null>> = {
@@ -304,7 +304,7 @@ const SHOWN: Record<string, () => Promise<Issue | null>> = {
     const tenant = await world.tenant();
     return (await send(tenant, 'POST', `/emails/${await mailbox(tenant, { status: 'inactive' })}/test`)).body.error;
   },
-  // The platform restarts only after an added lead or a resent email, so only the requester can provoke it.
+  // Heron restarts only after an added lead or a resent email, so only the requester can cause it.
   no_remaining_leads: async () => {
     const { tenant, campaignId } = await given({ leads: [], fields: { had_leads: true } });
     const org = reader(world.system(tenant.organizationId));

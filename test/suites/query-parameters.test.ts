@@ -31,7 +31,7 @@ test('every JSON route under /v1 refuses unknown query parameters and names each
     const { status, body, text } = await send(world, spec, {
       ...request,
       ...credential(spec),
-      // Some routes answer 404 for a missing row before they name all problems.
+      // Some routes answer 404 for a missing row before they report all problems.
       params: await makeRows(spec.path, world, tenant),
       query: { ...request.query, ...STRANGE },
     });

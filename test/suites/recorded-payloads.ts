@@ -36,8 +36,8 @@ import { activity, today, type FamilyPayloads } from './payload-schemas.ts';
 
 /*
  * Schemas of payloads in histories: arguments, signals, inputs and results of activities. Replay compares only kinds
- * and order of steps, so a renamed field replays well and then reads undefined in every open run.
- * The schemas are checked from both sides. Every recorded payload must fit its schema strictly, and the schema's output
+ * and order of steps, so a renamed field replays without an error and then reads undefined in every open workflow. The
+ * schemas are checked from both sides. Every recorded payload must fit its schema strictly, and the schema's output
  * must be assignable to the current type in the contract. A field that is renamed or becomes required breaks the type
  * check here. A schema changed to satisfy it no longer fits the recordings.
  */

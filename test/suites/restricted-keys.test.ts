@@ -28,9 +28,9 @@ import { externalText } from '../../domain/platform/external-text.ts';
 
 /** Ruling on each area; a new area needs one. */
 const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
-  // Refused: routes that show or change what happens in every mailbox; of integrations and automations the writes.
+  // Refused: routes that show or change data of every mailbox; of integrations and automations only the writes.
   refused: ['webhooks', 'oauth', 'integrations', 'automations', 'audit', 'managed-mailboxes', 'warmup-routing'],
-  // Narrowed: routes that answer only with data of the key's mailboxes, and send from no other.
+  // Narrowed: routes that return only data of the key's mailboxes, and send from no other.
   narrowed: [
     'mailboxes',
     'unibox',
@@ -100,7 +100,7 @@ const MAIL = Buffer.from(
 );
 
 interface Planted {
-  /** Path parameters of the other mailbox's records, by the path up to them. */
+  /** Path parameters of the other mailbox's records, by the preceding path. */
   ids: Record<string, string>;
   threadId: string;
 }

@@ -140,7 +140,7 @@ test('heron rotate-keys, while an API and a worker serve with both keys: nothing
   );
 });
 
-/** Returns the reason why Stripe's verifier refuses a request; undefined if it accepts it. */
+/** Returns the reason why Stripe's verifier refuses a request; undefined if it accepts the request. */
 function signer(request: ReceivedRequest, secret: string): string | undefined {
   try {
     const header = request.headers['x-service-signature'] as string;

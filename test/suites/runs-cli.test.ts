@@ -16,7 +16,7 @@ import { message } from '../../messages/index.ts';
 
 /*
  * Runs the operator's commands about runs as processes, and checks PostgreSQL, Temporal, readiness and the gauge of
- * missing runs. No worker runs here, so a started run stays open.
+ * missing runs. No worker runs here, so a started workflow stays open.
  */
 
 /** Ids of runs that a Temporal stub reports as open, for searches of this process. */
@@ -72,7 +72,7 @@ async function isRunning(workflowId: string): Promise<boolean> {
   }
 }
 
-/** Dispatches everything in the outbox to Temporal. */
+/** Dispatches all intents of the outbox to Temporal. */
 async function relayAll(): Promise<void> {
   const client = createTemporalClient(world.deps.config);
   const relay = await startRelay({
@@ -266,7 +266,7 @@ test.serial(
     await reconcile(world.deps, { dryRun: true });
     t.is(await gauge(), '1', 'a dry run is no look');
 
-    // Removes the start, as if it had been dispatched.
+    // Removes the start intent, as if it had been dispatched.
     await world.deps.db('outbox').delete();
     open.add(workflowId);
     await reconcile(world.deps);

@@ -52,7 +52,7 @@ test('one process serves all four ports, finishes an open request when it is tol
   const open = request({ port: ports.API_PORT, method: 'POST', path: '/v1/auth/login', agent: false });
   open.setHeader('Content-Type', 'application/json');
   const answered = once(open, 'response');
-  // The answer to this confirms that the server has the request, because a connection without one is closed at once.
+  // The answer confirms that the server has the request, because a connection without a request is closed at once.
   open.setHeader('Expect', '100-continue');
   open.flushHeaders();
   await once(open, 'continue');

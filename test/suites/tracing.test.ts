@@ -87,8 +87,8 @@ test.serial(
     assertStatus(t, started, 200);
     await eventually(async () => mail.messages.length === 1);
     await eventually(() => deps.db('sends').where({ campaign_id: campaignId, state: 'sent' }).first());
-    // As at the end of a process: the activity of a recorded send may still be running, and its span is recorded when
-    // it ends.
+    // Imitates the end of a process: the activity of a recorded send may still be running, and its span is recorded
+    // when it ends.
     await engine.stop();
     await tracing!.stop();
 
@@ -144,7 +144,7 @@ test.serial(
     };
 
     const none = await recorded(0, async () => {
-      // An id also decides if it is recorded: of all ids, the lowest share is.
+      // An id also decides whether it is recorded: the lowest share of all ids is.
       for (const id of [STRANGER, '00000000000000000000000000000001']) {
         const { body } = await call(world, 'GET', '/v1/nothing', { headers: traceparentOf(id) });
         t.regex(body.trace_id, /^[0-9a-f]{32}$/);

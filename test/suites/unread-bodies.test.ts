@@ -21,11 +21,11 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** A few hundred kilobytes, most of which is unread when it is refused. */
+/** A few hundred kilobytes, most of them unread when the request is refused. */
 const BOMB = gzipSync(Buffer.alloc(200 * 1024 * 1024, 0x20));
 const NONSENSE = Buffer.alloc(300 * 1024, 0x20);
 
-/** Sends one request over the agent's only connection. Returns its status, or the reason for none. */
+/** Sends one request over the agent's only connection. Returns its status, or the reason why there is none. */
 function send(
   agent: Agent,
   url: string,

@@ -12,7 +12,7 @@ import { bodySchema, wrongBody } from './bodies.ts';
 import { makeRows, parametersOf, ROWS, SHARED } from './foreign-ids.ts';
 import { each, send as sendTo, wellFormed, type Request } from './walk.ts';
 
-/** Fields of bodies that accept any JSON value, so that none is wrong. */
+/** Fields of bodies that accept any JSON value, so that no value is wrong. */
 const OPEN_FIELDS = new Set<string>([]);
 
 let world: World;
@@ -27,7 +27,7 @@ const withJsonBody = routes.filter((spec) => spec.body && (spec.consumes ?? 'jso
 
 const send = (spec: AnyRoute, request: Request): Promise<Answer> => sendTo(world, spec, request);
 
-/** Returns the credential that a route is made for. */
+/** Returns a credential of the kind that a route expects. */
 const credential = (spec: AnyRoute, tenant: Tenant) => (spec.scope === 'session' ? tenant.sessionToken : tenant.apiKey);
 
 function expect(answer: Answer, status: number, code: string, what: string): string[] {

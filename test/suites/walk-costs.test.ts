@@ -57,7 +57,7 @@ function rowOf(spec: AnyRoute): ((place: Place) => Promise<unknown>) | undefined
   return LISTS[spec.operationId] ?? (isList(spec) && ofPath ? ROWS[ofPath] : undefined);
 }
 
-/** Returns true for a route that lists rows. Parts of one record, answered with it, are no list. */
+/** Returns true for a route that lists rows. Parts of one record, returned with it, are no list. */
 function isList({ operationId, method, path }: AnyRoute): boolean {
   return (method === 'get' && !/:[A-Za-z]+$/.test(path) && !NOT_ROWS.has(operationId)) || operationId in LISTS;
 }

@@ -12,7 +12,7 @@ export interface Request {
   headers?: Record<string, string>;
 }
 
-/** Calls a route; parameters that are not given are ids of nothing. */
+/** Calls a route; missing parameters are ids of no row. */
 export function send(
   world: World,
   spec: AnyRoute,
@@ -27,7 +27,7 @@ export function send(
   });
 }
 
-/** Returns a request that is well-formed for its route, whatever its result. */
+/** Returns a request that is well-formed for its route, regardless of its result. */
 export function wellFormed(spec: AnyRoute): Request {
   const body = spec.body && (spec.consumes ?? 'json') === 'json' ? sampleBody(spec) : undefined;
   return {

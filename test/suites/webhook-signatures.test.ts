@@ -46,7 +46,7 @@ function judge(
   }
 }
 
-/** Returns the index of the secret, oldest first, that a request is signed with; -1 for none. */
+/** Returns the index of the secret, oldest first, that signed a request; -1 for none. */
 const signedWith = (request: ReceivedRequest, secrets: readonly string[]) =>
   secrets.findIndex((secret) => judge(request, secret).event !== undefined);
 

@@ -32,7 +32,7 @@ interface StartedCampaign {
 /**
  * Starts a campaign of a new workspace with one mailbox and one lead.
  * @param options.mailDomain domain of the lead's address
- * @param options.link changes the steps before they are read; default: each step leads to the next one in the list
+ * @param options.link changes the steps before they are read; by default each step leads to the next one in the list
  */
 export async function startCampaign(
   { world, engine, parts }: SkippingStage<TimedMailWorld>,

@@ -68,7 +68,7 @@ for (const { name, folderOf } of [...RELEASED, OWN])
         CREDENTIALS_ENCRYPTION_KEY: KEY,
       },
     });
-    // The world's own database is a different one: everything works on the recorded database.
+    // The world's own database is a different one: all work happens on the recorded database.
     const own = world.deps.db;
     world.deps.db = database.db;
     world.deps.config.PRIMARY_DB = database.url;

@@ -36,7 +36,8 @@ function App() {
   );
 }
 
-// Until everything is loaded the page shows its skeleton (index.html). It is rendered once, so nothing jumps.
+// Until all parts are loaded the page shows its skeleton (index.html). The page is rendered once, so its layout does
+// not shift.
 void Promise.all([textsLoaded, router.load()]).then(() =>
   createRoot(document.getElementById('root')!).render(
     <StrictMode>

@@ -39,8 +39,8 @@ const FIRST_SLACK_MS = 5 * 60_000;
  */
 const RENUMBERED_SLACK_MS = 24 * 3600_000;
 /**
- * Number of times a message may be refused, while another of its folder can be read, before it is recorded as
- * unreadable and skipped.
+ * Number of refusals of a message, while another of its folder can be read, after which it is recorded as unreadable
+ * and skipped.
  */
 const MAX_BROKEN = 3;
 /** Maximum number of messages read in order before the other folder is read. */
@@ -77,7 +77,7 @@ export interface FolderParts {
 /**
  * Reads new messages of a folder in order, each in its own transaction, which also advances the folder's UID. A message
  * that cannot be read or recorded is noted, skipped and retried later, so that it never blocks the next one.
- * @returns true if there is more to read
+ * @returns true if there are more messages
  */
 export async function syncFolder(parts: FolderParts, folder: string): Promise<boolean> {
   parts.tend.length = 0;
@@ -87,8 +87,8 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<bo
 }
 
 /**
- * Handles warmup emails as a person would who wants them: marks them as read and moves them out of spam. A refusal of
- * the server is only logged, because the folder they arrived in is already recorded.
+ * Treats warmup emails like wanted mail: marks them as read and moves them out of spam. A refusal of the server is only
+ * logged, because the folder in which they arrived is already recorded.
  */
 async function fileWarmup({ client, ask, tend, ctx, mailbox }: FolderParts, folder: string): Promise<void> {
   const uids = tend.join(',');
@@ -167,7 +167,8 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
     fetched = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
   } catch (error) {
     const known = imapError(error, parts.target);
-    // A server that refuses every message is no evidence against this one. It is asked again for as long as that lasts.
+    // A server that refuses every message is no evidence against this one. The server is queried repeatedly during this
+    // time.
     if (known.kind !== 'unreachable' && (await fetchesAnother(parts, at.uid)))
       broken.set(key, (broken.get(key) ?? 0) + 1);
     throw known;

@@ -31,7 +31,7 @@ export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'reco
   workerId: string;
   /** Interval (ms) at which a mailbox without IDLE is read. */
   pollMs: number;
-  /** First pause (ms) after a failure. It doubles with every further one. */
+  /** First pause (ms) after a failure. The pause doubles with every further refusal. */
   retryMs: number;
   /**
    * Limits the servers dialled at once per IMAP host. A host that hangs is not dialled for a while, for any of its
@@ -58,8 +58,8 @@ class ConsentEnded extends Error {
 }
 
 /**
- * Interval (ms) of reads even with IDLE, because servers forget. A mailbox with a Junk folder, for which IDLE reports
- * nothing, is read as often as one without IDLE.
+ * Interval (ms) of reads even with IDLE, because servers may omit notifications. A mailbox with a Junk folder, for
+ * which IDLE reports nothing, is read as often as one without IDLE.
  */
 const IDLE_CHECK_MS = 5 * 60_000;
 const SOCKET_SLACK_MS = 60_000;
@@ -70,8 +70,8 @@ const DOUBTFUL_WAIT_MS = 60_000;
 const DOUBTFUL_TRIES = 6;
 
 /**
- * Watches one mailbox until `signal` fires or the connection fails: reads new mail, waits for more (IDLE or polling),
- * reads again. A visit ends when all mail is read. Then releases the lease. Never throws.
+ * Watches one mailbox until `signal` is aborted or the connection fails: reads new mail, waits for more (IDLE or
+ * polling), reads again. A visit ends when all mail is read. After that it releases the lease. Never throws.
  */
 export async function watchMailbox(
   parts: WatchParts,
@@ -86,7 +86,7 @@ export async function watchMailbox(
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
     await recordSyncFailure(parts, ctx, lease, error).catch((failure: unknown) => {
-      // The lease then expires by itself.
+      // The lease then expires.
       ctx.log.warn({ err: failure, mailboxId: lease.mailboxId }, 'sync: a failure could not be noted');
     });
   }
@@ -156,7 +156,7 @@ async function watch(
   }
 }
 
-/** Reads the Junk folder. One that the server does not open (`closed`) must not keep the INBOX from being read. */
+/** Reads the Junk folder. A folder that the server does not open (`closed`) must not keep the INBOX from being read. */
 async function syncJunk(folders: FolderParts, junk: string): Promise<'read' | 'more' | 'closed'> {
   try {
     return (await syncFolder(folders, junk)) ? 'more' : 'read';
@@ -235,7 +235,7 @@ class News {
       if (this.#arrived || this.#signal.aborted || !this.#client.usable) this.#wake();
     });
     if (this.#signal.aborted) return;
-    // Ends IDLE. Without IDLE it shows the server that the client is still there.
+    // Ends IDLE. Without IDLE the command keeps the connection open.
     await this.#ask(async () => {
       await this.#client.noop();
       await idling;
@@ -245,8 +245,8 @@ class News {
 }
 
 /**
- * Returns the pause (ms) after consecutive sign-in refusals that may be temporary: from a minute up; after about an
- * hour the same as for any refusal.
+ * Returns the pause (ms) after consecutive sign-in refusals that may be temporary. It starts at one minute and doubles.
+ * After about an hour it is the same as for other refusals.
  */
 function doubtfulWaitMs(failures: number): number {
   return failures > DOUBTFUL_TRIES ? AUTH_HOLD_MS : DOUBTFUL_WAIT_MS * 2 ** (failures - 1);

@@ -1,7 +1,7 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of a run. They are only hints: PostgreSQL holds the recipients. */
+/** Signals of a run. They are only hints: PostgreSQL stores the recipients. */
 export type ApprovalMailSignals = {
   /** An operator or the sweep retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
@@ -18,10 +18,10 @@ export const approvalMailWorkflow = defineWorkflow<ApprovalMailSignals>()({
   cancel: 'Ends this run; maintenance opens another one. Decide or withdraw the approval to stop its mails.',
 });
 
-/** Arguments of a run. */
+/** Arguments of the approval mail workflow. */
 export type ApprovalMailArgs = ArgsOf<typeof approvalMailWorkflow>;
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface ApprovalMailActivities {
   /** Emails everyone who may decide and was not emailed yet, as long as the approval is pending. */
   mailApprovers(args: ApprovalMailArgs): Promise<Extract<Iteration, { kind: 'done' }>>;

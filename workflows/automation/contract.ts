@@ -2,7 +2,7 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a run. They are hints: the state is in PostgreSQL. */
 export type AutomationSignals = {
-  /** The run was ended, or a provider has answered: ask again. */
+  /** The run was ended, or a provider has answered: the workflow decides again. */
   changed: { cause: 'ended' | 'settled' };
   /** Retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
@@ -17,7 +17,7 @@ export const automationWorkflow = defineWorkflow<AutomationSignals>()({
   cancel: 'Ends this run; maintenance opens another one. Switch the automation off to end its runs.',
 });
 
-/** Arguments of a run. */
+/** Arguments of the automation workflow. */
 export type AutomationArgs = ArgsOf<typeof automationWorkflow>;
 
 /** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people. */
@@ -27,7 +27,7 @@ export type AutomationDecision =
   | { kind: 'call'; nodeId: string; where: string }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface AutomationActivities {
   /** Executes every node that can run now and returns the next step. Local: it only queries PostgreSQL. */
   advanceAutomation(args: AutomationArgs): Promise<AutomationDecision>;

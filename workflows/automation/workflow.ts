@@ -17,7 +17,7 @@ const retry = defineSignal<[AutomationSignals['retry']]>('retry');
 
 /**
  * Automation run that waits or calls another system. PostgreSQL executes immediate nodes and decides the next step.
- * This run waits or calls, then asks again.
+ * This workflow waits or calls, then requests the next decision.
  */
 export async function automationRun(args: AutomationArgs): Promise<string> {
   const hints = listenForHints(changed, retry);

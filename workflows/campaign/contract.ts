@@ -2,10 +2,7 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a launcher. They are hints: the state is in PostgreSQL. */
 export type CampaignSignals = {
-  /**
-   * Something that the launcher's decisions depend on has changed. `epoch` is the campaign's control epoch, if that
-   * changed.
-   */
+  /** A fact on which the launcher decides has changed. `epoch` is the campaign's control epoch, if that changed. */
   control: { cause: LauncherCause; epoch: number | null };
   /** An operator or the sweep retries a launcher that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
@@ -34,7 +31,7 @@ export const campaignWorkflow = defineWorkflow<CampaignSignals>()({
 /** Arguments of a campaign's launcher. */
 export type CampaignArgs = ArgsOf<typeof campaignWorkflow>;
 
-/** Result of a launcher that found nothing more due. `wakeAt` is epoch milliseconds; null waits for a signal. */
+/** Result of a launcher that found no further due lead. `wakeAt` is epoch milliseconds; null waits for a signal. */
 export type LaunchReport =
   | { kind: 'wait'; wakeAt: number | null; launched: number; why: string }
   | { kind: 'done'; why: string };
@@ -42,12 +39,10 @@ export type LaunchReport =
 /** Result of a launcher activity: a report, or `more` if its limit was reached while leads are due. */
 export type LaunchResult = LaunchReport | { kind: 'more' };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface CampaignActivities {
-  /**
-   * Short form of {@link runLauncher}: launches a few leads. It suffices for most runs of a launcher.
-   */
+  /** Short form of {@link runLauncher}: launches a few leads. It suffices for most executions of a launcher. */
   beginLauncher(args: CampaignArgs): Promise<LaunchResult>;
-  /** Launches due leads and signals runs after edits, until nothing is due. It never waits: the run does. */
+  /** Launches due leads and signals runs after edits, until nothing is due. It never waits; the workflow does. */
   runLauncher(args: CampaignArgs): Promise<LaunchResult>;
 }

@@ -8,7 +8,7 @@ const control = defineSignal<[CampaignSignals['control']]>('control');
 const retry = defineSignal<[CampaignSignals['retry']]>('retry');
 
 /**
- * Launcher of one campaign. It ends when nothing is left to launch or signal; the next start or lead opens it again.
+ * Launcher of one campaign. It ends when no lead is left to launch or signal; the next start or lead opens it again.
  */
 export async function campaign(args: CampaignArgs): Promise<string> {
   const { runLauncher } = proxyActivities<CampaignActivities>({

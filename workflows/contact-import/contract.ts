@@ -18,10 +18,10 @@ export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
 /** Arguments of an import run. */
 export type ContactImportArgs = ArgsOf<typeof contactImportWorkflow>;
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface ContactImportActivities {
   /** Reads the file and applies it from the checkpoint on. Long; sends heartbeats. */
   importContacts(args: ContactImportArgs): Promise<void>;
-  /** Marks the import as failed. `reason` is that of a refusal; null for any other error. */
+  /** Marks the import as failed. `reason` is the reason of a refusal; null for any other error. */
   abandonImport(args: ContactImportArgs & { reason: Sentence | null }): Promise<void>;
 }

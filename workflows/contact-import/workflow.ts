@@ -20,7 +20,7 @@ import {
 
 const retry = defineSignal<[ContactImportSignals['retry']]>('retry');
 
-/** One CSV import. Rows, checkpoint and result are in PostgreSQL; this run makes sure that the import ends. */
+/** One CSV import. Rows, checkpoint and result are in PostgreSQL; this workflow ensures that the import ends. */
 export async function contactImport(args: ContactImportArgs): Promise<string> {
   const queue = resourceQueue(workflowInfo().taskQueue, 'batch');
   const { importContacts } = proxyActivities<ContactImportActivities>({

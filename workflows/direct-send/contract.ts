@@ -31,7 +31,7 @@ export type DirectDecision =
   | { kind: 'send'; at: number; where: string }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface DirectSendActivities {
   /** Advances the email as far as possible and returns the next step. Local: it only queries PostgreSQL. */
   advanceDirectSend(args: DirectSendArgs): Promise<DirectDecision>;

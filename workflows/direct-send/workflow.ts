@@ -18,7 +18,7 @@ const retry = defineSignal<[DirectSendSignals['retry']]>('retry');
 
 /**
  * One email written by a person or an agent: waits for its approval, its time and its slot, then sends it. PostgreSQL
- * decides the next step. This run waits, executes it, and asks again.
+ * decides the next step. This workflow waits, executes the decision, and requests the next one.
  */
 export async function directSend(args: DirectSendArgs): Promise<string> {
   const hints = listenForHints(decided, changed, retry);
@@ -38,7 +38,7 @@ export async function directSend(args: DirectSendArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // A person may have requested another send meanwhile.
+        // A person may have requested a resend in the meantime.
         if (!hints.any()) return decision.outcome;
     }
     await restartAsNewWhenLong(args);

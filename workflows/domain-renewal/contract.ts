@@ -4,11 +4,11 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 export type DomainRenewalSignals = {
   /** A payment succeeded or failed, or the domain was released. */
   changed: { cause: 'payment' | 'released' };
-  /** An operator or the sweep retries a run that kept failing, or a renewal that needs a person. */
+  /** An operator or the sweep retries a workflow that kept failing, or a renewal that needs a person. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Renewals of one managed domain, cycle after cycle, as long as it is registered through Heron. */
+/** Renewals of one managed domain, cycle after cycle, while it is registered through Heron. */
 export const domainRenewalWorkflow = defineWorkflow<DomainRenewalSignals>()({
   type: 'domainRenewal',
   kind: 'domain-renewal',
@@ -27,8 +27,8 @@ export type RenewalReport =
   | { kind: 'renewed' }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface DomainRenewalActivities {
-  /** Executes the current step of the domain's cycle: price, charge or renewal. Returns what it waits for. */
+  /** Executes the current step of the domain's cycle: price, charge or renewal. Returns the cause of its wait. */
   renewalTurn(args: DomainRenewalArgs): Promise<RenewalReport>;
 }

@@ -1,15 +1,15 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /**
- * Signals of an enrollment, named by their cause, so that the history shows why a run asked again. They are only hints:
- * the state is in PostgreSQL, so a lost or repeated signal only delays.
+ * Signals of an enrollment, named by their cause, so that the history shows why the workflow decided again. They are
+ * only hints: the state is in PostgreSQL, so a lost or repeated signal only delays.
  */
 export type EnrollmentSignals = {
   /** A product event completed a wait of this contact. */
   event: { eventId: string };
   /** The contact's mail had an effect: a reply, a bounce, a complaint, an opt-out, an absence. */
   reply: { cause: ReplyCause; messageId: string | null; sendId: string | null };
-  /** A person or the launcher changed something. `epoch` is the campaign's control epoch, if that changed. */
+  /** A person or the launcher made a change. `epoch` is the campaign's control epoch, if that changed. */
   control: { cause: ControlCause; epoch: number | null };
   /** Continues a blocked step, or a run that kept failing. */
   retry: { cause: 'operator' | 'sweep'; stepRunId: string | null };
@@ -20,7 +20,7 @@ export type ReplyCause = 'replied' | 'bounced' | 'complained' | 'unsubscribed' |
 /** Kind of change that a person or the launcher made. */
 type ControlCause = 'launched' | 'campaign' | 'held' | 'released' | 'finished' | 'overdue' | 'pool';
 
-/** Run of one contact in one campaign. */
+/** Workflow of one contact in one campaign. */
 export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({
   type: 'enrollment',
   kind: 'enrollment',
@@ -35,7 +35,7 @@ export type EnrollmentArgs = ArgsOf<typeof enrollmentWorkflow>;
 
 /**
  * Next step of this contact, decided by PostgreSQL. Times are epoch milliseconds. `where` describes the step and its
- * wait for people. `step` is only the step, if the contact is at one.
+ * wait for people. `step` is the name of the step alone, if the contact is at one.
  */
 export type Decision =
   | ({ where: string; step: string | null } & (Wait | WaitForEvent | Slot | Hold | Send | Call))
@@ -46,7 +46,7 @@ interface Wait {
   kind: 'wait';
   until: number;
 }
-/** Waits for a product event of this contact, until its deadline if it has one. */
+/** Waits for a product event of this contact, until a deadline if there is one. */
 interface WaitForEvent {
   kind: 'waitForEvent';
   eventName: string;
@@ -58,7 +58,7 @@ interface Slot {
   sendId: string;
   at: number;
 }
-/** An email is due: it is sent now, or settled after a worker died. */
+/** An email is due: it is sent now, or settled after a worker has died. */
 interface Send {
   kind: 'send';
   sendId: string;
@@ -83,7 +83,7 @@ interface Done {
   outcome: string;
 }
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface EnrollmentActivities {
   /** Advances the contact as far as possible and returns the next step. Local: it only queries PostgreSQL. */
   advanceEnrollment(args: EnrollmentArgs): Promise<Decision>;

@@ -5,8 +5,8 @@ import { enrollmentWorkflow, type Decision } from './contract.ts';
 import type { Hints } from './hints.ts';
 
 /**
- * Shows in the Temporal UI what the run waits for and until when. State (held or blocked) and the step (memo), by which
- * operators filter lists, cost one event each and are written only when they change.
+ * Shows the cause and end of the wait in the Temporal UI. State (held or blocked) and step (memo), by which operators
+ * filter lists, cost one event each and are written only when they change.
  */
 export function showDecisions(hints: Hints): (decision: Decision | Blocked) => void {
   const show = showState();
@@ -29,7 +29,7 @@ export function showDecisions(hints: Hints): (decision: Decision | Blocked) => v
   };
 }
 
-/** Returns the end (epoch ms) of the run's wait; null if only a signal ends it or there is no wait. */
+/** Returns the end (epoch ms) of the wait; null if only a signal ends it or there is no wait. */
 function untilOf(decision: Exclude<Decision | Blocked, { kind: 'done' }>): number | null {
   if (decision.kind === 'slot') return decision.at;
   return 'until' in decision ? decision.until : null;

@@ -7,9 +7,9 @@ import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
 /**
- * Run of one contact in a campaign: wait, wait for an event, send at a slot, call an app, hold, until done. PostgreSQL
- * decides the next step. This run waits, executes it, and asks again. A signal only hints at a change and makes the run
- * ask early, so a lost or repeated one only delays.
+ * Workflow of one contact in a campaign: wait, wait for an event, send at a slot, call an app, hold, until done.
+ * PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the next one. A signal
+ * only hints at a change and causes an early decision, so a lost or repeated one only delays.
  */
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
   const { organizationId } = args;
@@ -20,8 +20,8 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
     const decision = await queryNextStep((activities: EnrollmentActivities) => activities.advanceEnrollment(args));
     run.show(decision);
     switch (decision.kind) {
-      // The time may pass, a product event may come, or a person or the campaign may change something. PostgreSQL
-      // decides which came first.
+      // The timer may fire, a product event may arrive, or a person or the campaign may cause a change. PostgreSQL
+      // decides which one was first.
       case 'wait':
       case 'waitForEvent':
       case 'hold':
@@ -42,7 +42,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // A removed lead may have been added again meanwhile; the signal of its launch then restarts the loop.
+        // A removed lead may have been added again in the meantime; the signal of its launch then restarts the loop.
         if (!hints.any()) return decision.outcome;
     }
     await restartAsNewWhenLong(args);

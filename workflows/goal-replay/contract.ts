@@ -2,7 +2,7 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a replay. They are hints: the state is in PostgreSQL. */
 export type GoalReplaySignals = {
-  /** Continues a replay that kept failing after its last page. */
+  /** Continues a replay that kept failing, after its last completed page. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -21,7 +21,7 @@ export type GoalReplayArgs = ArgsOf<typeof goalReplayWorkflow>;
 /** Result of one page: progress of the replay, or the reason why it ended. */
 export type ReplayReport = { kind: 'more' | 'done'; why: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface GoalReplayActivities {
   /** Matches the next page of events against the definition, and stores the result and the progress. */
   replayPage(args: GoalReplayArgs): Promise<ReplayReport>;

@@ -13,8 +13,8 @@ import {
 const retry = defineSignal<[GoalReplaySignals['retry']]>('retry');
 
 /**
- * Matches past events against a goal, page by page, until none is left, the goal was changed or the replay cancelled.
- * The run's details show the number of events read. A replay that kept failing has the State `blocked`.
+ * Matches past events against a goal, page by page, until all are matched, the goal was changed or the replay
+ * cancelled. The workflow's details show the number of events read. A replay that kept failing has the State `blocked`.
  */
 export async function goalReplay(args: GoalReplayArgs): Promise<string> {
   const { replayPage } = proxyActivities<GoalReplayActivities>({

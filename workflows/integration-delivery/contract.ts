@@ -9,7 +9,7 @@ export type IntegrationDeliverySignals = {
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Deliveries to the provider of one connection, until none is left. */
+/** Deliveries to the provider of one connection, until none remains. */
 export const integrationDeliveryWorkflow = defineWorkflow<IntegrationDeliverySignals>()({
   type: 'integrationDelivery',
   kind: 'integration-delivery',
@@ -24,11 +24,8 @@ export type IntegrationDeliveryArgs = ArgsOf<typeof integrationDeliveryWorkflow>
 /** Result of one iteration: when the next delivery is due. */
 export type DeliveryReport = Iteration;
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface IntegrationDeliveryActivities {
-  /**
-   * Makes the due deliveries, as fast as the provider allows, and returns when the next one is due. Long; sends
-   * heartbeats.
-   */
+  /** Makes the due deliveries at the provider's rate, and returns when the next one is due. Long; sends heartbeats. */
   deliverToProvider(args: IntegrationDeliveryArgs): Promise<DeliveryReport>;
 }

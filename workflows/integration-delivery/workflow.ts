@@ -13,7 +13,7 @@ const more = defineSignal<[IntegrationDeliverySignals['more']]>('more');
 const retry = defineSignal<[IntegrationDeliverySignals['retry']]>('retry');
 
 /**
- * Makes the deliveries of one connection, iteration by iteration, until none is left. Deliveries and their outcomes are
+ * Makes the deliveries of one connection, iteration by iteration, until none remains. Deliveries and their outcomes are
  * in PostgreSQL.
  */
 export async function integrationDelivery(args: IntegrationDeliveryArgs): Promise<string> {

@@ -14,12 +14,12 @@ export const mailboxCheckWorkflow = defineWorkflow()({
 /** Arguments of a mailbox check. The credentials are sealed in the row that the id names. */
 export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 
-/** Stage at which a check failed. At `reading` the server lacks what reading needs. */
+/** Stage at which a check failed. At `reading` the server lacks a required capability. */
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session' | 'reading';
 
 /**
- * Result of one server; null if it was not contacted. Its message contains no secret. `lacks` are optional abilities that an IMAP server does not have,
- * by their names in the protocol.
+ * Result of one server; null if it was not contacted. Its message contains no secret. `lacks` are optional abilities
+ * that an IMAP server does not have, by their names in the protocol.
  */
 export type SideResult = { ok: true; lacks?: string[] } | { ok: false; stage: CheckStage; message: Sentence } | null;
 
@@ -28,7 +28,7 @@ export interface MailboxCheckResult {
   imap: SideResult;
 }
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface MailboxCheckActivities {
   /** Signs in to SMTP and IMAP in parallel and returns both results. */
   checkMailbox(args: MailboxCheckArgs): Promise<MailboxCheckResult>;

@@ -27,7 +27,7 @@ export type MailboxOrderArgs = ArgsOf<typeof mailboxOrderWorkflow>;
 export type OrderStepArgs = MailboxOrderArgs & { step: string };
 
 /**
- * Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes it for people; `state` is the
+ * Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people; `state` is the
  * order's state.
  */
 export type OrderDecision = { state: string; where: string } & (
@@ -41,7 +41,7 @@ export type OrderDecision = { state: string; where: string } & (
   | { kind: 'done' }
 );
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface MailboxOrderActivities {
   /** Advances the order as far as possible and returns the next step. Local: it only queries PostgreSQL. */
   advanceMailboxOrder(args: MailboxOrderArgs): Promise<OrderDecision>;

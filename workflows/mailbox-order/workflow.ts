@@ -21,7 +21,7 @@ const retry = defineSignal<[MailboxOrderSignals['retry']]>('retry');
 /**
  * Order of managed mailboxes: checkout, wait for the payment, steps at the provider, ready. A failed or cancelled order
  * is undone in reverse. Each step is stored in PostgreSQL before its call, so the steps to undo are known even if this
- * run is lost. PostgreSQL decides the next step. This run executes it and asks again.
+ * workflow is lost. PostgreSQL decides the next step. This workflow executes the decision and requests the next one.
  */
 export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
   const hints = listenForHints(paid, ended, retry);
@@ -47,11 +47,11 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // The order may have been cancelled meanwhile.
+        // The order may have been cancelled in the meantime.
         if (!hints.any()) return decision.state;
         break;
       case 'undo':
-        // A cancelled run undoes all steps before it ends. Otherwise what was bought stays until the sweep.
+        // A cancelled run undoes all steps before it ends. Otherwise the purchases stay until the sweep.
         decision = await CancellationScope.nonCancellable(undoAll(decision, perform));
         continue;
       default:
@@ -63,7 +63,7 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
   }
 }
 
-/** Returns work that undoes steps until PostgreSQL names another next step. */
+/** Returns a function that undoes steps until PostgreSQL names another next step. */
 function undoAll(first: Act, perform: (step: Act) => Promise<OrderDecision | Blocked>) {
   return async (): Promise<OrderDecision | Blocked> => {
     let step: OrderDecision | Blocked = first;
@@ -97,7 +97,7 @@ async function act(args: MailboxOrderArgs, decision: Act): Promise<void> {
 }
 
 /**
- * Shows the order's progress in the Temporal UI. State, by which operators filter, is written only when it changes.
+ * Shows the order's progress in the Temporal UI. The state, by which operators filter, is written only when it changes.
  */
 function showStates(): (decision: OrderDecision | Blocked) => void {
   const show = showState();

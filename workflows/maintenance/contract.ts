@@ -1,6 +1,6 @@
 import { defineInstallationWorkflow } from '../contract.ts';
 
-/** Removes expired data and starts missing runs. Started by a Temporal Schedule, never twice at once. */
+/** Removes expired data and starts missing runs. Started by a Temporal Schedule, never twice concurrently. */
 export const maintenanceWorkflow = defineInstallationWorkflow()({
   type: 'maintenance',
   kind: 'maintenance',
@@ -36,8 +36,8 @@ export const CHORES = {
 /** One chore of a sweep. */
 export type Chore = keyof typeof CHORES;
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface MaintenanceActivities {
-  /** Does one chore. Returns how many rows, runs or accounts it handled. */
+  /** Runs one chore. Returns how many rows, runs or accounts it handled. */
   doChore(args: { chore: Chore }): Promise<{ done: number }>;
 }

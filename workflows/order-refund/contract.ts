@@ -20,10 +20,13 @@ export const orderRefundWorkflow = defineWorkflow<OrderRefundSignals>()({
 /** Arguments of a refund. */
 export type OrderRefundArgs = ArgsOf<typeof orderRefundWorkflow>;
 
-/** Result of one iteration. `wakeAt` (epoch ms) is when the provider is asked again, unless it reports earlier. */
+/**
+ * Result of one iteration. `wakeAt` (epoch ms) is the time of the next query to the provider, unless it reports
+ * earlier.
+ */
 export type RefundReport = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'done'; why: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface OrderRefundActivities {
   /** Requests the refund or its status from the payment provider and stores the answer. */
   refundTurn(args: OrderRefundArgs): Promise<RefundReport>;

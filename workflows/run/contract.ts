@@ -17,7 +17,7 @@ export const runWorkflow = defineWorkflow<RunSignals>()({
   cancel: 'Ends this run; maintenance opens another one. Cancel the run in Heron (POST /v1/runs/:id/cancel) to end it.',
 });
 
-/** Arguments of a run. */
+/** Arguments of the agent run workflow. */
 export type RunArgs = ArgsOf<typeof runWorkflow>;
 
 /** State of a run in PostgreSQL. */
@@ -38,11 +38,11 @@ export interface RunReport {
   state: RunProgress;
   campaignId: string;
   decideBy: number | null;
-  /** Reason for this state as a code; null if the state says enough. */
+  /** Reason for this state as a code; null if the state needs no reason. */
   why: string | null;
 }
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface RunActivities {
   /**
    * Starts a queued run. For a waiting run, applies the person's decision or its expiry. Local: it only queries

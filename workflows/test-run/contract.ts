@@ -24,21 +24,21 @@ export const testRunWorkflow = defineWorkflow<TestRunSignals>()({
 /** Arguments of a test run. */
 export type TestRunArgs = ArgsOf<typeof testRunWorkflow>;
 
-/** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes it for people. */
+/** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people. */
 export type TestDecision =
   /** Waits for a time, an event, or a mailbox that can send. */
   | { kind: 'wait'; state: 'waiting' | 'held'; until: number; where: string }
-  /** Sends the email at its slot, or settles it after a worker died. */
+  /** Sends the email at its slot, or settles it after a worker has died. */
   | { kind: 'send'; sendId: string; at: number; where: string }
   /** Calls the customer's app. */
   | { kind: 'call'; stepRunId: string; where: string }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface TestRunActivities {
   /** Advances the run as far as possible and returns the next step. Local: it only queries PostgreSQL. */
   advanceTestRun(args: TestRunArgs): Promise<TestDecision>;
-  /** Sends a reserved email, or settles it after a worker died. */
+  /** Sends a reserved email, or settles it after a worker has died. */
   deliverSend(args: { organizationId: string; sendId: string }): Promise<{ outcome: string }>;
   /** Calls the customer's app for an app_action step of a test run and stores its answer. */
   callAppForTest(args: { organizationId: string; stepRunId: string }): Promise<{ outcome: string }>;

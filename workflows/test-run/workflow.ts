@@ -13,7 +13,7 @@ const retry = defineSignal<[TestRunSignals['retry']]>('retry');
 
 /**
  * Test of a campaign's steps with one prospect: wait, wait for an event, send, call an app, until done. PostgreSQL
- * decides the next step. This run waits, executes it, and asks again.
+ * decides the next step. This workflow waits, executes the decision, and requests the next one.
  */
 export async function testRun(args: TestRunArgs): Promise<string> {
   const { organizationId } = args;

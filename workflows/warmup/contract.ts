@@ -28,7 +28,7 @@ export type WarmupReport =
   | { kind: 'wait'; wakeAt: number | null; why: string; state?: 'resting' }
   | { kind: 'done'; why: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface WarmupActivities {
   /** Plans the day if needed, sends the due email, and returns when the next one is due. */
   warmupTurn(args: WarmupArgs): Promise<WarmupReport>;

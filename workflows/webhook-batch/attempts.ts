@@ -5,7 +5,7 @@ import { showOpen } from '../show.ts';
 import type { BatchReport } from './contract.ts';
 
 /**
- * Attempts the deliveries of a batch repeatedly until none is left and no signal announces more.
+ * Attempts the deliveries of a batch repeatedly until none remains and no signal announces more.
  * @param args arguments of the run
  * @param limitThreads attempts the deliveries that wait now
  * @param more the signal, in families that have one

@@ -20,19 +20,19 @@ export interface BatchReport {
   delivered: number;
   failed: number;
   /**
-   * Number of deliveries moved to other runs: to the endpoint's own batch, or each to its own run if this batch kept
-   * failing.
+   * Number of deliveries moved to other workflows: to the endpoint's own batch, or each to its own workflow if this
+   * batch kept failing.
    */
   diverted: number;
   more: boolean;
 }
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface WebhookBatchActivities {
   /**
    * Attempts the deliveries of the batch without an outcome; a retry attempts only those. Long; sends heartbeats. A
-   * batch that keeps failing for RUN_BLOCK_AFTER_MS is dissolved: its deliveries get their own runs.
-   * `lane`: the batch is that of one endpoint, under the endpoint's id.
+   * batch that keeps failing for RUN_BLOCK_AFTER_MS is dissolved: its deliveries get their own workflows. `lane`: the
+   * batch belongs to one endpoint and has the endpoint's id.
    */
   deliverBatch(args: { batchId: string; lane?: true }): Promise<BatchReport>;
 }

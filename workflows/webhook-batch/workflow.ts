@@ -9,7 +9,7 @@ import {
 
 /** Runs one batch until every delivery in it has an outcome. Deliveries and outcomes are in PostgreSQL. */
 export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport> {
-  // Generous, as a batch takes as long as its slowest receiver. A worker that dies is detected by its missing
+  // Long, because a batch takes as long as its slowest receiver. A worker that dies is detected by its missing
   // heartbeat.
   const { deliverBatch } = proxyActivities<WebhookBatchActivities>({
     summary: 'first attempts, side by side',

@@ -2,7 +2,9 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a delivery. */
 export type WebhookDeliverySignals = {
-  /** The delivery was requested again (`redelivery`), or the sweep found it without a run: attempt it now. */
+  /**
+   * The delivery was requested again (`redelivery`), or the sweep found it without a workflow: it is attempted at once.
+   */
   hurry: { cause: 'redelivery' | 'operator' | 'sweep' };
 };
 
@@ -23,11 +25,11 @@ export type WebhookDeliveryArgs = ArgsOf<typeof webhookDeliveryWorkflow>;
 /** Result of an attempt. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
 export type DeliveryReport = { state: 'waiting'; at: number; why: string } | { state: 'settled'; why: string };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface WebhookDeliveryActivities {
   /**
-   * Makes the due attempt. Until the delivery is settled it then fails, with the time until the next attempt as its
-   * retry delay. `why` names kinds and numbers, no addresses.
+   * Makes the due attempt. Until the delivery is settled, the activity then fails with the time until the next attempt
+   * as its retry delay. `why` names kinds and numbers, no addresses.
    */
   deliverWebhook(args: WebhookDeliveryArgs): Promise<{ why: string }>;
 }

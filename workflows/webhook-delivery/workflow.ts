@@ -22,9 +22,9 @@ import {
 const hurry = defineSignal<[WebhookDeliverySignals['hurry']]>('hurry');
 
 /**
- * Runs one delivery with its retry schedule. A single activity is retried by the server at the times that PostgreSQL
- * sets, until the delivery is settled. The signal `hurry` cancels the waiting activity and starts it again, which
- * attempts at once. A request in progress is finished first.
+ * Runs one delivery with its retry schedule. The server retries a single activity at the times set by PostgreSQL, until
+ * the delivery is settled. The signal `hurry` cancels the waiting activity and starts it again, so that the delivery is
+ * attempted at once. A request in progress is finished first.
  */
 export async function webhookDelivery(args: WebhookDeliveryArgs): Promise<string> {
   let hurried = false;
@@ -59,14 +59,14 @@ export async function webhookDelivery(args: WebhookDeliveryArgs): Promise<string
 
 function attemptUntilSettled(args: WebhookDeliveryArgs): Promise<{ why: string }> {
   const { deliverWebhook } = proxyActivities<WebhookDeliveryActivities>({
-    // A receiver that hangs takes no slot from other work.
+    // A hanging receiver uses no slot of other work.
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'webhooks'),
     summary: 'attempts by the retry schedule',
     startToCloseTimeout: '2m',
     heartbeatTimeout: '10s',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    // Applies to attempts that could not be made. The failure of an attempt that was made carries the delay of the
-    // next.
+    // Applies to attempts that failed before the request. The failure of a request contains the delay until the next
+    // attempt.
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
   return deliverWebhook(args);

@@ -6,9 +6,7 @@ export type WebhookEndpointSignals = {
   more: { cause: 'diverted' | 'sweep' };
 };
 
-/**
- * Deliveries that wait for one slow or failing endpoint, separated so that they take no slot from other endpoints.
- */
+/** Deliveries that wait for one slow or failing endpoint, separated so that they use no slot of other endpoints. */
 export const webhookEndpointWorkflow = defineInstallationWorkflow<WebhookEndpointSignals>()({
   type: 'webhookEndpoint',
   kind: 'webhook-endpoint',

@@ -7,7 +7,7 @@ import { webhookEndpointWorkflow, type WebhookEndpointArgs, type WebhookEndpoint
 const more = defineSignal<[WebhookEndpointSignals['more']]>('more');
 
 /**
- * Runs the deliveries that wait for one slow or failing endpoint, until none is left. Their outcomes are in PostgreSQL.
+ * Runs the deliveries that wait for one slow or failing endpoint, until none remains. Their outcomes are in PostgreSQL.
  */
 export async function webhookEndpoint({ endpointId }: WebhookEndpointArgs): Promise<BatchReport> {
   const { deliverBatch } = proxyActivities<WebhookBatchActivities>({

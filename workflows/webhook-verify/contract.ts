@@ -8,7 +8,7 @@ export type WebhookVerifySignals = {
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Challenges an endpoint until it echoes the challenge, for at most as long as deliveries would be retried. */
+/** Challenges an endpoint until it echoes the challenge, for at most the retry period of deliveries. */
 export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
   type: 'webhookVerify',
   kind: 'webhook-verify',
@@ -20,12 +20,12 @@ export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
 /** Arguments of the verification of an application's endpoint in one workspace. */
 export type WebhookVerifyArgs = ArgsOf<typeof webhookVerifyWorkflow>;
 
-/** Result of one challenge. `over`: verified, gone, or the last attempt was made. */
+/** Result of one challenge. `over`: the endpoint is verified or deleted, or the last attempt was made. */
 export type ChallengeStep =
   | { over: true; state: 'verified' | 'gone' | 'given_up' }
   | { over: false; retryInMs: number };
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface WebhookVerifyActivities {
   /**
    * Sends one challenge and stores its result.

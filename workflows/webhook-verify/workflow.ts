@@ -71,7 +71,7 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
       showOpen(webhookVerifyWorkflow, why);
       await waitUntil(Date.now() + step.retryInMs, () => arms !== seen, why);
     }
-    // The verification was reset during the challenge or the wait, and the endpoint may have another URL now.
+    // The verification was reset during the challenge or the wait, and the URL of the endpoint may have changed.
     attempt = arms === seen ? attempt + 1 : 1;
     await restartAsNewWhenLong(args);
   }

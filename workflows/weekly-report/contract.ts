@@ -1,7 +1,7 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of a run. They are only hints: PostgreSQL holds the recipients. */
+/** Signals of a run. They are only hints: PostgreSQL stores the recipients. */
 export type WeeklyReportSignals = {
   /** An operator or the sweep retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
@@ -17,10 +17,10 @@ export const weeklyReportWorkflow = defineWorkflow<WeeklyReportSignals>()({
   cancel: 'Ends this run; maintenance opens another one. Members switch the report off for themselves.',
 });
 
-/** Arguments of a run. */
+/** Arguments of the weekly report workflow. */
 export type WeeklyReportArgs = ArgsOf<typeof weeklyReportWorkflow>;
 
-/** Activities of this family, as the workflow sees them. */
+/** Activities of this family for the workflow. */
 export interface WeeklyReportActivities {
   /** Emails everyone who wants the report and was not emailed yet, as long as the week is the latest. */
   mailWeeklyReport(args: WeeklyReportArgs): Promise<Extract<Iteration, { kind: 'done' }>>;

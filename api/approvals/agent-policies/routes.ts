@@ -21,7 +21,7 @@ const people = {
 } as const;
 
 /**
- * Routes of agent policies: what API keys and applications may do without a person. Only people create and change
+ * Routes of agent policies: actions of API keys and applications that need no approval. Only people create and change
  * policies.
  */
 export const agentPolicyRoutes: readonly AnyRoute[] = [

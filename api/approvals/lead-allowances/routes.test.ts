@@ -27,7 +27,7 @@ async function openSending() {
   const desk = await openDesk(world);
   const { tenant } = desk;
   const { campaign } = await desk.ready(1);
-  // A session of its own for each request, because the clock moves past the life of a token.
+  // Each request uses its own session, because the clock passes the lifetime of a token.
   const person = async (method: string, path: string, body?: unknown) =>
     ask(await createSession(world.deps, tenant.userId, tenant.organizationId), method, path, body);
   assertOk(await person('POST', `/campaigns/${campaign.id}/start`));
@@ -272,7 +272,7 @@ test.serial(
   async (t) => {
     const { desk, tenant, campaignId, person, decide, waiting } = await openSending();
     const ctx = world.system(tenant.organizationId);
-    /** An import of two batches, of which the first is applied. */
+    /** An import of two batches, the first of which is applied. */
     const halfway = async () => {
       const { id } = await importFile(tenant.apiKey, campaignId, 1001);
       const stopped = new AbortController();

@@ -10,7 +10,7 @@ type Sample = Content['samples'][number];
 type Step = Content['steps'][number];
 type Words = PageTexts['approval'];
 
-/** Maximum number of addresses that the page lists. GET /approvals returns all of them. */
+/** Maximum number of addresses that the page lists. GET /approvals returns all fields. */
 const SHOWN_ADDRESSES = 20;
 
 /**
@@ -37,7 +37,7 @@ function mailing(text: PageTexts, payload: Content): Html {
 `;
 }
 
-/** A sender as its recipients see it, where their answers go, and the server that its emails leave through. */
+/** Renders a sender as recipients see it, with its reply address and outgoing server. */
 function sender(words: Words, { name, email, reply_to: answers, smtp }: Content['senders'][number]): Html {
   const facts = [answers ? words.answersTo(answers) : '', smtp ? words.through(smtp) : ''].filter(Boolean).join(', ');
   return html`<div>${name} &lt;${email}&gt;${facts ? html` <span class="soft">${facts}</span>` : null}</div>`;
@@ -59,7 +59,7 @@ function facts(text: PageTexts, values: Record<string, unknown>): Html {
   return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${text.approval.fact(name)}</dt><dd>${written(text, value, name)}</dd>`)}</dl>`;
 }
 
-/** Returns true for a value that has nothing to show. */
+/** Returns true for a value without displayable content. */
 function isBare(value: unknown): boolean {
   return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }

@@ -22,8 +22,8 @@ import { emailPage } from './email.ts';
 const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
 
 /**
- * Pages of an approval link: the held content as it would be sent, and the form for the decision. Viewing a page
- * decides nothing.
+ * Pages of an approval link: the held content as it would be sent, and the form for the decision. Viewing a page makes
+ * no decision.
  */
 export const approvalPageRoutes: readonly AnyRoute[] = [
   shownPage({
@@ -157,7 +157,7 @@ ${
 
 /**
  * Returns the number of an optional field.
- * @throws AppError bad_request for anything but a whole number in range
+ * @throws AppError bad_request unless it is a whole number in range
  */
 function leadsIn(text: string): number | undefined {
   if (text.trim() === '') return undefined;

@@ -27,7 +27,7 @@ const PHONE = { width: 360, height: 740 };
 
 let world: World;
 let chrome: TestBrowser;
-/** A server of somebody else, which must hear nothing. */
+/** A foreign server that must receive no request. */
 let elsewhere: Receiver;
 test.before(async () => {
   world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });
@@ -269,7 +269,7 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
     samples: [{ to: 'a@x.example', from: 'b@x.example', subject: 'Bad', text: '', html: body }],
   });
   const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content });
-  // Scripts are allowed in this browser: it is the page that must not let them run.
+  // Scripts are enabled in this browser, so the page itself must block them.
   const { page, context } = await chrome.visit();
   const address = `${world.url}/approvals/${id}`;
   await page.goto(address);
@@ -283,7 +283,7 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
   await page.waitForTimeout(500);
   t.is(page.url(), address);
 
-  // The same when the frame's page is opened by itself.
+  // The frame's page is also safe when opened directly.
   const alone = await context.newPage();
   await alone.goto(`${address}/sample?n=0`);
   await alone.getByText('Read me').waitFor();

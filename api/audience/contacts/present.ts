@@ -89,7 +89,7 @@ export function presentDetail({
   };
 }
 
-/** Returns the hold of a paused lead, its own and its contact's; null for a lead that is not paused. */
+/** Returns the hold of a paused lead or of its contact; null for a lead that is not paused. */
 export function presentHoldOf(
   lead: Pick<LeadRow, 'status' | 'hold_since' | 'hold_until' | 'hold_reason' | 'hold_source'>,
   language: Language | undefined,

@@ -120,7 +120,7 @@ test('every fault of a create is named with its path', async (t) => {
     syntax.body.problems.map((problem: { path: string }) => problem.path),
     ['body.1.email', 'body.2.surprise'],
   );
-  // No field is dropped without a word: this is the one name that objects do not keep.
+  // No field is dropped silently, except for the one name that objects do not keep.
   const named = (name: string) =>
     call(world, 'POST', '/v1/contacts', {
       token,
@@ -479,7 +479,7 @@ test('another organization sees and changes nothing', async (t) => {
   t.is((await world.deps.db('contacts').where({ id })).length, 1);
 });
 
-/** So many custom fields of so many characters. */
+/** Builds `count` custom fields of `length` characters each. */
 const manyFields = (count: number, length = 1, name = 'f') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}${n}`, 'x'.repeat(length)]));
 
@@ -520,7 +520,7 @@ test('no merge makes a contact larger than one request may', async (t) => {
   );
   assertStatus(t, await edit({ type: 'DELETE', key: 'f2' }, { type: 'ADD', key: 'one', value: 'more' }), 200);
   t.like(await stored(), { f0: 'third', g1: 'x', one: 'more' });
-  // From before there was a limit: it takes nothing more, and stays of use.
+  // A contact from before the limit existed accepts no further field, and stays usable.
   const email = 'old@example.com';
   const old = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
     email,

@@ -7,7 +7,7 @@ import { ruleMessage } from '../../../lib/issue-message.ts';
 import { CONTACT_LIMITS, isCustomKey, FORBIDDEN_KEY } from '../../../domain/directory/contact-fields.ts';
 import { paged, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 
-/** Uploaded file of a multipart body. The handler gets it on disk, outside the body. */
+/** Uploaded file of a multipart body. The handler receives it as a file on disk, outside the body. */
 const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV, XLSX or ODS file' });
 
 const BUILT_IN = [

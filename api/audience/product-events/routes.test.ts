@@ -157,7 +157,7 @@ test('events are listed latest first, filtered, and paged without gaps', async (
     await createContact(world.deps.db, now, tenant.organizationId, { email: 'ada@example.org' }),
     await createContact(world.deps.db, now, tenant.organizationId, { email: 'bob@example.org' }),
   ];
-  // Several in the same millisecond: the id decides among them.
+  // Several events in the same millisecond, ordered by id.
   const rows = Array.from({ length: 12 }, (_, n) => ({
     id: newId(),
     organization_id: tenant.organizationId,

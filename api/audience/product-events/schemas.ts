@@ -18,7 +18,7 @@ const eventName = z
 
 /**
  * Identifier, kept unchanged: case and inner spaces count. Placeholders that clients send for an unknown id are
- * refused, because they would merge strangers into one person.
+ * refused, because they would merge different people.
  */
 const identifier = z
   .string()

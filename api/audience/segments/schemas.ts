@@ -9,5 +9,5 @@ const condition = resource('SegmentCondition', {
 /** Conditions over contacts, of a stored segment or a one-time query. */
 export const conditions = z.array(condition).max(50);
 
-/** `all`: every condition must hold. `any`: one is enough. */
+/** `all`: every condition must hold. `any`: one condition is enough. */
 export const match = z.enum(['all', 'any']);

@@ -19,7 +19,7 @@ test.after.always(() => orders?.close());
 const decide = (desk: OrderDesk, id: string, decision: string) =>
   desk.call('POST', `/approvals/${id}/decision`, { decision });
 const MINUTE_MS = 60_000;
-/** Everything about a quote was `minutes` earlier. */
+/** Moves all times of a quote `minutes` into the past. */
 async function age(quoteId: string, minutes: number): Promise<void> {
   const { db } = orders.world.deps;
   const earlier = (column: string) => db.raw(`${column} - make_interval(mins => ?)`, [minutes]);

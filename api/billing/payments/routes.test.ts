@@ -17,7 +17,7 @@ test.afterEach.always(() => {
 const PATH = '/payments/stripe/events';
 const REFUND = (paymentId: string) => `start order-refund/${paymentId}`;
 
-/** An event as Stripe sends it, about nothing that is known here unless said. */
+/** An event in Stripe's form, by default about an unknown object. */
 function event(type: string, object: object = { id: 'obj_1' }): string {
   return JSON.stringify({
     id: `evt_${randomBytes(8).toString('hex')}`,
@@ -118,7 +118,7 @@ test.serial('an event that comes twice is done once; of two at once one does it'
   t.is(await desk.orderState(), 'paid');
   const moves = await paying.world.deps.db('domain_events').where({ type: 'payment.state_changed' });
   t.is(moves.filter(({ data }: { data: { payment_id: string } }) => data.payment_id === desk.paymentId).length, 1);
-  // Another event about the same money, as that of the intent of a payment, changes nothing either.
+  // Another event about the same payment, such as one of its payment intent, changes nothing either.
   t.like(await send(event('checkout.session.async_payment_succeeded', completed!.data.object)), {
     body: { outcome: 'ignored' },
   });
@@ -161,7 +161,7 @@ test.serial('events out of order: expired before paid, and paid before expired',
   await send(event('checkout.session.expired', completed!.data.object));
   t.is((await first.payment()).state, 'expired');
   await stripe.deliver(completed!);
-  // The order decides: here it still waited, or has failed and the money goes back.
+  // The order decides: it still waited and is paid, or it has failed and the money is refunded.
   t.true(['paid', 'refund_due'].includes((await first.payment()).state));
 
   const second = await createOrderToPay(paying);

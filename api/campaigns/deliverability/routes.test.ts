@@ -11,7 +11,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A workspace with a contact whose first email has left. */
+/** A workspace with a contact whose first email was sent. */
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;

@@ -8,7 +8,7 @@ import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../../lib/ids.ts';
 
-/** Stands in for the AI provider: answers what it is told to, and keeps what it was asked. */
+/** Stub of the AI provider that returns the configured answer and records its requests. */
 interface Provider {
   server: Server;
   url: string;

@@ -8,7 +8,7 @@ import { assertStatus, call, createWorld, type World } from '../../../test/harne
 
 let world: World;
 const clock = new ManualClock(new Date('2030-03-01T22:00:00Z'));
-/** More than any other test of this file starts with one key. */
+/** Maximum number of test runs per day and key. Only the test of this limit reaches it. */
 const TESTS_A_DAY = 14;
 
 test.before(async () => {
@@ -148,7 +148,7 @@ test('test runs are listed newest first by pages; a run of another campaign is n
     [ids[0]],
   );
   assertStatus(t, await desk.call('GET', `${path}/test-runs?limit=101`), 400);
-  // Apps have said so much that not all of it is in one answer.
+  // The apps' answers are too large for one response.
   await world.deps.db.raw(
     `update test_runs set app_values = jsonb_build_object('crm', repeat('x', 9000000)) where campaign_id = (select campaign_id from test_runs where id = ?)`,
     [ids[0]!],

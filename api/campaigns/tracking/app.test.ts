@@ -34,7 +34,7 @@ let tracking: Listening;
 test.before(async () => {
   world = await createWorld({ clock });
   visited = await createTrackingProcess(world);
-  // Without the timer of startTracking: these tests say themselves when clicks are announced.
+  // Without the timer of startTracking, because these tests announce clicks themselves.
   tracking = await listenHttp(createTrackingApp(visited.deps, createMetrics(), INSTANCE).callback(), '127.0.0.1', 0);
 });
 test.after.always(async () => {
@@ -53,7 +53,7 @@ interface Mail {
   links: { id: string; url: string; label: string }[];
 }
 
-/** A mail that was sent a while ago, with two tracked links. */
+/** An earlier email with two tracked links. */
 async function sentMail(fields: Record<string, unknown> = {}): Promise<Mail> {
   const tenant = await world.tenant('Acme <Labs>');
   const { organizationId } = tenant;
@@ -123,7 +123,7 @@ const announce = () => {
   return announceClicks(visited.deps, 'test');
 };
 
-/** Where a link leads for a browser that has asked for it at another name of this server. */
+/** Returns the redirect target of a link requested under another name of this server. */
 async function locationAt(path: string, headers: Record<string, string>): Promise<string | undefined> {
   const request = get(tracking.url + path, { headers: { 'user-agent': BROWSER, ...headers } });
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
@@ -288,7 +288,7 @@ test.serial('several links in one moment are a burst: no click of a person, whic
   t.like(await sendRow(mail), { clicked_at: null });
   t.truthy((await sendRow(mail)).machine_clicked_at);
   t.deepEqual(await events(mail, 'campaign.email_clicked'), []);
-  // The reader comes later.
+  // The reader clicks later.
   await visit(clickUrl(tracking.url, mail.links[1]!.id));
   t.is(await announce(), 1);
 });

@@ -30,7 +30,7 @@ const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const RECORDED_PER_MINUTE = 60;
 const FORM_BYTES = 8 * 1024;
 
-/** Maximum number of names that a proxy may ask about per minute, and of DNS queries about one of them. */
+/** Maximum number of names that a proxy may query per minute, and of DNS queries for them. */
 const ASKED_PER_MINUTE = 600;
 const QUERIED_PER_MINUTE = 10;
 
@@ -62,8 +62,8 @@ export function createTrackingApp(deps: Deps, metrics: Metrics, instance: string
 }
 
 /**
- * Route by which a proxy asks if it may have a certificate issued for a name (Caddy's on-demand TLS). The answer tells no
- * more than the CNAME record of the name does.
+ * Route by which a proxy checks whether it may obtain a certificate for a name (Caddy's on-demand TLS). The answer
+ * tells no more than the CNAME record of the name does.
  */
 function certificateRoute(router: Router, deps: Deps): void {
   const limiter = createRateLimiter(deps.clock);
@@ -187,8 +187,8 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
 }
 
 /**
- * Parses both form encodings of RFC 8058. A form that cannot be parsed still opts out, because the URL alone identifies
- * the recipient.
+ * Parses both form encodings of RFC 8058. A form that cannot be parsed still opts out, because the URL identifies the
+ * recipient.
  */
 function parseForm(): Middleware {
   const parsePlain = koaBody({
@@ -224,8 +224,8 @@ function hostsOf(koa: Context): string[] {
 }
 
 /**
- * Returns the request data by which a hit is classified. The IP address is used for the country only and is not part of
- * it.
+ * Returns the request data by which a hit is classified. The IP address is used only for the country and is not
+ * returned.
  */
 function requestOf(koa: Context): Hit {
   return {

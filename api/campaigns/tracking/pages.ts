@@ -24,7 +24,7 @@ function page({ lang }: PageTexts, title: string, body: Html): string {
 <body><main><h1>${title}</h1>${body}</main></body></html>`.text;
 }
 
-/** Renders the page that asks before an opt-out. Link scanners follow links, but do not press buttons. */
+/** Renders the page that requests confirmation of an opt-out. Link scanners follow links, but do not press buttons. */
 export function confirmPage(text: PageTexts, organization: string, address: string): string {
   const { recipient: words } = text;
   return page(
@@ -58,7 +58,7 @@ function quoted({ recipient }: PageTexts, reference: string): Html {
   return html`<p><small>${recipient.reference(reference)}</small></p>`;
 }
 
-/** Masks an address so that only its owner recognizes it, as mails are forwarded. */
+/** Masks an address so that only its owner recognizes it, because emails are forwarded. */
 function maskAddress(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, 1)}•••${address.slice(at)}`;

@@ -69,7 +69,7 @@ test.serial(
     const moved = calCom.reschedule(first, new Date(at.getTime() + 3_600_000));
     calCom.cancel(moved, 'ill');
     const later = calCom.outbox.slice(sent.length);
-    // The cancellation arrives first, then everything again.
+    // The cancellation arrives first, followed by all events again.
     for (const webhook of [...later.toReversed(), ...sent, ...later]) await calCom.deliver([webhook]);
     const [booking, ...others] = await bookings();
     t.deepEqual(others, []);
@@ -135,7 +135,7 @@ test.serial(
     t.deepEqual(others, []);
     const replay = () => call(world, 'POST', `/v1/tasks/dlq/${letter.id}/replay`, { token });
     assertStatus(t, await replay(), 422);
-    // The body as it would be read once Heron has learned its form.
+    // The body after Heron has learned to parse it.
     const kept = world.deps
       .db('integration_inbound')
       .where({ organization_id: tenant.organizationId })

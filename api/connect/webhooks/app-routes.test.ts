@@ -200,9 +200,9 @@ test("a credential with API_KEYS alone does not redirect an application's event 
   const urls = await db('webhook_endpoints').where({ application_id: applicationId }).pluck('url');
   t.deepEqual(new Set(urls), new Set([HOOK]), 'the endpoints of all workspaces');
 
-  // A workspace that installed it knows it by its grant alone.
+  // A workspace that installed the application reaches it only through its grant.
   assertStatus(t, await edit(first.apiKey, { webhook_url: evil }), 404);
-  // Narrowed to what the credential holds, the application loses the events that it could not see itself.
+  // Restricted to the credential's scopes, the application loses the events that the credential could not see.
   assertStatus(t, await edit(almost, { webhook_url: evil, scopes: ['read_campaigns'] }), 200);
   assertStatus(t, await edit(almost, { scopes: ['read_campaigns', 'read_contacts'] }), 403);
   assertStatus(t, await edit(owner.sessionToken, { webhook_url: HOOK }), 200);

@@ -87,7 +87,7 @@ export function presentDelivery(
   row: DeliveryWithPayload,
   { config, language }: Pick<Ctx, 'config' | 'language'>,
 ): z.input<typeof schemas.delivery> {
-  // A delivery whose first attempt succeeded or is still due belongs to a batch and has no run of its own.
+  // A delivery whose first attempt succeeded or is still due belongs to a batch and has no workflow of its own.
   const hasRun = row.attempt_count > 1 || row.status === 'failed' || row.blocked_reason !== null;
   return {
     ...presentApplicationDelivery(row, { language }),

@@ -11,7 +11,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Whoever sends no header, one that names no language of Heron, or one that prefers English reads English. */
+/** A request without the header, with only unknown languages, or with a preference for English gets English. */
 const LANGUAGES: [acceptLanguage: string | undefined, language: 'english' | 'german'][] = [
   [undefined, 'english'],
   ['fr', 'english'],
@@ -21,7 +21,7 @@ const LANGUAGES: [acceptLanguage: string | undefined, language: 'english' | 'ger
 
 interface Kind {
   name: string;
-  /** Makes the mail be sent, and returns to whom. */
+  /** Triggers the mail, and returns its recipient. */
   ask(send: Send): Promise<string>;
   english: { subject: RegExp; text: RegExp };
   german: { subject: RegExp; text: RegExp };

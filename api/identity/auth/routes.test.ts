@@ -59,7 +59,7 @@ test.serial('neither a password nor a code nor a token is stored as it is', asyn
     await world.deps.db('sessions').join('users', 'users.id', 'sessions.user_id').where({ email }).select('sessions.*'),
   ];
   assertNowhere(t, rows, [PASSWORD, begun.body.session, tokens.refresh_token, tokens.device_token!]);
-  // Six digits can be part of anything: no value is just these.
+  // Six digits can be part of any value, so the test looks for values that are exactly the code.
   t.false(plainText(rows).split('\n').includes(code));
 });
 
@@ -112,7 +112,7 @@ test.serial('an unknown address and a wrong password get the same answer', async
 test.serial('a code is good for one of two simultaneous confirmations', async (t) => {
   const email = freshEmail();
   await register(world, email);
-  // Connections that are still being opened would put the requests in a row.
+  // Connections that are still being opened would serialize the requests.
   await Promise.all(Array.from({ length: 10 }, () => world.deps.db.raw('select pg_sleep(0.05)')));
   for (let round = 1; round <= 5; round += 1) {
     const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });

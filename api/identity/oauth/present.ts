@@ -5,7 +5,7 @@ import { scopesOf, scopeText } from '../../../domain/identity/scopes.ts';
 import { iso } from '../../http/schemas.ts';
 import type { application, registered } from './schemas.ts';
 
-/** Returns an application of the workspace. Its secret is not stored; only creation and rotation answer with it. */
+/** Returns an application of the workspace. Its secret is not stored; only creation and rotation return it. */
 export function presentApplication(row: OAuthApplicationRow): z.input<typeof application> {
   return {
     id: row.id,

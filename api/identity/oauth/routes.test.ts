@@ -271,7 +271,7 @@ test('a key or token makes no application, and no key, that may do more than its
         .status,
       403,
     );
-    // Events of every workspace that granted it would go to whoever may say where.
+    // Whoever controls the receiver gets the events of every workspace that granted the application.
     for (const receiver of [
       { webhook_url: '' },
       { webhook_events: ['campaign.reply_received'] },
@@ -292,7 +292,7 @@ test('a key or token makes no application, and no key, that may do more than its
     .first();
   t.truthy(audit.oauth_grant_id);
 
-  // Revoked, both are still believed for a moment; not for this.
+  // Both are revoked and still cached for a moment, but not for this check.
   await world.deps
     .db('oauth_grants')
     .where({ organization_id: tenant.organizationId })

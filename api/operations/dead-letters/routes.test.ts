@@ -12,7 +12,7 @@ const { world } = stage;
 
 const NO_ANSWER: Attempt = { kind: 'unknown', reason: message('smtp.broke_after_message') };
 
-/** A lead whose only email ends as the mail server says, attempt after attempt. */
+/** A lead whose only email ends with the given answer of the mail server in every attempt. */
 async function given(attempt: Attempt) {
   const lead = await createLead(stage);
   lead.smtp.next = () => attempt;
@@ -62,7 +62,7 @@ test.serial('an uncertain email is sent again when its dead letter is replayed',
   t.is(await deliver(), 'uncertain');
   const { data } = await list(tenant.apiKey);
   t.like(data[0], { task_type: 'uncertain_email', status: 'pending' });
-  // Whoever replays it starts a completed campaign again, whose steps anybody may have changed since.
+  // A replay restarts a completed campaign, whose steps may have been changed since.
   const campaign = (status: string) => db('campaigns').where({ id: campaignId }).update({ status });
   await campaign('completed');
   const beyond = await replay(tenant.apiKey, data[0]!.id);

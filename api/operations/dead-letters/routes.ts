@@ -26,7 +26,7 @@ const deadLetter = resource('DeadLetter', {
   updated_at: timestamp,
 });
 
-/** Routes of dead letters: tasks that gave up and that a person can restart. */
+/** Routes of dead letters: failed tasks that a person can restart. */
 export const tasksRoutes: readonly AnyRoute[] = [
   route({
     operationId: 'tasks.listDeadLetters',

@@ -36,7 +36,7 @@ test.after.always(async () => {
   await part?.stop();
 });
 
-/** Every code that the contract of the API names. */
+/** Every code that the API's contract names. */
 const PROMISED =
   `secret_published_default, allow_insecure_defaults, credentials_key_unset, internal_token_unset, trusted_proxies_unset, captcha_misconfigured, turnstile_bypass_set,
   dev_mode_public, unsafe_webhook_urls, tls_verification_off, app_url_unset, app_url_insecure, app_url_host_mismatch, cors_missing_origin, api_public_url_unset_oidc,
@@ -47,10 +47,10 @@ const PROMISED =
     /,\s+/,
   );
 
-/** Codes that this release has beside them. */
+/** Codes that only this release has. */
 const OWN = ['facts_incomplete'];
 
-/** Codes that a case of this file has made appear and go. */
+/** Codes that a test of this file has made appear and disappear. */
 const covered = new Set<string>();
 
 /** Checks that the health report has a code before a repair, and not after it. */
@@ -183,7 +183,7 @@ test.serial('what other parts answer when they are asked', async (t) => {
   await appearsAndGoes(t, 'websocket_unreachable', ask, () => part.respond(200));
   t.is((await ask()).tracking_domain_unreachable, undefined);
   covered.add('tracking_domain_unreachable');
-  // The server of this world is the API, but its settings say another address.
+  // This world's server is the API, but its settings name another address.
   t.regex(render((await ask()).oidc_discovery_failed!), /names http/);
   const there = await createWorld({ ownAddress: true });
   t.teardown(() => there.close());

@@ -24,7 +24,7 @@ test.after.always(() => world?.close());
 
 const list = (tenant: Tenant, query = '') => call(world, 'GET', `/v1/audit-logs${query}`, { token: tenant.apiKey });
 
-/** Segments that were made, one a minute: the first before midnight. */
+/** Creates segments, one per minute, the first before midnight. */
 async function scene(count: number) {
   const tenant = await world.tenant();
   clock.set(new Date('2026-11-18T23:59:00Z'));
@@ -188,7 +188,7 @@ const SILENT: Record<string, readonly string[]> = {
   ],
 };
 
-/** Bodies with which a route changes something, where the one that gets inside it does not. */
+/** Bodies with which a route changes something, for routes where the generated body does not. */
 const CHANGES: Record<string, unknown> = {
   'api-keys.update': { name: 'Another name' },
   'app-connections.update': { name: 'Another name' },
@@ -200,7 +200,7 @@ const CHANGES: Record<string, unknown> = {
   'templates.update': { name: 'Another name' },
 };
 
-/** What has to stand for a route to have something to change. */
+/** Rows that must exist before a route can change them. */
 const FIRST: Record<string, (world: World, params: Record<string, string>) => Promise<unknown>> = {
   'acquisition.removeCampaignSpend': ({ deps }, { campaignId }) =>
     rawDb(deps.db).raw(

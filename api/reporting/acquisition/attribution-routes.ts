@@ -21,7 +21,7 @@ import * as schemas from './schemas.ts';
 
 const present = ({ from, to }: { from: Date; to: Date }) => ({ from: iso(from), to: iso(to) });
 
-/** Routes of attribution: which emails are credited with which customers. */
+/** Routes of attribution: the emails credited with customers. */
 export const attributionRoutes = [
   route({
     ...read,

@@ -28,7 +28,7 @@ test.after.always(() => world?.close());
 
 const at = (days: number, ms = 0) => new Date(START.getTime() + days * DAY_MS + ms);
 
-/** A workspace with a campaign of two steps, and three contacts of whom the first two were mailed. */
+/** A workspace with a campaign of two steps and three contacts; the first two were mailed. */
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;

@@ -18,7 +18,7 @@ type Item<S extends z.ZodType<unknown, { data: unknown[] }>> = z.input<S>['data'
 
 /**
  * Returns the figures of a summary or of one row of a breakdown. `per_10k_sends` has two decimals. Costs are whole
- * minor units, null if nobody was counted.
+ * minor units, null if the count is zero.
  */
 export function presentFigures(row: CohortRow): Omit<Body<typeof schemas.summary>, 'from' | 'to' | 'window_days'> {
   const people = (stage: StageCount['stage']) => row.stages.find((each) => each.stage === stage)!.people;
@@ -120,8 +120,8 @@ export function presentCustomer(row: CustomerRow): Item<typeof schemas.attributi
 }
 
 /**
- * Returns everything that decided the credit of one person: conversion, email, touches in between, corrections, and the
- * other emails that could be chosen.
+ * Returns the basis of one person's credit: conversion, email, touches in between, corrections, and the other emails
+ * that could be chosen.
  */
 export function presentExplanation(found: Explanation): Body<typeof schemas.explanation> {
   const { acquisition } = found;
@@ -163,7 +163,7 @@ function presentCredit(send: CreditedSend): NonNullable<Body<typeof schemas.expl
 }
 
 /**
- * Returns a person's correction of a credit, in force or revoked. Used for the answer to making one and in
+ * Returns a person's correction of a credit, in force or revoked. Used for the response to a correction and in
  * explanations.
  */
 export function presentCorrection(row: CorrectionRow): Body<typeof schemas.correction> {
@@ -221,7 +221,7 @@ export function presentTimelineItem(item: TimelineItem): Body<typeof schemas.tim
 }
 
 /**
- * Returns the steps of a funnel. Percentages have two decimals, null if nobody was counted. `largest_drop_off_step`
+ * Returns the steps of a funnel. Percentages have two decimals, null if the total is zero. `largest_drop_off_step`
  * counts from 1.
  */
 export function presentFunnel(

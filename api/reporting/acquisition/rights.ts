@@ -2,7 +2,7 @@
 
 const area = 'acquisition';
 export const read = { area, scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;
-/** Rights of routes that name people. */
+/** Rights of routes that return people's names. */
 export const readPeople = {
   area,
   scope: ['READ_ANALYTICS', 'READ_CONTACTS'],

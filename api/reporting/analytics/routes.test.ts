@@ -35,7 +35,10 @@ const MACHINE = { ...HUMAN, purpose: 'prefetch' };
 const SERVERS = { smtp: { host: '127.0.0.1', port: 25 }, imap: { host: '127.0.0.1', port: 143 } };
 const get = (tenant: Tenant, path: string) => call(world, 'GET', `/v1/analytics${path}`, { token: tenant.apiKey });
 
-/** Emails of a campaign: two before midnight, two after. One is opened by its reader, one by a machine, one is answered, one bounces. */
+/**
+ * Emails of a campaign: two before midnight, two after. One email is opened by its reader, one by a machine, one is
+ * answered, one bounces.
+ */
 async function scene(at = START) {
   clock.set(at);
   const tenant = await world.tenant();

@@ -26,7 +26,7 @@ export function presentGoal(goal: Goal): z.input<typeof schemas.goal> {
 }
 
 /**
- * Returns one goal with all its past definitions, so that a conversion can be traced to the definition that counted it.
+ * Returns one goal with all its past definitions, so that a conversion can be traced to the definition that matched it.
  */
 export function presentGoalDetail(found: {
   goal: Goal;
@@ -43,9 +43,7 @@ export function presentGoalDetail(found: {
   };
 }
 
-/**
- * Returns what a definition would have counted in a period, before a goal with it exists. Amounts are in minor units.
- */
+/** Returns the matches of a definition in a period, before its goal exists. Amounts are in minor units. */
 export function presentGoalPreview(preview: GoalPreview): z.input<typeof schemas.goalPreview> {
   const { scanned, matched, people, withValue, values } = preview;
   return {
@@ -63,7 +61,7 @@ export function presentGoalPreview(preview: GoalPreview): z.input<typeof schemas
   };
 }
 
-/** Returns what a replay would add, remove and keep. Nothing has been written. */
+/** Returns the conversions that a replay would add, remove and keep. No conversion has been changed. */
 export function presentReplayPreview(preview: ReplayPreview): z.input<typeof schemas.replayPreview> {
   return {
     scanned: preview.scanned,

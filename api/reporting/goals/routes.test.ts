@@ -51,7 +51,7 @@ async function publish(tenant: Tenant, name: string, data: object = {}, occurred
   return body.event_id;
 }
 
-/** Does the pages of a replay until it has ended. */
+/** Processes the pages of a replay until it has ended. */
 async function play(tenant: Tenant, replayId: string, limit?: number): Promise<number> {
   for (let pages = 1; ; pages += 1)
     if ((await replayPage(world.system(tenant.organizationId), replayId, limit)).kind === 'done') return pages;

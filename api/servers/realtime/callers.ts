@@ -38,7 +38,7 @@ export async function admitCaller(
   return caller;
 }
 
-/** Returns the part of a caller's credential that is kept to check it again while the socket is open. */
+/** Returns the part of a caller's credential that is kept for rechecks while the socket is open. */
 export function credentialToRecheck(token: string, { actor }: Caller): OpenCredential {
   if (actor.apiKeyId) return { kind: 'api_key', id: actor.apiKeyId };
   if (actor.sessionId) return { kind: 'session', id: actor.sessionId };
@@ -100,7 +100,7 @@ export class PendingCounts {
       });
   }
 
-  /** Counts a socket until the returned function is called. Calling that again does nothing. */
+  /** Counts a socket until the returned function is called. Further calls of that function do nothing. */
   add(ipAddress: string): () => void {
     const source = toSource(ipAddress);
     let isCounted = true;

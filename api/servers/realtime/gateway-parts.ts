@@ -11,7 +11,7 @@ export interface GatewayTimes {
   authenticateMs: number;
   /** Interval between checks of credentials and stalled sockets. */
   checkMs: number;
-  /** Time after which a socket with a full buffer that reads nothing is closed. */
+  /** Time (ms) after which a socket with a full buffer that reads nothing is closed. */
   stallMs: number;
 }
 

@@ -13,7 +13,7 @@ import { createWorld, type World } from '../../../test/harness/world.ts';
 
 let world: World;
 let gateway: Awaited<ReturnType<typeof startRealtime>>;
-/** With short times for clients that fall silent. */
+/** A gateway with short timeouts for silent clients. */
 let impatient: typeof gateway;
 const metrics = createMetrics();
 
@@ -324,7 +324,7 @@ test('a stopping gateway sends its sockets away and takes no more', async (t) =>
   const own = await startRealtime(world.deps, createMetrics(), { port: 0 });
   const clients = await Promise.all(Array.from({ length: 3 }, () => openStream(own.url, { token: tenant.apiKey })));
   const mute = clients[2]!;
-  // Does not go along with the close: it is cut.
+  // The client does not answer the close, so the gateway cuts its connection.
   mute.socket.pause();
   await own.close();
   t.is((await clients[0]!.closed).code, 1012);

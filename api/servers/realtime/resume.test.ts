@@ -20,7 +20,7 @@ interface Stage {
   follow(tenant: Tenant, message?: object): Promise<StreamClient>;
 }
 
-/** A world and a gateway of its own: positions are one sequence for the whole database. */
+/** Creates a separate world and gateway, because positions are one sequence for the whole database. */
 async function stage(t: ExecutionContext, options: RealtimeOptions = {}): Promise<Stage> {
   const world = await createWorld();
   const metrics = createMetrics();
@@ -55,7 +55,7 @@ async function positionedIds(world: World, organizationId: string, types?: Event
   return (await query.select('id')).map(({ id }) => id as string);
 }
 
-/** Writers whose transactions overlap, so that ids and commits come in different orders. */
+/** Creates overlapping transactions, so that ids and commits have different orders. */
 async function write(world: World, organizationId: string, transactions: number, draws: Random): Promise<void> {
   const types: EventType[] = ['contact.created', 'contact.updated', 'campaign.started', 'campaign.email_opened'];
   for (let n = 0; n < transactions; n += 1) {
@@ -91,7 +91,7 @@ test('whoever resumes, however often, gets every event once and in order, while 
     for (let left = true; left || writing;) left = (await assignPositions(world.deps, memory)).positioned > 0;
   })();
 
-  /** Comes and goes, each time after the last event it got. */
+  /** Disconnects and reconnects repeatedly, each time after its last event. */
   const restless = async (filter: EventType[] | undefined, draws: Random): Promise<string[]> => {
     const heard: string[] = [];
     let after: string | undefined = [...before].at(-1);
@@ -110,7 +110,8 @@ test('whoever resumes, however often, gets every event once and in order, while 
       } else {
         await sleep(draws.between(0, 80));
         if (round % 3 === 2) {
-          // The same socket, again from an earlier event: everything after that comes again, so what it got since is dropped.
+          // The same socket resumes from an earlier event: all later events are repeated, so those received since are
+          // dropped.
           const seen = client.ids();
           const again = seen[Math.floor(seen.length / 2)];
           if (again) {
@@ -202,7 +203,7 @@ test('a slow reader is waited for: it holds a bounded buffer and misses nothing;
   }
   await eventually(async () => quick.ids().length === total, 60_000);
   t.deepEqual(quick.ids(), ids);
-  // 36 MB were there for it; what it was given lies in the buffers of both sides and of the system.
+  // 36 MB were due; the amount sent fills only the buffers of both sides and of the system.
   t.true((await sent()) - start - total < total / 2, `the slow reader was given ${(await sent()) - start - total}`);
   slow.socket.resume();
   await eventually(async () => slow.ids().length >= total, 60_000);
@@ -232,7 +233,7 @@ test('a gateway that lost the database for a while goes on where it was', async 
   const first = await emit(world, tenant.organizationId, 'contact.created', 3);
   await assignPositionsTo(world.deps, first);
   await eventually(async () => client.ids().length === 3);
-  // Every connection of this database, the one that listens included; the events come while no connection listens.
+  // Includes every connection of this database, also the listening one; the events arrive while no connection listens.
   const admin = connectRaw({ url: world.databaseUrl, max: 1 });
   const second = await admin.transaction(async (trx) => {
     await trx.raw(
@@ -273,7 +274,7 @@ test('what may have been deleted cannot be gone on from, however its last event 
   await eventually(async () => resumed.ids().length === 1);
   t.deepEqual(resumed.ids(), fresh);
   await resumed.close();
-  // Quiet for longer than events are kept, and still at its end.
+  // Silent for longer than events are kept, and still at the end of its stream.
   const quiet = await world.tenant();
   const [last] = await emit(world, quiet.organizationId, 'contact.created', 1);
   await world.deps
@@ -297,7 +298,7 @@ test('a socket whose stream could not be read when it signed in is closed, and n
   await db.raw('alter table domain_events rename to away');
   const early = await openStream(url, { token });
   await early.next('authenticated');
-  // The subscription of another one asks after it, and so fails after it.
+  // The following subscription of another client queues behind it, and so fails after it.
   const other = await openStream(url, { token });
   other.say({ type: 'subscribe' });
   t.is((await other.closed).code, 1011);

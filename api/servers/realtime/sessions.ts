@@ -20,7 +20,7 @@ export class Sessions {
   readonly connections = new Set<Connection>();
   readonly counts: SocketCounts;
   readonly pending: PendingCounts;
-  /** Sockets that have not signed in, each with the function that ends its being counted. */
+  /** Sockets that have not signed in, each with a function that stops counting it. */
   readonly #signingIn = new Map<Connection, () => void>();
   readonly #parts: GatewayParts;
   readonly #tails: Tails;
@@ -133,8 +133,8 @@ export class Sessions {
       });
     const { actor, organizationId, subscriber } = identity;
     const types = chosenEvents(actor, asked.event_types);
-    // The tail followed since sign-in. If it could not be read then, it delivers no events: waiting for it fails and
-    // ends the socket, and the client reconnects.
+    // The tail followed since sign-in. If the stream was unreadable then, the socket delivers no events: it ends, and
+    // the client reconnects.
     const { tail } = subscriber;
     await tail.ready;
     let from = subscriber.here ?? { ...tail.head, at: this.#parts.deps.clock.now() };

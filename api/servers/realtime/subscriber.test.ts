@@ -5,7 +5,7 @@ import type { EventType } from '../../../domain/platform/kernel/events.ts';
 import { Subscriber } from './subscriber.ts';
 import type { Follower, Tail } from './tail.ts';
 
-/** The moments at which reads and new events cross, one at a time: what chance seldom finds. */
+/** Interleavings of reads and new events, one by one, which rarely occur by chance. */
 
 const event = (position: number, type: EventType = 'contact.created', data: string | null = '{}'): StreamEvent => ({
   id: `e${position}`,
@@ -68,7 +68,7 @@ function scene() {
     socket,
     flushed,
     failures,
-    /** What the tail does with a new event. */
+    /** Imitates the tail for a new event. */
     arrive(one: StreamEvent) {
       head = { position: one.position, eventId: one.id, at: one.created_at };
       for (const follower of followers) follower.take(one);
@@ -81,7 +81,7 @@ const CREATED: ReadonlySet<EventType> = new Set(['contact.created']);
 test('an event that comes while the last page is being read is not lost', async (t) => {
   const s = scene();
   s.subscriber.follow(CREATED, at(0));
-  // Read before the event, answered after the tail has handed it on.
+  // Read before the event, answered after the tail has passed the event on.
   s.arrive(event(1));
   s.reads[0]!.answer([]);
   await turn();
@@ -112,7 +112,7 @@ test('an event whose payload the tail had not read is read for itself', async (t
   s.arrive(event(1, 'contact.created', null));
   t.deepEqual(s.heard, []);
   t.is(s.reads[1]!.after, 0);
-  // What comes meanwhile waits its turn.
+  // Events that arrive in the meantime are queued.
   s.arrive(event(2));
   s.reads[1]!.answer([event(1), event(2)]);
   await turn();

@@ -5,8 +5,8 @@ import { eventFrame, type ServerMessage } from './protocol.ts';
 import type { Follower, Tail } from './tail.ts';
 
 /**
- * Unsent bytes at which a socket gets no more events until it is down to {@link LOW_BYTES}. It then continues from
- * PostgreSQL.
+ * Unsent bytes above which a socket receives no more events until they fall to {@link LOW_BYTES}. The socket then
+ * continues from PostgreSQL.
  */
 const HIGH_BYTES = 1024 * 1024;
 const LOW_BYTES = 64 * 1024;
@@ -32,9 +32,9 @@ interface SubscriberParts {
 }
 
 /**
- * Reads an organization's stream for one socket. A live subscriber gets the events of the tail. One that is behind
- * reads pages from its own cursor until it has reached the tail. Each event is passed once, in order: events at or
- * before the cursor are skipped. The subscriber goes live only when the tail has no event beyond its cursor.
+ * Reads an organization's stream for one socket. A live subscriber gets the events of the tail. A subscriber that is
+ * behind reads pages from its own cursor until it has reached the tail. Each event is passed once, in order: events at
+ * or before the cursor are skipped. The subscriber goes live only when the tail has no event beyond its cursor.
  */
 export class Subscriber implements Follower {
   types: ReadonlySet<EventType> = new Set();
@@ -164,7 +164,7 @@ export class Subscriber implements Follower {
       if (socket.bufferedAmount > HIGH_BYTES || !this.#pass(event)) return;
     }
     if (page.full) return;
-    // The read saw everything that the tail had before it began.
+    // The read included all events that the tail had before it began.
     this.cursor = { ...(head.position > this.cursor.position ? head : this.cursor), at: began };
     if (this.cursor.position >= tail.head.position) this.#state = 'live';
   }

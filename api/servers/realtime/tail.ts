@@ -26,7 +26,7 @@ export interface Tail {
   readonly followers: Set<Follower>;
   /** Reads a page of the stream after an earlier position, for a follower that is behind. */
   read(after: number, types: readonly string[]): Promise<StreamPage>;
-  /** Reads new events. Called when there may be some. */
+  /** Reads new events. Called when new events are possible. */
   wake(): void;
   close(): void;
 }

@@ -2,7 +2,7 @@ import { systemCtx, type Deps } from '../../../domain/platform/kernel/context.ts
 import type { QueryLimit } from './gateway-parts.ts';
 import { createTail, type Tail } from './tail.ts';
 
-/** Tails of the streams that are followed, one per organization with a socket. */
+/** Tails of all followed streams, one per organization with a socket. */
 export class Tails {
   readonly #deps: Deps;
   readonly #limit: QueryLimit;

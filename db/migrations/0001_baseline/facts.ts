@@ -1,6 +1,6 @@
 import { divided } from './divided.ts';
 
-/** Count columns. The columns from opens to machine_clicks count events, the others count emails. */
+/** Count columns of the fact tables. The columns from opens to machine_clicks count events, the others count emails. */
 const COUNTS = `sent integer not null default 0,
   bounced integer not null default 0,
   opened integer not null default 0,

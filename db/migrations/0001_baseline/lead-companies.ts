@@ -17,8 +17,8 @@ const sums = (of: (condition: string) => string) => Object.values(COUNTED).map(o
 
 /**
  * Table and triggers that count the contacts of each company domain. Writers only insert differences, so no writer
- * waits for another. From time to time a writer folds the differences of its organization together. The sum over a
- * domain's rows is the correct count in every snapshot.
+ * waits for another. From time to time a writer merges the differences of its organization. The sum over a domain's
+ * rows is the correct count in every snapshot.
  */
 export const LEAD_COMPANIES = `
 create table lead_company_counts (

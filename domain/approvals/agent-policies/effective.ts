@@ -9,7 +9,8 @@ import { ownAllowances, type LeadAllowance } from '../lead-allowances/list.ts';
 /** Actions that the caller may perform now without another person's approval. */
 interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
   /**
-   * Origin of the rules: the credential's policy, `none` for a credential without a policy, or the role of a person.
+   * Source of the rules: the credential's policy, `none` for a credential without a policy, or `session` for a person's
+   * role.
    */
   source: 'policy' | 'none' | 'session';
   id: string | null;
@@ -18,11 +19,11 @@ interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api
   capabilities: Capability[];
   /** null: any mailbox. */
   mailbox_ids: string[] | null;
-  /** null: no limit besides those of the organization. */
+  /** null: only the organization's limits apply. */
   max_recipients_per_run: number | null;
   max_recipients_per_day: number | null;
   max_actions_per_day: number | null;
-  /** null: for a credential, a person approves every order; for a person, no limit. */
+  /** null: a person approves every order of a credential; a person has no limit. */
   max_monthly_mailbox_spend_cents: number | null;
   expires_at: Date | null;
   /** Actions and recipients counted on this UTC day. */
@@ -35,7 +36,7 @@ const NOTHING_USED = { actions: 0, recipients: 0 };
 
 /**
  * Returns the rules of the calling credential (GET /agent-policies/effective): its policy, limited to the credential's
- * scopes and mailboxes. Without a policy, a person decides on every action. A signed-in person is limited only by their
+ * scopes and mailboxes. Without a policy, every action waits for a person. A signed-in person is limited only by their
  * role.
  */
 export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {

@@ -13,7 +13,7 @@ interface PolicyHolder {
   granted_by: string | null;
   last_used_at: Date | null;
   created_at: Date;
-  /** Id of its policy, if it has one. */
+  /** Id of the credential's policy; null without one. */
   policy_id: string | null;
 }
 
@@ -30,7 +30,7 @@ export async function listHolders(ctx: Ctx): Promise<PolicyHolder[]> {
        where organization_id = :org and status = 'active' and (expires_at is null or expires_at > :now) order by id desc limit ${LISTED}`,
       { now: ctx.clock.now() },
     ),
-    // Reads across organizations: an application may belong to another workspace, and people belong to none.
+    // Reads across organizations: an application may belong to another workspace, and people belong to no organization.
     across(ctx.db, 'person').sql<
       Columns<'oauth_grants', 'id' | 'last_used_at' | 'created_at'> & { name: string; granted_by: string }
     >(

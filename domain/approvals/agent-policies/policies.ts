@@ -73,8 +73,8 @@ export async function listPolicies(ctx: Ctx, request: PageRequest): Promise<Page
 
 /**
  * Creates the policy of a key or grant (POST /agent-policies). It applies from the next action.
- * @throws AppError bad_request with every problem, conflict when the credential has one already, forbidden when it allows
- * actions that the caller may not do
+ * @throws AppError bad_request with every problem; conflict when the credential already has a policy; forbidden when
+ * the policy allows actions that the caller may not perform
  */
 export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentPolicyRow> {
   return transact(ctx, async (tx) => {
@@ -100,7 +100,7 @@ export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentP
 
 /**
  * Replaces a policy (PUT /agent-policies/:id). Fields that are not sent are reset. When this returns, all actions
- * authorized by the old policy have committed. Today's counts stay.
+ * authorized by the old policy have committed. Today's counts are kept.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, conflict if `updated_at` has changed, and as {@link createPolicy}
  */
@@ -129,8 +129,8 @@ export async function replacePolicy(
 }
 
 /**
- * Refuses a policy that allows what its author may not do. One that is switched off allows nothing, so everybody who may
- * write policies can switch one off.
+ * Refuses a policy that exceeds its author's rights. A disabled policy allows nothing, so everybody who may write
+ * policies can disable one.
  * @throws AppError forbidden naming the capabilities
  */
 async function assertMayAllow(tx: Tx, { enabled, capabilities }: PolicyInput): Promise<void> {
@@ -147,7 +147,7 @@ async function assertMayAllow(tx: Tx, { enabled, capabilities }: PolicyInput): P
 }
 
 /**
- * Deletes a policy (DELETE /agent-policies/:id). From now on every action of its credential waits for a person.
+ * Deletes a policy (DELETE /agent-policies/:id). From then on every action of its credential waits for a person.
  * @throws AppError not_found
  */
 export async function deletePolicy(ctx: Ctx, id: string): Promise<void> {

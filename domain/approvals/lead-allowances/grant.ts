@@ -5,8 +5,8 @@ import { created } from '../../platform/changes.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Lets the credential of an approval add so many leads a day to the campaign of the approval. Replaces the number of an
- * earlier allowance; what was used of it today stays counted.
+ * Allows the credential of an approval to add a number of leads per day to the approval's campaign. Replaces the number
+ * of an earlier allowance; today's use stays counted.
  * @param approval of leads (`campaign_leads`)
  */
 export async function grantAllowance(tx: Tx, approval: ApprovalRow, leadsPerDay: number): Promise<void> {

@@ -26,7 +26,7 @@ export interface LeadAllowance extends Pick<
 }
 
 /**
- * SQL condition on `a`: its credential can be used. So an allowance ends with its key or grant, whatever ends that.
+ * SQL condition on `a`: its credential is valid. So an allowance ends with its key or grant, regardless of the cause.
  * Binds `:now`.
  */
 export const USABLE = `(

@@ -4,7 +4,7 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { USABLE } from './list.ts';
 
-/** Leads that an allowance lets pass, and the reason why not more of them. */
+/** Number of leads that an allowance permits, and the reason for the limit. */
 interface Allowed {
   count: number;
   reasons: PolicyReason[];
@@ -13,7 +13,7 @@ interface Allowed {
 /**
  * Counts leads that a credential adds to a campaign against its allowance for the day of the workspace. Locks the
  * allowance until the commit, so that parallel requests cannot exceed it together.
- * @returns how many of `wanted` it allows; without an allowance none, and no reason
+ * @returns how many of `wanted` are permitted; without an allowance 0 and no reason
  */
 export async function useAllowance(
   tx: Tx,

@@ -17,8 +17,8 @@ import { scheduleVerification } from '../verification/schedule.ts';
 import { viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /**
- * One change of a custom field over a selection of contacts. ADD sets it where it is missing, EDIT where it exists.
- * DELETE removes it, RENAME moves it to the key in `value`.
+ * One change of a custom field for a selection of contacts. ADD sets the field where it is missing, EDIT where it
+ * exists. DELETE removes the field, RENAME moves its value to the key in `value`.
  */
 interface FieldOperation {
   type: 'ADD' | 'EDIT' | 'DELETE' | 'RENAME';
@@ -61,7 +61,7 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
 /**
  * Applies one edit to a selection of contacts. Suppressed addresses stay unsubscribed. contact.updated is emitted once,
  * with `bulk` and `count` in its metadata. If the edit only verifies addresses, the event is emitted with each verdict
- * instead. Returns the contacts as they are now.
+ * instead. Returns the updated contacts.
  * @throws AppError too_many_contacts, selection_too_large (also for contacts whose custom fields exceed one answer)
  * @throws AppError bad_request (nothing selected, unknown category or campaign, too many custom fields for a contact,
  * verification is off)
@@ -168,7 +168,7 @@ async function refuseOverwriting(
   });
 }
 
-/** Maximum bytes of custom fields in one answer, which is held in memory several times. */
+/** Maximum bytes of custom fields in one response, which is held in memory several times. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -46,7 +46,7 @@ export function recordsOfContacts(
 
 /**
  * Adds contacts, or updates contacts with a known address by the non-empty fields sent. Repeated addresses in one
- * request are one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct
+ * request create one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct
  * contact once, in the order of the request.
  * @param origin source of the contacts, and the handling of known addresses; defaults to the API, which updates them
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, too many custom fields for a

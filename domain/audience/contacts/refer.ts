@@ -9,10 +9,12 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { createContacts } from './create.ts';
 
 /**
- * Adds the person whom a received message names, as somebody to write to instead or as a deputy. `source` is `referral`, and `source_detail` the
- * message. A known contact only gets what it lacks. The company is taken from the contact who wrote, where both have the same domain.
+ * Creates a contact for the person named in a received message, as a replacement or deputy. `source` is `referral`, and
+ * `source_detail` the message. A known contact only gets its missing fields. The company is copied from the sender's
+ * contact if both have the same domain.
  *
- * @throws AppError not_found for a message that the caller may not read; conflict when it names nobody with an address
+ * @throws AppError not_found for a message that the caller may not read; conflict when the message names nobody with an
+ * address
  */
 export async function createReferredContact(ctx: Ctx, messageId: string): Promise<ContactView> {
   const received = await readMessage(ctx, messageId);

@@ -12,8 +12,8 @@ import { resolveSelection, type Selection } from './selection.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Deletes a contact with its person, events and conversions. Its runs are signalled first. Sent and received emails
- * stay for the statistics, without the contact and their text.
+ * Deletes a contact with its person, events and conversions. The contact's workflows are signalled first. Sent and
+ * received emails stay for the statistics, without the contact and their text.
  * @throws AppError not_found
  */
 export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
@@ -52,7 +52,7 @@ async function endWork(tx: Tx, ids: readonly string[]): Promise<void> {
   await leaveCampaigns(tx, ids, null, message('ended.removed'));
   await cancelUnsent(tx, ids);
   await eraseTraces(tx, ids);
-  // Locks the contacts, so that no delivery is added for them from now on.
+  // Locks the contacts, so that no delivery is added for them afterwards.
   await tx.org.sql(
     'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
     { ids },

@@ -19,7 +19,7 @@ const CONTACT_SORTS = ['created_at', 'updated_at', 'first_name', 'last_name', 'e
 type ContactSort = (typeof CONTACT_SORTS)[number];
 
 interface ContactSearch extends ContactFilters {
-  /** Sort field; an unknown one means created_at. */
+  /** Sort field; an unknown field means created_at. */
   sort_by?: string | undefined;
   /** True for ascending order. */
   reverse?: boolean | undefined;
@@ -43,7 +43,7 @@ const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestampt
 
 /**
  * Lists the contacts of a workspace, newest first, filtered by text and one category. Every page costs the same,
- * because it reads the primary key in order.
+ * because the query reads the primary key in order.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listContacts(

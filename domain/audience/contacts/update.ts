@@ -14,11 +14,11 @@ import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/le
 import { addToCategories } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
-/** An edit of one contact; missing fields stay unchanged. */
+/** An edit of one contact; absent fields stay unchanged. */
 interface ContactEdit {
   first_name?: string | undefined;
   last_name?: string | undefined;
-  /** In lower case. */
+  /** Lower case. */
   email?: string | undefined;
   company?: string | undefined;
   phone?: string | undefined;

@@ -2,8 +2,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { announceChanged } from './announce.ts';
 
 /**
- * Links new contacts to people without a contact who are known by their addresses; the people's events become the
- * contacts'. If several contacts match one person, the first gets it.
+ * Links new contacts to people who are known by their addresses and have no contact. The events of these people become
+ * the contacts' events. If several contacts match one person, the first gets it.
  */
 export async function adoptPeople(tx: Tx, contacts: readonly { id: string; email: string }[]): Promise<void> {
   if (contacts.length === 0) return;

@@ -34,13 +34,13 @@ interface Owner {
   value: string | null;
   person_id: string;
   contact_id: string | null;
-  /** False if the person was deleted or merged into another one while this transaction waited. */
+  /** False if another transaction deleted or merged the person in the meantime. */
   locked: boolean;
 }
 
 interface Found {
   contact: Columns<'contacts', 'id' | 'email'> | null;
-  /** False if the contact was deleted while this transaction waited. */
+  /** False if another transaction deleted the contact in the meantime. */
   contactLocked: boolean;
   owners: Owner[];
 }
@@ -49,9 +49,9 @@ const TRIES = 5;
 
 /**
  * Finds or creates the person of an event, and links the event's identifiers to it. An identifier without a person is
- * linked; one of another person is recorded as a conflict, once. The contact decides first, then the email, then the
- * user id. An anonymous id never decides, because several people may use one browser.
- * A contact without a person takes over the person without a contact that has its email or, failing that, its user id.
+ * linked; an identifier of another person is recorded once as a conflict. The contact has the highest priority, then
+ * the email, then the user id. An anonymous id never decides, because several people may use one browser. A contact
+ * without a person gets the person that has its email or, failing that, its user id, if that person has no contact.
  * Contact and person stay locked until the transaction ends, so that neither is deleted before the event is stored.
  * @throws AppError event_contact_not_found (404): no contact has the id or email, and the event names no other
  * identifier
@@ -102,7 +102,7 @@ function namesOf(identity: Identity, { contact }: Pick<Found, 'contact'>): Name[
   return names.filter((name): name is Name => name.value !== undefined);
 }
 
-/** Returns the person that already has all named identifiers; undefined if anything must be linked. */
+/** Returns the person that already has all named identifiers; undefined if any must be linked. */
 function settledOwner(identity: Identity, found: Found): Identified | undefined {
   const { owners, contact } = found;
   const [owner] = owners;

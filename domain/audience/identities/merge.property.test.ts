@@ -73,7 +73,7 @@ class Oracle {
   hasContact(person: number): boolean {
     return this.contactOf.has(this.find(person));
   }
-  /** Returns the person of an event; null if the event is refused. */
+  /** Returns the person of an event; null if the model refuses the event. */
   event(email: string, others: string[]): number | null {
     const contact = this.contacts.get(email);
     const person = this.identify(contact, [`email ${email}`, ...others]);

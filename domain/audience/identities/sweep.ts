@@ -17,7 +17,7 @@ type Due = Columns<'contacts', 'id' | 'organization_id'>;
 
 /**
  * Assigns people to events without a person. Also links contacts to people that a concurrent event created. Each
- * contact has its own transaction, so a failing contact does not stop the others and is retried in the next sweep.
+ * contact has its own transaction, so a failing contact does not affect the others and is retried in the next sweep.
  * @returns number of assigned events and linked contacts
  * @throws AggregateError when some contacts could not be settled, after all others were
  */

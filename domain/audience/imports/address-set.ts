@@ -2,16 +2,16 @@ const INITIAL_SLOTS = 1 << 14;
 const FILLED = 0.6;
 
 /**
- * Set of the addresses in a file, stored as 64-bit hashes. Each needs 8 bytes instead of about a hundred in a Set of
- * strings, so an import of millions stays small. The chance that two of ten million addresses have the same hash is 1
- * in 300,000.
+ * Set of the addresses in a file, stored as 64-bit hashes. Each address needs 8 bytes instead of about a hundred in a
+ * Set of strings, so an import of millions needs little memory. The chance that two of ten million addresses have the
+ * same hash is 1 in 300,000.
  */
 export class AddressSet {
   #high = new Uint32Array(INITIAL_SLOTS);
   #low = new Uint32Array(INITIAL_SLOTS);
   #size = 0;
 
-  /** Adds an address; returns false if it was in the set already. */
+  /** Adds an address; returns false if the set already contains it. */
   add(address: string): boolean {
     let high = 0x811c9dc5;
     let low = 0x9747b28c;

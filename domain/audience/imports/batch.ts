@@ -37,7 +37,7 @@ export interface ImportBatch {
   readBytes: number;
 }
 
-/** Reasons that are not faults of the row. They count as skipped, all others as failed. */
+/** Reasons that are not faults of the row. Such rows count as skipped, all others as failed. */
 const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 'suppressed'];
 /** Reason reported for a row that is imported nevertheless. */
 const NOTED: RowReason = 'unclear_permission';
@@ -46,8 +46,9 @@ const NOTED: RowReason = 'unclear_permission';
  * Applies a batch and moves the checkpoint in one transaction, so that after a crash the job continues exactly there.
  * Suppressed addresses are reported, not imported. Opt-outs and bounces in a row are applied even if the row is not
  * imported. Contacts of a file emit no contact.created.
- * @throws AppError not_found when its campaign is gone
- * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
+ * @throws AppError not_found when the import's campaign was deleted
+ * @returns false when the job is no longer running, or another worker has moved its checkpoint; the batch is then not
+ * applied
  */
 export async function applyBatch(
   ctx: Pick<Ctx, 'config'>,

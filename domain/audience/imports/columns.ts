@@ -120,8 +120,8 @@ function cut(text: string, length: number): string {
 }
 
 /**
- * Finds the column of the addresses: by its name and cells, or by its cells alone in any language; -1 if there is none.
- * A column that repeats one address is taken for a colleague's.
+ * Finds the column of addresses: by its name and cells, or by its cells alone for any language; -1 if there is none. A
+ * column that repeats one address is assumed to be a colleague's.
  */
 function emailColumn(headers: readonly string[], sample: readonly (readonly string[])[]): number {
   let best = -1;

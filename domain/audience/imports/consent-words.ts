@@ -7,7 +7,7 @@
 export const YES =
   'yes|y|true|t|1|on|x|✓|✔|☑|checked|agreed|accepted|ja|j|wahr|oui|o|vrai|si|s|verdadero|cierto|vero|sim|verdadeiro|tak|prawda|ano|a|áno|pravda|igen|igaz|da|adevarat|evet|doğru|да|д|истина|так|ναι|kyllä|joo|totta|sann|sant|sandt|waar|ya|benar|có|đúng|ใช่|はい|有|可|是|对|對|예|네|כן|نعم|हाँ|हां|točno|вярно';
 
-/** "No" in a column with a question, including words for "never" and "nobody". */
+/** Values that mean "no" in a column with a question, including words for "never" and "nobody". */
 export const NO =
   'no|n|false|f|0|off|unchecked|never|nein|falsch|niemals|non|faux|jamais|falso|nunca|não|nao|nie|fałsz|falsz|ne|nepravda|nem|hamis|nu|fals|hayır|hayir|yanlış|нет|н|ложь|никогда|ні|не|неправда|όχι|οχι|ei|epätosi|nej|falsk|falskt|nei|usant|nee|onwaar|tidak|bukan|salah|không|sai|ไม่|ไม่ใช่|いいえ|無|不可|否|不|아니요|아니오|아니|לא|لا|नहीं|netočno|невярно|mai';
 

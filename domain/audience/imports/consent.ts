@@ -69,7 +69,7 @@ const statusHeader = signs(STATUS_HEADERS);
 const OTHER =
   /\b(?:link|url|rate|ratio|percent|soft bounces?|campaign (?:title|id|name)|client id|map|ip|call|sms|whats ?app|fax|push|template|subject|count of)\b/;
 
-/** Time, place and source of an opt-in are no permission by themselves. */
+/** Time, place and source of an opt-in do not prove permission. */
 const OF_OPT_IN = /\b(?:date|time|at|on|source|method|reason|datum|zeit|fecha|data)\b/;
 
 /** Returns the target of a permission column by its header; undefined for any other column. */
@@ -129,7 +129,7 @@ export function readUnsubscribed(cell: string, kind: 'opted_out' | 'bounced' = '
   }
 }
 
-/** Reads a cell of a state column. Only words that forbid mail count, because all others may mean anything. */
+/** Reads a cell of a state column. Only words that forbid mail count, because others are ambiguous. */
 export function readStatus(cell: string): Permission {
   const statement = statementOf(cell);
   if (statement === 'refused') return 'opted_out';
@@ -141,7 +141,7 @@ function isNothing(cell: string): boolean {
   return nothing.has(normalizedWords(cell)) || /^[-–—.\s]*$/.test(cell);
 }
 
-/** Cache of read cells: cells repeat, and reading one is slow. */
+/** Cache of interpreted cells: cells repeat, and interpreting one is slow. */
 const read = new Map<string, Statement>();
 const MAX_CACHED = 2_000;
 
@@ -161,7 +161,7 @@ function findStatement(cell: string): Statement {
   if (NO_DATE.test(text)) return 'no';
   if (/^[-+]?\d+(?:[.,]\d+)?\s*%?$/.test(text)) return numberStatement(Number(text.replace(',', '.').replace('%', '')));
   if (DATE.test(text)) return 'date';
-  // Removes a cause in brackets behind the state.
+  // Removes a cause in brackets after the state.
   const plain = normalizedWords(text.replace(/\s*[([{].*$/s, '')) || normalizedWords(text);
   return listed(plain) ?? negated(plain) ?? (forbids(plain) ? 'refused' : tellsOfBounce(plain) ? 'bounced' : 'unknown');
 }

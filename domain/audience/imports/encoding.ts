@@ -129,7 +129,7 @@ function sniffWide(head: Buffer): string | undefined {
   return undefined;
 }
 
-/** Decodes a file to pieces of text, without byte order mark and NUL. Every line end becomes one line feed. */
+/** Decodes a file to pieces of text, without byte order mark and NUL. Every line end is converted to one line feed. */
 export async function* decodeText(file: Bytes, encoding: string): AsyncGenerator<string> {
   const decoder = decoderOf(encoding);
   // Holds a carriage return at the end of a piece, because a line feed may follow in the next piece.

@@ -31,7 +31,7 @@ export interface ReadingChoices {
 export interface Inspection {
   path: string;
   choices: ReadingChoices;
-  /** Counting stops beyond this number of rows. Without it all rows are counted. */
+  /** Number of rows at which counting stops. Without a limit all rows are counted. */
   most?: number;
   /** If set, reads all rows as an import would and returns the results. */
   preview?: { mapping?: readonly ColumnMapping[] | undefined };
@@ -70,7 +70,7 @@ export interface Outcome {
   unsubscribed: number;
 }
 
-/** A row as it would be stored; without a person if the row would not be stored. */
+/** A row in the form in which it would be stored; `person` is absent if the row would be refused. */
 interface StoredRow {
   line: number;
   person: Person | null;
@@ -80,7 +80,7 @@ interface StoredRow {
 /** The result, or the reason why the file cannot be read. */
 export type InspectionAnswer = { inspected: Inspected } | { refused: Problem };
 
-/** Inspects a file, and reads it as an import would. Keeps only the first rows in memory. */
+/** Inspects a file, and reads it as an import would. Only the first rows stay in memory. */
 export async function inspectFile(inspection: Inspection): Promise<InspectionAnswer> {
   try {
     return await inspectTable(inspection);

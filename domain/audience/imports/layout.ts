@@ -58,7 +58,7 @@ export interface Layout {
   /** Number of lines above the header, or above the first row if there is no header. */
   skipRows: number;
   hasHeader: boolean;
-  /** The header; without one, as many empty cells as the first rows have. */
+  /** Header cells; without a header, as many empty cells as the first rows have. */
   header: string[];
 }
 

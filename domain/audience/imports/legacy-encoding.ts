@@ -68,7 +68,7 @@ export function legacyEncoding(sample: Buffer): EncodingGuess {
   );
   const words = wordsBeyondAscii(sample);
   const countries = domainsIn(sample.toString('latin1'));
-  // Single signs, such as a dash, are weak evidence. Most are written by Western programs.
+  // Single signs, such as a dash, are weak evidence. Most of these programs are Western.
   if (words.length === 0) return { encoding: 'windows-1252', confidence: LEAST_CONFIDENT };
   let best = { encoding: 'windows-1252', score: 0 };
   let second = 0;

@@ -7,7 +7,7 @@ import type { Inspected, Inspection, InspectionAnswer, Outcome, ReadingChoices }
 
 const THREAD = new URL('./inspect-thread', import.meta.url);
 
-/** A file, how it is read, and the expected result of an import. */
+/** A file, its detected format, and the expected result of an import. */
 export interface ImportPreview extends Inspected {
   outcome: Outcome;
 }
@@ -30,7 +30,7 @@ export async function previewFile(
 /**
  * Detects the layout of a file. Writes a sheet of a workbook to disk as CSV; the caller deletes it.
  * @param most maximum rows, without the header
- * @throws AppError bad_request when it is empty, no table, or has too many rows
+ * @throws AppError bad_request when the file is empty, no table, or has too many rows
  */
 export async function inspectForImport(path: string, choices: ReadingChoices, most: number): Promise<Inspected> {
   const inspected = await inspectInThread({ path, choices, most });

@@ -27,7 +27,7 @@ export function isFilled({ values }: CsvRecord): boolean {
 /** Separator of cells, and the way in which rows are counted. */
 interface RowFormat {
   delimiter: string;
-  /** Other than `csv`, each row counts as one, even with line breaks inside its cells. */
+  /** For formats other than `csv`, each row counts as one, even with line breaks inside its cells. */
   format: string;
 }
 
@@ -81,7 +81,7 @@ async function* splitRecords(
   for await (const piece of text) {
     arrived.push(piece);
     size += piece.length;
-    // The rest is scanned again together with the new pieces. Waiting until these are at least as long keeps the work
+    // The rest is scanned again together with the new pieces. Waiting for at least that many characters keeps the work
     // linear.
     if (size < rest.length) continue;
     yield* take(rest + arrived.join(''), false);
@@ -120,13 +120,13 @@ function nextCut(
 
 /** The quote is still open at the end of the text. */
 const OPEN = -1;
-/** A quote that spans lines meets another quote that closes nothing and so opens a later cell. */
+/** A quote that spans lines meets a stray quote, which therefore opens a later cell. */
 const BROKEN = -2;
 
 /**
  * Computes the end of the row for every position where a row may begin, as csv-parse (relax_quotes) reads it. One pass
- * from end to beginning finds all of them. Searching ahead from each row would take quadratic time if many quotes are
- * left open.
+ * from end to beginning computes all row ends. A forward search from each row would take quadratic time if many quotes
+ * are left open.
  */
 class RowEnds {
   readonly #text: string;

@@ -52,7 +52,7 @@ export interface RowMeaning {
   delimiter: string;
 }
 
-/** A row that is not imported. Its opt-out is still applied. */
+/** A row that is not imported. The row's opt-out is still applied. */
 interface Refused {
   reason: RowReason;
   email: string;
@@ -64,7 +64,7 @@ export interface RowReader {
   read(record: CsvRecord): Person | Refused;
 }
 
-/** Creates the reader of a mapping. It trims cells, and removes the apostrophe that exports put before a formula. */
+/** Creates the reader of a mapping. Trims cells, and removes the apostrophe that exports put before a formula. */
 export function rowReader({ mapping, columns, delimiter }: RowMeaning): RowReader {
   const at = (target: string) => mapping.find((column) => column.target === target)?.index ?? -1;
   const [email, first, last] = [at('email'), at('first_name'), at('last_name')];
@@ -115,7 +115,7 @@ function addressesIn(written: string): string[] {
 }
 
 /**
- * Returns true for a row with more cells than columns, because a separator in a text moved the cells behind it. Blank
+ * Returns true for a row with more cells than columns, because a separator in a text shifted the following cells. Blank
  * cells at the end are usual, unless a separator is followed by a space, as in text.
  */
 function hasShifted(values: readonly string[], columns: number, hasTextSeparator: () => boolean): boolean {
@@ -124,7 +124,7 @@ function hasShifted(values: readonly string[], columns: number, hasTextSeparator
 }
 
 /**
- * Returns a function that tests if at least one, and at most half, of a row's separators before filled cells are
+ * Returns a function that checks a row: at least one, and at most half, of its separators before filled cells are
  * followed by a space.
  */
 function separatorInText(delimiter: string): (raw: string) => boolean {
@@ -173,7 +173,7 @@ function cell(values: readonly string[], index: number): string {
   const text = cleanText(value);
   const start = text.charCodeAt(0);
   if (start === APOSTROPHE && FORMULA_GUARD.test(text)) return text.slice(1);
-  // A space behind the closing quote prevents the parser from recognizing the quotes.
+  // A space after the closing quote prevents the parser from recognizing the quotes.
   return start === QUOTE && text.length > 1 && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text;
 }
 

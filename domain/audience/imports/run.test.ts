@@ -101,7 +101,7 @@ test('examples/leads.csv is what its recipe makes, and imports as its README say
       .length,
     0,
   );
-  // Each problem is reported with its physical line, as an editor shows it.
+  // Each problem is reported with its physical line number, as shown in an editor.
   const { rows } = await listProblems(ctx, id, { limit: 200 });
   const lines = text.split('\r\n').flatMap((line) => line.split('\n'));
   for (const row of rows)
@@ -280,7 +280,7 @@ test('leads that a key imports wait once the campaign was started; those of a pe
       const text = `email\n${Array.from({ length: 2_000 }, (_, i) => `p${i}@example.com`).join('\n')}\n`;
       const id = await upload(ctx, text, { campaignId: campaign });
       let started: Promise<unknown> | undefined;
-      // Run as a worker runs it: without the caller's rights.
+      // Runs the import like a worker, without the caller's rights.
       const run = () =>
         runImport(system, id, {
           onProgress: () => {

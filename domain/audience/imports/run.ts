@@ -36,13 +36,13 @@ export async function runImport(ctx: Ctx, importId: string, options: RunOptions 
   await dropFileOfEnded(ctx, importId);
 }
 
-/** Ends an import as failed, with a reason for people. Does nothing if it has already ended. */
+/** Ends an import as failed, with a reason for people. Does nothing if the job has already ended. */
 export async function failImport(ctx: Ctx, importId: string, reason: Message): Promise<void> {
   await end(ctx, importId, 'failed', reason);
   await dropFileOfEnded(ctx, importId);
 }
 
-/** Marks the job as running; undefined if it has ended. */
+/** Marks the job as running; undefined if the job has ended. */
 async function begin(ctx: Ctx, importId: string): Promise<ContactImportRow | undefined> {
   return transact(ctx, async (tx) => {
     await tx.org.sql(
@@ -114,7 +114,7 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
       if (!isFilled(record)) continue;
       const row = readRow(record, reader, seen);
       if (toSkip > 0) {
-        // The row was applied by an earlier attempt. Its address still counts for finding duplicates.
+        // The row was applied by an earlier attempt. Its address still counts in the search for duplicates.
         toSkip -= 1;
         continue;
       }

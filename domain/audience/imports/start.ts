@@ -156,7 +156,7 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
 }
 
 /**
- * Cancels an import. Rows applied so far stay; no further rows are applied. Leads that a credential has imported into a
+ * Cancels an import. Applied rows stay; no further rows are applied. Leads that a credential has imported into a
  * campaign that sends are decided about, as at the end of an import.
  * @throws AppError not_found, conflict when it has ended
  */

@@ -78,8 +78,8 @@ export async function updateLabel(
 }
 
 /**
- * Deletes a label and removes it from its records, which stay. Active campaigns that had a deleted tag reallocate their
- * slots.
+ * Deletes a label and removes it from its records, which are kept. Active campaigns that had a deleted tag reallocate
+ * their slots.
  * @throws AppError not_found, conflict for a tag that alone selects a campaign's mailboxes, and for a category used by
  * a condition
  */

@@ -31,9 +31,9 @@ interface AddedLeads {
   held?: ApprovalRow;
 }
 
-/** For verbs that add leads beside something else. */
+/** For functions that add leads together with other changes. */
 export interface HeldLeads {
-  /** Gets each approval that added leads wait for. */
+  /** Called with each approval that added leads wait for. */
   onHeld?: (approval: ApprovalRow) => void;
 }
 
@@ -41,9 +41,9 @@ const PAGE = 5_000;
 
 /**
  * Adds contacts to a campaign as leads; skips ids that are no contacts of the organization. A removed lead who is added
- * again does not receive steps already sent to them in this campaign. Signals the launcher of an active campaign.
- * Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log. Leads that a
- * credential adds beyond its policy to a campaign that sends are held for an approval.
+ * again does not receive steps that they already received in this campaign. Signals the launcher of an active campaign.
+ * Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log. If the
+ * campaign sends to new leads, leads that a credential adds beyond its policy are held for an approval.
  * @param config settings of approvals
  * @param source origin of the leads; defaults to `manual` or `api`, depending on the caller
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
@@ -66,8 +66,8 @@ export async function addLeads(
  * Adds contacts, and all contacts of segments, to a campaign as leads (POST /campaigns/:id/leads). Segments are read in
  * pages, so memory stays bounded. All leads are added in one transaction.
  * @param input.restart true to send every step again to removed leads
- * @throws AppError not_found; forbidden as {@link addLeads}; bad_request naming every id that is no contact or segment
- * of the organization
+ * @throws AppError not_found; forbidden as {@link addLeads}; bad_request with every id that is no contact or segment of
+ * the organization
  */
 export async function addCampaignLeads(
   ctx: Ctx,
@@ -177,7 +177,7 @@ async function enroll(
   return { leadIds, already };
 }
 
-/** Handles new leads in a locked campaign: the approval that they may need, log line, signal, restart. */
+/** Handles new leads in a locked campaign: approval if needed, log line, signal, restart. */
 async function announceAddedLeads(
   tx: Tx,
   config: Config,
@@ -205,7 +205,7 @@ async function logAddedLeads(
 }
 
 /**
- * Asks for the approval that new leads of a locked campaign need, and lets the others be mailed.
+ * Requests the approval that new leads of a locked campaign need, and releases the other leads.
  * @param requester see {@link holdUnlessMayAdd}
  */
 async function releaseUnlessHeld(
@@ -227,9 +227,9 @@ async function releaseUnlessHeld(
 }
 
 /**
- * Adds the contacts of a part of a file that a credential imports. Where the campaign sends, they are held until the end
- * of the import, because the policy decides about the whole file as one action.
- * @throws AppError not_found when the campaign is gone; forbidden as {@link addLeads}
+ * Adds the contacts of a part of a file that a credential imports. If the campaign sends to new leads, they are held
+ * until the end of the import, because the policy decides about the whole file as one action.
+ * @throws AppError not_found when the campaign was deleted; forbidden as {@link addLeads}
  */
 export async function addImportedLeads(
   tx: Tx,
@@ -256,7 +256,7 @@ export async function settleImportedLeads(
 ): Promise<ApprovalRow | undefined> {
   if ((await heldLeads(tx.org, campaignId, importId)).length === 0) return undefined;
   const campaign = await lockCampaign(tx, campaignId);
-  // Read again, because a person may have decided about them until the campaign was locked.
+  // Read again, because a person may have decided about the leads before the campaign was locked.
   const leadIds = await heldLeads(tx.org, campaignId, importId);
   const { apiKeyId = null, oauthGrantId = null } = requester;
   if (await isRequesterValid(tx, { api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }))
@@ -276,7 +276,7 @@ async function heldLeads(org: OrgScope, campaignId: string, importId: string): P
   return rows.map(({ id }) => id);
 }
 
-/** Starts a locked campaign again that was completed, because it has leads that it may send to. A refusal is written to its activity log. */
+/** Restarts a completed, locked campaign because it has leads to send to. A refusal is written to its activity log. */
 export async function restartForLeads(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (campaign.status !== 'completed') return;
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });

@@ -39,9 +39,9 @@ const NOBODY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns true for an identifier that names nobody. Examples are a word or number for an unknown id (`undefined`,
- * `[object Object]`, `0`, the zero UUID), an unfilled template, or a text without letters and digits. Events with such
- * an identifier belong to different people.
+ * Returns true for a placeholder that identifies no person. Examples are a word or number for an unknown id
+ * (`undefined`, `[object Object]`, `0`, the zero UUID), an unfilled template, or a text without letters and digits.
+ * Events with such an identifier belong to different people.
  */
 export function isPlaceholderId(identifier: string): boolean {
   const bare = identifier

@@ -21,7 +21,8 @@ interface EventReport {
   email?: string | undefined;
   contactId?: string | undefined;
   /**
-   * Further identifiers of the same person, which are linked. If one is given, the email may belong to no contact.
+   * Further identifiers of the same person, which are linked. If another identifier is given, the email need not belong
+   * to a contact.
    */
   userId?: string | undefined;
   anonymousId?: string | undefined;
@@ -46,12 +47,12 @@ interface PublishedEvent {
 }
 
 /**
- * Stores a product event and resumes the contact's waits for it (POST /events). The event and every settled wait commit
- * together, so the answer lists exactly the resumed ones. A wait matches if it is open and the event occurred after the
- * contact entered it and before its deadline. The engine then completes the step. A wait that opens later finds the event
- * by itself (`domain/sending/enrollment/wait.ts`). A person without a contact has no waits.
+ * Stores a product event and resumes the contact's waits for it (POST /events). The event and all settled waits commit
+ * together, so the answer lists exactly the resumed waits. A wait matches if it is open and the event occurred after
+ * the contact entered it and before its deadline. The engine then completes the step. A wait that begins later finds
+ * the event itself (`domain/sending/enrollment/wait.ts`). A person without a contact has no waits.
  * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored, and for a future event,
- * which would distort reports until its time
+ * which would distort reports until that time
  */
 export async function publishEvent(ctx: Ctx, report: EventReport): Promise<PublishedEvent> {
   refuseProblems(eventProblems(report, ctx.clock.now()));
@@ -95,8 +96,8 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
 }
 
 /**
- * Returns the identifier by which the event named its person: contact, email, user_id or anonymous_id. It explains an
- * attribution.
+ * Returns the identifier by which the event named its person: contact, email, user_id or anonymous_id. The record
+ * explains an attribution.
  */
 async function namedBy(tx: Tx, report: EventReport, contactId: string | null): Promise<string> {
   if (report.contactId) return 'contact';
@@ -109,7 +110,9 @@ async function namedBy(tx: Tx, report: EventReport, contactId: string | null): P
   return own.length > 0 ? 'email' : linked;
 }
 
-/** Locks waits in one order, so that concurrent events cannot deadlock. Skips waits that were settled meanwhile. */
+/**
+ * Locks waits in one order, so that concurrent events cannot deadlock. Skips waits that were settled in the meantime.
+ */
 function resumeWaits(
   tx: Tx,
   event: ProductEventRow,

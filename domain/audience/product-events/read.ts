@@ -11,14 +11,14 @@ interface EventFilter {
   name?: string | undefined;
   email?: string | undefined;
   contactId?: string | undefined;
-  /** Only events received after this moment. */
+  /** Only events received after this time. */
   since?: Date | undefined;
 }
 
 /**
  * Lists product events, latest received first (GET /events). An address selects the events of its contact, or else of
- * the person known by it; an unknown one gives an empty page. Every combination of filters has an index, so every page
- * costs the same.
+ * the person known by it; an unknown address gives an empty page. Every combination of filters has an index, so every
+ * page costs the same.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageRequest): Promise<Page<ProductEventRow>> {

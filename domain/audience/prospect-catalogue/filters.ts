@@ -79,7 +79,7 @@ const NARROWING = [
   ['min_employees', 'max_employees'],
 ] as const;
 /**
- * Number of these filters from which hardly any row matches. Each alone usually keeps a tenth of the rows or fewer.
+ * Number of these filters from which hardly any row matches. Each of them usually keeps a tenth of the rows or fewer.
  */
 const MANY = 4;
 

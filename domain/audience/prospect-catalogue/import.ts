@@ -16,11 +16,11 @@ export const MAX_SELECTED = 100;
 
 /** Result of importing the selected people. */
 interface CatalogueImport {
-  /** Each distinct contact once, in the order of the selection. */
+  /** Distinct contacts in the order of the selection. */
   contacts: ContactView[];
   /** Ids of contacts that existed before. */
   existingIds: string[];
-  /** Ids of contacts whose address is suppressed. They are stored unsubscribed. */
+  /** Ids of contacts whose address is suppressed. Such contacts are stored as not subscribed. */
   suppressedIds: string[];
 }
 
@@ -62,7 +62,7 @@ function refusal(code: 'invalid_selection' | 'b2b_email_required', problems: Pro
 }
 
 /**
- * Creates contacts from people of the catalogue, in no campaign. A known contact keeps its values and gets missing
+ * Creates contacts from people of the catalogue, in no campaign. A known contact keeps its values and gets only missing
  * ones. Two people with one address become one contact. Addresses without a verdict are scheduled for verification; the
  * catalogue's own status is stored as the custom field `source_email_status`.
  * @throws AppError invalid_selection for contacts with too many custom fields

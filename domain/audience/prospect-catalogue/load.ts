@@ -10,7 +10,7 @@ import { COMPANY_COLUMNS, PERSON_COLUMNS, readRecord } from './records.ts';
 export interface LoadOptions {
   /** URL of the catalogue database, with the role that owns it. */
   url: string;
-  /** Role that searches, if it is a different one. It is granted read access. */
+  /** Database role for searches, if different from the loading role. The role gets read access. */
   reader?: string | undefined;
   file: string;
   /** Defaults to the format of the file name's extension. */
@@ -32,7 +32,7 @@ export interface LoadReport extends LoadProgress {
   indexedAfter: boolean;
 }
 
-/** Thrown when the file as a whole is no catalogue file. */
+/** Thrown when the file is no catalogue file. */
 export class CatalogueFileError extends Error {
   override readonly name = 'CatalogueFileError';
 }
@@ -41,8 +41,9 @@ const CHUNK_LINES = 50_000;
 const FINGERPRINT_BYTES = 1024 * 1024;
 
 /**
- * Loads a file into the catalogue. Rows are stored by id; the later of two wins. Faulty lines are skipped and reported.
- * A load that was killed resumes after its last stored chunk when it gets the same file again.
+ * Loads a file into the catalogue. Rows are stored by id; the later of two rows with one id wins. Faulty lines are
+ * skipped and reported. A load that was interrupted resumes after its last stored chunk when it gets the same file
+ * again.
  * @throws CatalogueFileError for a file of another format, CatalogueBusy while another process loads
  */
 export async function loadCatalogue(options: LoadOptions): Promise<LoadReport> {
@@ -67,8 +68,9 @@ export async function loadCatalogue(options: LoadOptions): Promise<LoadReport> {
 }
 
 /**
- * Creates indexes that the catalogue lacks, for example after an upgrade. Searches stay possible, but slow, meanwhile.
- * After an interruption, a new call resumes with the unfinished index. Returns the names of the created indexes.
+ * Creates indexes that the catalogue lacks, for example after an upgrade. Searches stay possible in the meantime, but
+ * are slow. After an interruption, a new call resumes with the unfinished index. Returns the names of the created
+ * indexes.
  * @throws CatalogueBusy while another process writes
  */
 export async function indexCatalogue(

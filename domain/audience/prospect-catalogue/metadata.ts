@@ -15,7 +15,7 @@ interface CatalogueMetadata {
   countries: CatalogueFacet[];
   seniorities: CatalogueFacet[];
   departments: CatalogueFacet[];
-  /** Owner and period of the data; empty if the load did not name them. */
+  /** Source and period of the data; empty if the load did not name them. */
   source: string;
   source_period: string;
 }
@@ -38,6 +38,6 @@ export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {
     );
     return metadata!;
   };
-  // Without a catalogue the cache is not used, so that the error is reported.
+  // Without a catalogue the cache is bypassed, so that the error is reported.
   return ctx.catalogue ? ctx.cache.remember(`catalogue/${which}`, () => CACHE_MS, ask) : ask();
 }

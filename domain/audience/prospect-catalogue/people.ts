@@ -68,7 +68,7 @@ export async function searchCataloguePeople(
   return { rows: await withCompanies(ctx, people), nextCursor };
 }
 
-/** Returns the people with these ids, in the order of the ids. Unknown ones are omitted. */
+/** Returns the people with these ids, in the order of the ids. Unknown ids are omitted. */
 export async function cataloguePeople(ctx: Ctx, ids: readonly string[]): Promise<CataloguePerson[]> {
   const rows = await queryCatalogue<PersonRow>(
     ctx,

@@ -48,13 +48,14 @@ interface OrderedSearch {
   lookup: readonly string[];
   /**
    * Equality conditions on the leading columns of an order's index, by column. The walk reads only rows that satisfy
-   * them.
+   * these conditions.
    */
   fixed: Readonly<Record<string, string>>;
   /** True if only few rows can match, so that a walk would be useless. */
   isRare: boolean;
   /**
-   * True if so many filters apply besides `fixed` that a long walk would hardly find a row, and the indexes find few.
+   * True if so many filters apply besides `fixed` that a long walk would find hardly any row, and the indexes find few
+   * rows.
    */
   isNarrow: boolean;
   /** Position after which the page starts, in the columns of the order. */
@@ -101,8 +102,8 @@ export async function searchInOrder<Row>(
     );
     if (walked.length === limit) return walked;
   }
-  // A walk that reached the end of its range has seen every match. PostgreSQL checks this first, by an index, and then
-  // does nothing more. The whole table is longer than a walk.
+  // A walk that reached the end of its range has seen every match. PostgreSQL checks this first by an index, and stops
+  // if it fails. The whole table is longer than a walk.
   const isCut =
     isRare || Object.keys(fixed).length === 0 ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
   // `offset 0` hides the order from the planner, which would otherwise walk along it.

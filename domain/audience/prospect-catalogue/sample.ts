@@ -1,8 +1,8 @@
 import { sha256 } from '../../../lib/crypto.ts';
 
 /*
- * Fictitious people and companies, for demonstrations and benchmarks. The same numbers give the same data. Domains end
- * in .example, which nobody can register.
+ * Fictitious people and companies, for demonstrations and benchmarks. Equal arguments give equal data. Domains end in
+ * .example, which nobody can register.
  */
 
 const FIRST =

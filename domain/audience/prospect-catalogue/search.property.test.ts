@@ -152,7 +152,7 @@ function personFits(record: Person, companies: Map<string, Company>, asked: Peop
   );
 }
 
-/** Returns the filters as the schema of the routes passes them on. */
+/** Returns the filters in the form in which the routes' schema passes them on. */
 const asSent = <F extends object>(filters: F): F =>
   Object.fromEntries(
     Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? plain(value) : value]),

@@ -16,8 +16,7 @@ import { customField, SEGMENT_FIELDS, type SegmentField } from '../../directory/
 export type { SegmentCondition, SegmentRow } from '../../../db/models/segment.ts';
 
 /**
- * Number of the newest contacts whose custom fields are listed. Reading all contacts of a large workspace would be
- * slow.
+ * Number of newest contacts whose custom fields are listed. Reading all contacts of a large workspace would be slow.
  */
 const SAMPLED_CONTACTS = 2000;
 
@@ -114,8 +113,8 @@ const NAMING: Readonly<Record<string, Message>> = {
 };
 
 /**
- * Lists conditions with unknown ids. Categories are locked until the transaction ends; one deleted concurrently counts
- * as unknown. A deleted campaign is allowed, because it may have mailed contacts.
+ * Lists conditions with unknown ids. Categories are locked until the transaction ends; a concurrently deleted category
+ * counts as unknown. A deleted campaign is allowed, because it may have mailed contacts.
  */
 async function unknownNames(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<Problem[]> {
   const idsOf = (name: string) => conditions.flatMap(({ field, values }) => (field === name ? values : []));

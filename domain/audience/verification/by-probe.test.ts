@@ -67,7 +67,7 @@ test('a real server: there, not there, taking everything, full, putting off, and
   t.deepEqual(await found('bob@grey.example'), ['unknown', 'greylisted', false]);
   t.deepEqual(await found('ann@grey.example'), ['unknown', 'takes_mail', false]);
   t.deepEqual(await found('bob@blocked.example'), ['unknown', 'probe_refused', false]);
-  // The records already decide about this address, so no server is asked.
+  // The records already decide about this address, so no server is queried.
   t.deepEqual(await found('info@real.example'), ['risky', 'role_address', false]);
   t.deepEqual([...seen.from], [FROM]);
   t.deepEqual([...seen.names], ['probe.ours.example']);
@@ -75,7 +75,7 @@ test('a real server: there, not there, taking everything, full, putting off, and
   const strangers = seen.to.filter((address) => !/^(ann|bob)@/.test(address));
   t.is(new Set(strangers.map((address) => address.split('@')[0])).size, 7, 'another random one for each');
   t.false(seen.to.includes('info@real.example'));
-  // Without the setting, no server is asked.
+  // Without the setting, no server is queried.
   const { EMAIL_VERIFICATION_PROBE_FROM: _from, ...plain } = deps.config;
   const off = { ...deps, config: plain } as Deps;
   t.like(await addressChecker(off)!(off, 'bob@real.example'), { reason: 'takes_mail' });
@@ -135,7 +135,7 @@ test('the second exchanger is asked where the first cannot be reached; one has t
   let peak = 0;
   let asked = 0;
   let meet = (): void => {};
-  // Long enough for a third session to arrive, if it were allowed.
+  // Long enough for a third session to arrive if the limit failed.
   const met = new Promise<void>((resolve) => (meet = resolve)).then(() => sleep(200));
   const server = await startScriptedSmtp({
     move: (moment, line) => {
@@ -153,7 +153,7 @@ test('the second exchanger is asked where the first cannot be reached; one has t
   });
   t.teardown(() => server.stop());
   const config = settings(server.port);
-  // Nothing listens at this address.
+  // No server listens at this address.
   t.like(await checkByProbe({ config, dns: at('127.0.0.2', 'localhost') }, 'ann@b.example'), { status: 'valid' });
   const verdicts = await Promise.all(
     Array.from({ length: 8 }, (_, index) => checkByProbe({ config, dns: at('localhost') }, `ann${index}@b.example`)),

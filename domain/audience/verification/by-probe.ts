@@ -10,7 +10,7 @@ import type { Verdict } from './verdict.ts';
 /** Maximum time (ms) of one SMTP session, and of waiting for a free session at a server. */
 const CONVERSATION_MS = 12_000;
 const WAIT_MS = 10_000;
-/** Maximum concurrent sessions of a process with one mail exchanger. More look like an attack. */
+/** Maximum concurrent sessions of a process with one mail exchanger. More recipients look like an attack. */
 const PER_EXCHANGER = 2;
 /** Maximum concurrent sessions of a process. Half of them may be with exchangers that have not answered yet. */
 const AT_ONCE = 20;
@@ -36,9 +36,9 @@ const verdict = (status: Verdict['status'], reason: string, isCatchAll = false):
 });
 
 /**
- * Asks a domain's mail server if it would accept mail for the address, and for a random address of the same domain. A
- * server that accepts both accepts everything, so nothing is learned about the address. Temporary refusals, and
- * refusals for the server's own reasons, are no verdict either. No mail is sent.
+ * Asks a domain's mail server whether it would accept mail for the address, and for a random address of the same
+ * domain. A server that accepts both accepts every address, so the result shows nothing about the address. Temporary
+ * refusals, and refusals for the server's own reasons, are no verdict either. No mail is sent.
  * @returns `later` when no exchanger could be reached
  */
 export async function checkByProbe(
@@ -68,7 +68,7 @@ export async function checkByProbe(
   return 'later';
 }
 
-/** Judges the replies for the address and for the random address. */
+/** Evaluates the replies for the address and for the random address. */
 function verdictOf([address, nobody]: readonly ProbeReply[]): Verdict {
   if (!address || (address.code >= 400 && address.code < 500)) return verdict('unknown', 'greylisted');
   if (address.code >= 500) return refused(address);

@@ -4,7 +4,7 @@ import { checkByRecords, ACCEPTS_MAIL } from './by-records.ts';
 import type { Verdict } from './verdict.ts';
 import { checkByZeroBounce } from './zerobounce.ts';
 
-/** Checks one address. Never throws. `later`: no answer; the check must be repeated later. */
+/** Checks one address. Never throws. `later`: no result; the check must be repeated. */
 export type AddressChecker = (deps: Deps, email: string) => Promise<Verdict | 'later'>;
 
 const CHECKERS: Record<Exclude<Deps['config']['EMAIL_VERIFICATION'], 'off'>, AddressChecker> = {

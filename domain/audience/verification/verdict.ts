@@ -1,4 +1,4 @@
-/** Result of checking an address. `unknown`: checked, without evidence for or against it. */
+/** Result of checking an address. `unknown`: checked, without evidence of either. */
 export interface Verdict {
   status: 'valid' | 'risky' | 'invalid' | 'unknown';
   /** Short reason in lower case. */

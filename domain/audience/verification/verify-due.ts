@@ -13,8 +13,8 @@ const CLAIM_MS = 10 * 60_000;
 const RETRY_BASE_MS = 5 * 60_000;
 const RETRY_CAP_MS = 24 * 3_600_000;
 /**
- * Maximum attempts without a verdict, including failed checks. After that the address counts as checked and stays
- * unknown.
+ * Maximum attempts without a verdict, including failed checks. After the last attempt the address counts as checked and
+ * stays unknown.
  */
 const MAX_ATTEMPTS = 8;
 /** Duration (ms) of one sweep; the next one continues. */
@@ -46,7 +46,7 @@ export async function verifyDueAddresses(deps: Deps): Promise<number> {
   }
 }
 
-/** Claims the next addresses: no other worker gets them within {@link CLAIM_MS}. */
+/** Claims the next addresses, so that no other worker gets them within {@link CLAIM_MS}. */
 function claimDue({ db, clock }: Deps): Promise<Due[]> {
   const now = clock.now();
   return across(db, 'maintenance').sql<Due>(
@@ -77,7 +77,7 @@ async function verify(deps: Deps, check: AddressChecker, due: Due): Promise<bool
   }
 }
 
-/** Schedules another check of an address. After the last attempt the address stays unknown for this reason. */
+/** Schedules another check of an address. After the last attempt the address stays unknown with this reason. */
 async function postponeCheck(deps: Deps, due: Due, reason: string): Promise<boolean> {
   if (due.attempts === MAX_ATTEMPTS) return settle(deps, due, { status: 'unknown', reason, isCatchAll: false });
   const waitMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** (due.attempts - 1));

@@ -50,7 +50,7 @@ async function step(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> 
   }
 }
 
-/** Repeats the step that needed a person, who may have acted since. Some causes cannot be checked from here. */
+/** Repeats the step that needed a person, who may have acted since. Some causes cannot be checked by Heron. */
 async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   switch (cycle.renewal.error?.code) {
     case 'renewal_payment_required':
@@ -117,7 +117,7 @@ async function markLapsed(tx: Tx, { domain }: Cycle): Promise<void> {
  * Ends the cycle of a domain that is lost. Refunds a payment for its renewal, and ends orders without any other domain.
  */
 async function endLostCycle(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
-  // Closes the checkout page, so that nobody can pay any more. A payment made just before still counts.
+  // Closes the checkout page, so that no further payment is possible. A payment made just before still counts.
   if (renewal.payment_id && (await expireCheckout(ctx, renewal.payment_id)) === 'open')
     return recheckLater(ctx, { domain, renewal }, 'a payment is under way', 60_000);
   const isGone = await transact(ctx, async (tx) => {

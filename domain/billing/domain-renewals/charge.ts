@@ -13,7 +13,7 @@ import { recheckLater, orderInUse, type Cycle } from './cycle.ts';
 import { requireAction } from './move.ts';
 import { recordRenewalPaid } from './paid.ts';
 
-/** Time (ms) until a payment provider that does not answer is asked again. */
+/** Time (ms) until a payment provider that did not answer is called again. */
 const RETRY_MS = 10 * MINUTE_MS;
 
 /**
@@ -60,7 +60,7 @@ async function methodOfOrder(ctx: Ctx, { domain }: Cycle) {
   return order?.payment_id ? savedMethod(ctx, await readPayment(ctx, order.payment_id)) : null;
 }
 
-/** Marks the payment as failed after a refused charge. From now on a person must pay on a checkout page. */
+/** Marks the payment as failed after a refused charge. From then on a person must pay on a checkout page. */
 async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: string): Promise<undefined> {
   await transact(ctx, async (tx) => {
     await movePayment(tx, payment.id, ['open'], 'failed', { reason: 'charge_refused' });
@@ -69,8 +69,8 @@ async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: 
 }
 
 /**
- * Keeps a checkout page available on which a person can pay a cycle, as long as the registration lasts. An expired page
- * is replaced.
+ * Keeps a checkout page open on which a person can pay for a cycle, until the registration ends. An expired page is
+ * replaced.
  * @returns undefined when the cycle has advanced
  */
 export async function keepCheckoutOpen(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {

@@ -7,7 +7,7 @@ import type { RenewalCode, RenewalRow, RenewalState } from './states.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** Columns changed by a transition in addition to the state. Missing ones stay unchanged. */
+/** Columns changed by a transition in addition to the state. Absent fields stay unchanged. */
 type RenewalChange = Partial<
   Pick<RenewalRow, 'cost_cents' | 'processing_cents' | 'amount_cents' | 'currency' | 'payment_id' | 'renewed_at'>
 >;
@@ -15,7 +15,7 @@ type RenewalChange = Partial<
 /**
  * Moves a cycle to another state if its state is one of `from`, with its event and audit row. One conditional UPDATE
  * decides between concurrent transitions.
- * @returns the cycle as it is now; undefined if it was in none of these states
+ * @returns the updated cycle; undefined if its state is none of these
  */
 export async function moveRenewal(
   tx: Tx,
@@ -38,8 +38,8 @@ export async function moveRenewal(
 }
 
 /**
- * Records that a cycle needs a person, with the code and the fix: in the list of renewals, as a dead letter and by an
- * event. A cycle that already needs a person for the same reason stays unchanged.
+ * Records that a cycle needs a person, with code and fix: in the list of renewals, as a dead letter and by an event. A
+ * cycle that already needs a person for the same reason stays unchanged.
  * @param code refused by the provider: its own code, for operators
  */
 export async function requireAction(

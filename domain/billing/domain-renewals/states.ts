@@ -1,7 +1,7 @@
 import type { Row } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 
-/** One cycle of a managed domain: the registration that ends, and its renewal. */
+/** One renewal cycle of a managed domain: the ending registration and its renewal. */
 export type RenewalRow = Row<'domain_renewals'>;
 export type RenewalState = RenewalRow['state'];
 export type ManagedDomain = Row<'managed_domains'>;
@@ -19,8 +19,8 @@ export const OPEN_RENEWAL = ['scheduled', 'charging', 'renewing', 'requires_acti
 /** Time (ms) before the end of the registration at which the renewal starts. */
 export const RENEW_AHEAD_MS = 30 * DAY_MS;
 /**
- * Time (ms) after the end of the registration in which it can still be renewed. Registrars keep a domain for its holder
- * for about this long.
+ * Time (ms) after the end of the registration during which renewal is still possible. Registrars keep a domain for its
+ * holder for about this long.
  */
 export const GRACE_MS = 30 * DAY_MS;
 /** Interval (ms) at which a waiting renewal is checked. */
@@ -29,7 +29,8 @@ export const RECHECK_MS = DAY_MS;
 export const UNANSWERED_AFTER_MS = 3 * DAY_MS;
 
 /**
- * Returns the charge for a renewal, in cents: the cost, plus a percentage of it and a fixed amount for the processing.
+ * Returns the charge for a renewal, in cents: the cost plus the processing fee (a percentage of the cost and a fixed
+ * amount).
  */
 export function priceOf(
   costCents: number,

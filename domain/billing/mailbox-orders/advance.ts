@@ -65,7 +65,7 @@ async function awaitPayment(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   return { kind: 'wait', state, until: payBy.getTime(), where: 'waiting for the payment' };
 }
 
-/** Returns what must still be undone of an ended order: the checkout, its steps in reverse, the subscription. */
+/** Returns the next part of an ended order to undo: the checkout, its steps in reverse, the subscription. */
 async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const { state } = order;
   const payment = order.payment_id
@@ -88,8 +88,8 @@ async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
 }
 
 /**
- * Returns true for a step whose call may have had an effect. A refused call had none, unless an earlier attempt was not
- * answered: then only a confirmed undo proves that nothing is left.
+ * Returns true for a step whose call may have had an effect. A refused call had no effect, unless an earlier attempt
+ * got no answer: then only a confirmed undo proves that.
  */
 function needsUndo({ state, attempts }: StepRow): boolean {
   return state === 'running' || state === 'done' || state === 'compensating' || (state === 'failed' && attempts > 1);

@@ -16,14 +16,14 @@ export interface Books {
   needsPerson: number;
   /** Payments for orders and renewals in progress; 0 once all have ended. */
   underWay: number;
-  /** Orders and renewals whose money is in none of these categories. Should always be empty. */
+  /** Ids of orders and renewals whose money is in none of these categories. Should always be empty. */
   unexplained: string[];
 }
 
 /**
- * Reads the books of all orders and renewals, by currency. Money taken equals the sum of ready orders, renewed domains,
- * refunds, payments that need a person, and payments in progress. Each payment belongs to exactly one category; one
- * without a category is an error, and its order or renewal is named.
+ * Reads the accounts of all orders and renewals, by currency. Money taken equals the sum of ready orders, renewed
+ * domains, refunds, payments that need a person, and payments in progress. Each payment belongs to exactly one
+ * category. A payment without a category is an error, and its order or renewal is listed.
  */
 export async function readBooks(db: Db): Promise<Books[]> {
   return across(db, 'operator').sql<Books>(

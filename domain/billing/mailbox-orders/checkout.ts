@@ -21,10 +21,10 @@ export async function openOrderCheckout(ctx: Ctx, orderId: string): Promise<void
 }
 
 /**
- * Closes the checkout page of an order, so that nobody can pay any more. An order past its payment deadline then fails.
- * A payment made at the last moment is decided by its webhook: it was in time, or it is refunded because the order has
+ * Closes the checkout page of an order, so that no further payment is possible. An order past its payment deadline then
+ * fails. A payment made at the last moment is decided by its webhook: it is accepted, or refunded because the order has
  * ended. Also ends the subscription of an ended order, so that no further month is charged.
- * @returns false while the payment provider has yet to report a payment that was made
+ * @returns false while the payment provider has not yet reported a payment that was made
  */
 export async function closeOrderCheckout(ctx: Ctx, orderId: string): Promise<boolean> {
   const order = await readPaid(ctx, orderId);

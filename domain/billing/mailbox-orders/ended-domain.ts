@@ -22,7 +22,7 @@ export async function failOrdersWithoutDomain(tx: Tx, domain: string): Promise<v
     });
 }
 
-/** SQL condition: the workspace's last registration of the domain has ended, and so has its renewal. */
+/** SQL condition: the workspace's last registration of the domain has ended without a possible renewal. */
 function hasEndedSql(domain: string): string {
   return `exists (
     select from managed_domains d join domain_renewals r on r.domain_id = d.id and r.expires_at = d.expires_at and r.state = 'ended'

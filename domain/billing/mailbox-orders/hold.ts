@@ -15,8 +15,8 @@ interface Held {
 }
 
 /**
- * Holds and releases the mailboxes of a locked order according to the database. All are held while a month of the order
- * is unpaid; those on a lapsed domain are held until it is renewed. Safe to call after any change of either.
+ * Holds and releases the mailboxes of a locked order according to the database. All mailboxes are held while a month of
+ * the order is unpaid; those on a lapsed domain are held until it is renewed. Safe to call after any change of either.
  */
 export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
   const rows = await tx.org.sql<Held>(
@@ -37,9 +37,8 @@ export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
 }
 
 /**
- * Holds or releases the mailboxes on a domain that has lapsed or was renewed, in the same transaction as that change.
- * Locks the orders on the domain first, so that a concurrent payment is applied before or after, with the other change
- * visible.
+ * Holds or releases the mailboxes on a domain that has lapsed or was renewed, in the transaction of that change. Locks
+ * the orders on the domain first, so that a concurrent payment is applied either before or after and sees the change.
  */
 export async function settleHoldsOfDomain(tx: Tx, domain: string): Promise<void> {
   for (const orderId of await lockOrdersOn(tx, domain)) await settleHolds(tx, orderId);

@@ -146,7 +146,7 @@ async function request<Name extends Operation>(
   body: Record<string, unknown>,
   key: StepKey | undefined,
 ): Promise<z.output<(typeof ANSWERS)[Name]>> {
-  // The signature covers operation and key, so a recorded request cannot be reused for anything else.
+  // The signature covers operation and key, so a recorded request cannot be reused for another one.
   const raw = JSON.stringify({ operation, ...(key ? { idempotency_key: key } : {}), ...body });
   const response = await egress
     .request({
@@ -183,7 +183,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Parses a refusal. Its code and message come from outside, so unusual characters are removed. */
+/** Parses a refusal. Code and message are foreign input, so unusual characters are removed. */
 function refusal(answer: unknown, status: number): ProviderRefusal {
   const error = z.object({ error: z.object({ code: z.string(), message: z.string() }) }).safeParse(answer);
   const { code = `http_${status}`, message = 'refused' } = error.data?.error ?? {};

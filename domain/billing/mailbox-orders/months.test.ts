@@ -69,7 +69,7 @@ async function readyOrder(desk: OrderDesk, body?: Record<string, unknown>) {
   };
 }
 
-/** Asserts that the books balance and equal Stripe's balance. */
+/** Asserts that Heron's accounts balance and equal Stripe's balance. */
 async function assertBooks(t: ExecutionContext, expected: Record<string, number>): Promise<void> {
   const [books] = await readBooks(orders.world.deps.db);
   t.true(isBalanced(books!), JSON.stringify(books));
@@ -106,7 +106,7 @@ test.serial(
     t.regex(shown.error.fix, /Pay the invoice/);
     t.deepEqual(await said(), ['sender_held']);
 
-    // Neither a person nor another refusal ends the hold. A hold of reading exists in addition.
+    // The hold ends neither by a person nor by another refusal. A hold of reading exists in addition.
     await desk.call('PATCH', `/emails/${mailbox}`, { status: 'active' });
     await transact(desk.ctx, (tx) =>
       holdMailbox(tx, mailbox!, { code: 'server_refused', reason: externalText('busy'), until: clock.now() }),
@@ -234,7 +234,7 @@ test.serial(
     const body = await read(desk, `/emails/${(await first.mailboxes())[0]}`);
     t.regex(body.hold.fix, /checkout_url within 30 days/);
 
-    // The order is unpaid as well. Paying the month leaves the hold of the domain.
+    // The order is unpaid as well. Paying the month does not end the hold of the domain.
     const invoice = await first.month(false);
     t.deepEqual(await first.holds(), ['order_unpaid', 'order_unpaid']);
     await first.month(true, invoice);

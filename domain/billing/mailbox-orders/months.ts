@@ -31,8 +31,8 @@ export async function recordOrderMonthPaid(tx: Tx, orderId: string, month: Month
 }
 
 /**
- * Records that a later month of an order was not paid, and holds its mailboxes until it is. News that arrive after the
- * payment's change nothing.
+ * Records that a later month of an order is unpaid, and holds its mailboxes until the payment. A report that arrives
+ * after the payment changes nothing.
  * @returns the result, as a code
  */
 export async function recordOrderMonthFailed(tx: Tx, orderId: string, month: Month): Promise<string> {
@@ -81,7 +81,7 @@ export async function refundUndelivered(tx: Tx, order: OrderRow, reason: string)
   for (const { id } of payments) await requestRefund(tx, id, reason);
 }
 
-/** Returns true if none of the domains of an order's mailboxes is registered any more. */
+/** Returns true if no domain of the order's mailboxes is still registered. */
 async function hasNoDomain(tx: Tx, orderId: string): Promise<boolean> {
   const [row] = await tx.org.sql<{ lapsed: boolean | null }>(
     `select bool_and(${isLapsed('m.domain')}) as lapsed from order_mailboxes m where m.organization_id = :org and m.order_id = :order`,

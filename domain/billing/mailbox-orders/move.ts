@@ -25,7 +25,7 @@ const MOMENT: Partial<Record<OrderState, string>> = {
  * Moves an order to another state if its state is one of `from`, with its domain event and audit row. One conditional
  * UPDATE decides between concurrent transitions. A failed or cancelled order stays in progress until its steps are
  * undone.
- * @returns the order as it is now; undefined if it was in none of these states
+ * @returns the updated order; undefined if its state is none of these
  */
 export async function moveOrder(
   tx: Tx,

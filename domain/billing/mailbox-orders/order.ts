@@ -29,8 +29,8 @@ type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
 
 /**
  * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend; a
- * key or application may spend within its policy. Otherwise the order waits for a person, whose approval creates it;
- * the same quote then returns the order. A quote is valid for 15 minutes, and as long as a person may decide on it.
+ * key or application may spend within its policy. Otherwise the order waits for a person, whose approval creates it.
+ * The same quote then returns that order. A quote is valid for 15 minutes, and as long as a person may decide on it.
  * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed,
  * mailbox_allowance_reached, forbidden; conflict when another order has taken an address of the quote
  */
@@ -77,7 +77,7 @@ export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
     await assertRoom(tx.org, quote.count);
     await createOrder(config, tx, quote, requesterOf(approval, tx.actor));
   },
-  // The quote stays unchanged: the requester may ask again while it is valid.
+  // The quote stays unchanged: the requester may order again while it is valid.
   refused: async () => {},
 };
 

@@ -10,8 +10,8 @@ import { message } from '../../../messages/index.ts';
 /**
  * Records that an order was paid, within the transaction that records the payment. One conditional UPDATE decides
  * between the payment, its deadline and a cancellation. The order's workflow is signalled, never started; `reconcile`
- * starts a lost one.
- * @returns `too_late` if the order did not wait for this payment, which is then refunded
+ * starts a missing one.
+ * @returns `too_late` if the order did not wait for this payment; the payment is then refunded
  */
 export async function recordOrderPaid(tx: Tx, orderId: string, paymentId: string): Promise<'paid' | 'too_late'> {
   const order = await tx.org.table('mailbox_orders').where({ id: orderId, payment_id: paymentId }).first('id');
@@ -24,9 +24,9 @@ export async function recordOrderPaid(tx: Tx, orderId: string, paymentId: string
 }
 
 /**
- * Records that the payment of an order failed. An unpaid order fails. Active mailboxes are held if they are no longer
- * paid, and retired if the subscription has ended. Nothing is refunded then, because the paid time was used.
- * @returns false when there was nothing to record
+ * Records that the payment of an order failed. An unpaid order fails. Active mailboxes are held if they are unpaid, and
+ * retired if the subscription has ended. In the second case nothing is refunded, because the paid time was used.
+ * @returns false if no change was recorded
  */
 export async function recordOrderPaymentFailed(
   tx: Tx,

@@ -22,8 +22,8 @@ export type StepOutcome = { outcome: 'done' | 'skipped' | 'failed' } | { outcome
 
 /**
  * Performs one step of an order at the provider, unless the order has ended. The state `running` is committed before
- * the call, so that the call is undone if the order fails, even if no answer arrives. Every attempt uses the step's
- * idempotency key, and waits for a call that another attempt may have under way. A refusal, or no answer for
+ * the call, so that the call is undone if the order fails, even without an answer. Every attempt uses the step's
+ * idempotency key, and waits for another attempt's call in progress. A refusal, or no answer for
  * PROVISIONING_GIVE_UP_MS, fails the order.
  */
 export async function performOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
@@ -103,8 +103,8 @@ async function call(ctx: Ctx, order: OrderRow, key: string): Promise<(tx: Tx) =>
 }
 
 /**
- * Stores that a step was done. Changes nothing if the step was undone during a slow attempt; the undo has then informed
- * the provider.
+ * Stores that a step was done. Changes nothing if the step was undone during a slow attempt, because the undo has
+ * informed the provider.
  */
 async function finish(tx: Tx, orderId: string, step: string, ref: string | null, detail: string): Promise<boolean> {
   const done = await tx.org

@@ -97,7 +97,10 @@ interface ProvidedService {
   password: string;
 }
 
-/** Thrown when the provider refuses permanently: a repetition gives the same answer. Nothing was done. */
+/**
+ * Thrown when the provider refuses permanently: a repetition gives the same answer. The provider has performed no
+ * action.
+ */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
   /** The provider's own code, such as domain_unavailable; letters, digits and underscores. */

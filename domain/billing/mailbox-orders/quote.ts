@@ -38,7 +38,7 @@ interface QuoteFault extends Problem {
   code: ErrorCode;
 }
 
-/** The provider's answers about a request, before anything is stored. */
+/** The provider's answers about a request, before any data is stored. */
 interface PricedOrder {
   offer: Offer;
   domains: OrderedDomain[];
@@ -61,8 +61,8 @@ export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrd
 }
 
 /**
- * Lists problems of the well-formed fields of a quote request that has malformed fields too, so that one answer names
- * all. Empty if the provider cannot be asked: the malformed fields suffice for a refusal.
+ * Lists problems of the well-formed fields of a quote request that also has malformed fields, so that one answer lists
+ * all problems. Empty if the provider is unreachable: the malformed fields suffice for a refusal.
  */
 export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promise<Problem[]> {
   try {
@@ -102,7 +102,7 @@ async function queryProvider(
 }
 
 /**
- * Stores a quote at the prices of {@link priceOrder}, without buying anything. The addresses are chosen now, so that an
+ * Stores a quote at the prices of {@link priceOrder}, without any purchase. The addresses are chosen now, so that an
  * approver sees them.
  */
 export async function storeQuote(ctx: Ctx, input: QuoteInput, { offer, domains }: PricedOrder): Promise<QuoteRow> {
@@ -178,7 +178,7 @@ function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDom
   return { sound, faults };
 }
 
-/** Returns a domain directly under a public suffix, in lower case; null for anything else. */
+/** Returns a domain directly under a public suffix, in lower case; null for any other name. */
 function registrable(name: string): string | null {
   const host = name.trim().toLowerCase();
   const { domain, isIcann, hostname } = parseHost(host, { allowPrivateDomains: false });
@@ -202,7 +202,7 @@ function countFaults(count: number, domains: number, most: number): QuoteFault[]
   return faults;
 }
 
-/** Returns the domains that the workspace has from earlier orders. They are not registered again. */
+/** Returns the domains that the workspace has from earlier orders. Such domains are not registered again. */
 async function ownedDomains(org: OrgScope, domains: readonly string[]): Promise<Set<string>> {
   const rows = await org
     .table('managed_domains')

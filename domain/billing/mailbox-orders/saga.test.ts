@@ -35,7 +35,7 @@ async function leftOf(orderId: string): Promise<string[]> {
     ...alive.mailboxes.filter((one) => emails.includes(one)),
   ];
 }
-/** Places an order and pays it. */
+/** Places an order and pays for it. */
 async function paid(desk: OrderDesk, body?: Record<string, unknown>): Promise<string> {
   const id = await desk.place(body);
   await desk.pay(id);
@@ -163,7 +163,7 @@ test.serial(
   async (t) => {
     const desk = await openOrderDesk(orders);
     const id = await paid(desk);
-    // Each attempt to create the first mailbox is done, or still in flight, when the order is given up.
+    // Each attempt to create the first mailbox is finished, or still in progress, when the order is abandoned.
     orders.sandbox.behave({
       does: 'late',
       operation: 'mailboxes/create',
@@ -200,7 +200,7 @@ test.serial('cancelled in each state: what was made is undone, and what was paid
     await desk.drive(id, async (decision) => {
       if (done || decision.kind !== 'step' || !decision.step.startsWith(at)) return;
       done = true;
-      // Slow, so that the test can act while the step is at the provider.
+      // Slow, so that the test can act while the provider performs the step.
       const key = `${id}/${decision.step}`;
       orders.sandbox.behave({ does: 'slow', key, ms: 100 });
       const running = performOrderStep(desk.ctx, id, decision.step);

@@ -16,8 +16,8 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Undoes one step of a failed or cancelled order. A mailbox is removed from Heron and retired, a domain is returned;
- * DNS records and warmup end with them. The undo names the key of the original call, so it works even if that call was
- * never answered. After a refusal, or no answer for PROVISIONING_GIVE_UP_MS, the step needs a person, who is notified.
+ * DNS records and warmup end with them. The undo names the key of the original call, so it works even if that call got
+ * no answer. After a refusal, or no answer for PROVISIONING_GIVE_UP_MS, the step needs a person, who is notified.
  */
 export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
   const row = await transact(ctx, (tx) => begin(ctx, tx, orderId, step));
@@ -39,7 +39,7 @@ export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Pr
 
 /**
  * Retries the undo of an order's steps that need a person, at that person's request.
- * @returns false when there are none
+ * @returns false when none remain
  */
 export async function retryUndo(
   tx: Tx,
@@ -71,7 +71,10 @@ async function begin(ctx: Ctx, tx: Tx, orderId: string, step: string): Promise<S
   return row;
 }
 
-/** Removes a mailbox from Heron before it is retired. Does nothing if a person has already removed it. */
+/**
+ * Removes a mailbox from Heron before the provider retires it. Does nothing if a person has already removed the
+ * mailbox.
+ */
 async function disconnect(inside: Ctx, tx: Tx, orderId: string, position: number): Promise<void> {
   const row = await tx.org.table('order_mailboxes').where({ order_id: orderId, position }).first('mailbox_id');
   if (row?.mailbox_id) await removeMailbox(inside, row.mailbox_id);
@@ -134,7 +137,7 @@ async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
   }
 }
 
-/** Keeps the domain in the workspace, for the mailboxes of its other orders. */
+/** Keeps the domain in the workspace for the mailboxes of other orders. */
 async function keepDomain(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void> {
   await tx.org
     .table('order_steps')

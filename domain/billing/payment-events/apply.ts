@@ -14,7 +14,7 @@ import { message } from '../../../messages/index.ts';
 const UNPAID: readonly PaymentState[] = ['open', 'expired', 'failed'];
 
 /**
- * Applies a payment event, as far as it is still relevant. The payment is locked.
+ * Applies the still relevant part of a payment event. The payment is locked.
  * @returns the result, as a code
  */
 export async function applyPaymentEvent(tx: Tx, payment: PaymentRow, news: PaymentEvent): Promise<string> {
@@ -43,7 +43,7 @@ export async function applyPaymentEvent(tx: Tx, payment: PaymentRow, news: Payme
 
 /**
  * Records received money. If the subject waits for exactly this amount, the subject continues. Otherwise everything is
- * refunded: it came too late, or has another amount or currency.
+ * refunded: the payment is late, or has another amount or currency.
  */
 async function recordReceivedMoney(
   tx: Tx,
@@ -97,8 +97,7 @@ async function failPayment(tx: Tx, payment: PaymentRow, kind: 'expired' | 'faile
 }
 
 /**
- * Records a refund, requested by Heron or made by a person at the provider. In the second case its subject counts as
- * unpaid.
+ * Records a refund requested by Heron or by a person at the provider. In the second case its subject counts as unpaid.
  */
 async function recordRefund(tx: Tx, payment: PaymentRow, refundId: string | null): Promise<string> {
   if (payment.state === 'refunded') return 'ignored';
@@ -119,8 +118,8 @@ async function recordRefund(tx: Tx, payment: PaymentRow, refundId: string | null
 }
 
 /**
- * Returns true if news of a refund may belong to one that has since failed, because events arrive in any order. A
- * charge's event names no refund, so it is ignored after a failed refund; the refund's own event arrives as well.
+ * Returns true if a report of a refund may belong to a refund that has since failed, because events arrive in any
+ * order. A charge's event names no refund, so it is ignored after a failed refund; the refund's own event also arrives.
  */
 function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean {
   const hasFailed = payment.error?.code === 'refund_refused';
@@ -128,7 +127,7 @@ function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean
   return hasFailed && refundId === payment.provider_refund_id;
 }
 
-/** Records a failed refund, which can happen even after the refund was reported as done. */
+/** Records a failed refund, which can happen even after the refund was reported as completed. */
 async function failRefund(
   tx: Tx,
   payment: PaymentRow,

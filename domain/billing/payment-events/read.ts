@@ -52,7 +52,7 @@ export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
       return { about: ofSession(event.data.object), news: { kind: 'expired' } };
     case 'payment_intent.succeeded':
       return readIntent(event.data.object);
-    // On a checkout page a person can try again. A charge without a person has failed.
+    // The person can try again on the checkout page. A charge without a person has failed.
     case 'payment_intent.payment_failed':
       return {
         about: reference(event.data.object.metadata, event.data.object.id, null),
@@ -84,7 +84,8 @@ function ofSession(session: Stripe.Checkout.Session): PaymentReference {
 }
 
 /**
- * A page can be completed before the money has arrived, as with a bank transfer. Another event then reports the money.
+ * A page can be completed before the money has arrived, as with a bank transfer. Another event then reports the
+ * payment.
  */
 function eventOfSession(session: Stripe.Checkout.Session): PaymentEvent {
   if (session.payment_status === 'unpaid') return { kind: 'pending' };

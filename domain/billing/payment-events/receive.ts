@@ -15,7 +15,8 @@ const TOLERANCE_S = 300;
 
 /**
  * Receives a raw event of Stripe, verifies its signature, and applies it once. The event's row, the state changes and
- * the intents to wake runs are one transaction. Each change is conditional, because its subject may have advanced.
+ * the intents to signal workflows commit in one transaction. Each change is conditional, because its subject may have
+ * advanced.
  * @param body the bytes of the request
  * @returns the result, as a code: `duplicate`, `ignored` and `unknown` changed nothing
  * @throws AppError bad_request for a body that Stripe did not sign, or not in the last five minutes

@@ -9,14 +9,14 @@ import type { PaymentRow } from '../payments/states.ts';
 type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
 
 /**
- * Handlers for news about the subject of a payment. Each is conditional: it applies only if the subject still waits for
- * it.
+ * Handlers for changes of a payment, by its subject. Each change is conditional: it applies only if the subject still
+ * waits for the payment.
  */
 interface PaymentSubject {
   /** `too_late`: the subject no longer waits for the money. */
   paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
   failed(tx: Tx, code: PaymentFailure): Promise<void>;
-  /** Handles a later month of its subscription that was paid or not. Returns the result, as a code. */
+  /** Handles the payment of a later month of the subscription. Returns the result as a code. */
   monthPaid(tx: Tx, month: Month): Promise<string>;
   monthFailed(tx: Tx, month: Month): Promise<string>;
 }

@@ -11,7 +11,7 @@ import { render } from '../../../messages/render.ts';
 /**
  * Creates the page on which a person pays an open payment. The payment's id is the idempotency key, so a repetition
  * gives the same page, even after a lost answer.
- * @returns its URL; null when there is nothing left to pay
+ * @returns its URL; null if the payment needs no page any more
  * @throws StripeError, which {@link refusalOf} classifies as permanent or not
  */
 export async function createCheckout(ctx: Ctx, paymentId: string): Promise<string | null> {
@@ -27,14 +27,14 @@ export async function createCheckout(ctx: Ctx, paymentId: string): Promise<strin
     .where({ id: payment.id, state: 'open' })
     .update({ provider_session_id: session.id, checkout_url: session.url, updated_at: ctx.clock.now() });
   if (stored > 0) return session.url;
-  // The payment was cancelled while the page was created, so nobody may pay on it.
+  // The payment was cancelled while the page was created, so the page must not accept a payment.
   await closeSession(stripe, session.id);
   return null;
 }
 
 /**
  * Closes the page of a payment, so that it cannot be paid any more.
- * @returns the state of the payment: `expired`, or `open` if it was just paid and the provider has yet to report it
+ * @returns the state of the payment: `expired`, or `open` if it was just paid and the provider has not yet reported it
  */
 export async function expireCheckout(ctx: Ctx, paymentId: string): Promise<PaymentRow['state']> {
   const payment = await readPayment(ctx, paymentId);
@@ -51,21 +51,23 @@ export async function readPayment(ctx: Ctx, paymentId: string): Promise<PaymentR
   return payment;
 }
 
-/** Closes a checkout page. Returns true if nobody can pay on it any more. */
+/** Closes a checkout page. Returns true if the page accepts no payment any more. */
 async function closeSession(stripe: Stripe, sessionId: string): Promise<boolean> {
   try {
     await stripe.checkout.sessions.expire(sessionId);
     return true;
   } catch (error) {
     if (!refusalOf(error)) throw error;
-    // Only an open page can be closed, so this one was paid or has expired.
+    // Only an open page can be closed, so this page was paid or has expired.
     const { status } = await stripe.checkout.sessions.retrieve(sessionId);
     if (status === 'open') throw error;
     return status === 'expired';
   }
 }
 
-/** Builds the checkout request. It is the same on every attempt, as the provider requires for an idempotency key. */
+/**
+ * Builds the checkout request. The body is the same on every attempt, as the provider requires for an idempotency key.
+ */
 function checkoutOf(
   config: Pick<Config, 'APP_URL'>,
   payment: PaymentRow,
@@ -100,7 +102,7 @@ interface SavedMethod {
   methodId: string;
 }
 
-/** Returns the method by which an order was paid; null if none was saved. */
+/** Returns the payment method of a paid order; null if none was saved. */
 export async function savedMethod(ctx: Ctx, paid: PaymentRow): Promise<SavedMethod | null> {
   const stripe = stripeOf(ctx);
   const customerId = paid.provider_customer_id;

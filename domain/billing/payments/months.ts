@@ -14,9 +14,7 @@ export interface Month {
   endsAt: Date;
 }
 
-/**
- * SQL for the time until which a payment of an order is delivered: the end of its month. Uses columns of `payments`.
- */
+/** SQL for the end of the paid period of an order's payment: the end of its month. Uses columns of `payments`. */
 export const PAID_UNTIL = `coalesce(period_end, paid_at + interval '1 month')`;
 
 /**
@@ -49,7 +47,7 @@ export async function recordMonth(tx: Tx, orderId: string, month: Month): Promis
 }
 
 /**
- * Returns true if this month of an order, or a later one, was paid. Older news that it was unpaid are then obsolete.
+ * Returns true if this month of an order, or a later one, was paid. Older reports that it was unpaid are then obsolete.
  */
 export async function isMonthPaid(tx: Tx, orderId: string, { invoiceId, endsAt }: Month): Promise<boolean> {
   const rows = await tx.org.sql(

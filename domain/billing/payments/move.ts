@@ -4,7 +4,7 @@ import { notFound } from '../../../lib/errors.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { PaymentRow, PaymentState } from './states.ts';
 
-/** Changes made by a transition in addition to the state. Missing ones stay unchanged. */
+/** Changes made by a transition in addition to the state. Absent fields stay unchanged. */
 interface PaymentChange {
   /** Stable reason code, kept in the audit log and sent in the event. */
   reason?: string;
@@ -34,7 +34,7 @@ interface PaymentChange {
 /**
  * Moves a payment to another state if its state is one of `from`, with its audit row and event. One conditional UPDATE
  * decides between concurrent transitions.
- * @returns the payment as it is now; undefined if it was in none of these states
+ * @returns the updated payment; undefined if its state is none of these
  */
 export async function movePayment(
   tx: Tx,

@@ -15,7 +15,7 @@ import type { PaymentRow } from './states.ts';
 import { idOf, refusalOf, stripeOf, type StripeRefusal } from './stripe.ts';
 import { message } from '../../../messages/index.ts';
 
-/** First wait (ms) for a provider that does not answer. It doubles up to {@link LONGEST_WAIT_MS}. */
+/** First wait (ms) for a provider that does not answer. The delay doubles up to {@link LONGEST_WAIT_MS}. */
 const FIRST_WAIT_MS = MINUTE_MS / 2;
 /** Interval (ms) at which a refund in progress is checked, in case the provider's webhook is lost. */
 const LONGEST_WAIT_MS = 6 * HOUR_MS;
@@ -77,8 +77,8 @@ async function askRefund(ctx: Ctx, payment: PaymentRow): Promise<Asked> {
 }
 
 /**
- * Returns the refund requested earlier by Heron or by a person at the provider, or creates one. Undefined if nothing
- * was paid.
+ * Returns the refund requested earlier by Heron or by a person at the provider, or creates one. Undefined if no payment
+ * was made.
  */
 async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
   if (payment.provider_refund_id && payment.refund_round === 1)
@@ -122,7 +122,7 @@ async function intentOfInvoice(stripe: Stripe, invoice: string | null): Promise<
   return idOf(paid?.payment.payment_intent);
 }
 
-/** Ends a subscription now. Does nothing if it has ended or no longer exists. */
+/** Ends a subscription now. Does nothing if the subscription has ended or no longer exists. */
 async function endSubscription(stripe: Stripe, subscriptionId: string): Promise<void> {
   try {
     await stripe.subscriptions.cancel(subscriptionId);
@@ -134,7 +134,8 @@ async function endSubscription(stripe: Stripe, subscriptionId: string): Promise<
 }
 
 /**
- * Ends the subscription that began with a payment, if there is one, so that nothing more is charged. Safe to repeat.
+ * Ends the subscription that began with a payment, if there is one, so that no further month is charged. Safe to
+ * repeat.
  * @throws StripeError when the same request can be retried
  */
 export async function cancelSubscription(ctx: Ctx, paymentId: string): Promise<void> {
@@ -177,7 +178,7 @@ async function waitOn(
 
 /**
  * Records that a payment was refunded, as first reported by the refund's run or by the provider's webhook.
- * @returns false when it was recorded before, or no refund is due
+ * @returns false when the request was recorded before, or no refund is due
  */
 export async function settleRefund(
   tx: Tx,
@@ -192,7 +193,7 @@ export async function settleRefund(
 }
 
 /**
- * Records that a refund needs a person, with a dead letter and an event. Replaying the dead letter asks the provider
+ * Records that a refund needs a person, with a dead letter and an event. Replaying the dead letter requests the refund
  * again.
  * @returns false when no refund is due
  */

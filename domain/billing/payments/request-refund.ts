@@ -9,8 +9,8 @@ import type { PaymentRow } from './states.ts';
 const REFUND_WAIT_MS = 14 * DAY_MS;
 
 /**
- * Requests the full refund of a payment and the end of its subscription. The run `order-refund/{paymentId}` starts with
- * the commit and carries it out.
+ * Requests the full refund of a payment and the end of its subscription. The workflow `order-refund/{paymentId}` starts
+ * with the commit and executes the refund.
  * @param reason a stable code, such as `order_cancelled`
  * @returns false for a payment that is not paid, or is already being refunded
  */
@@ -33,8 +33,8 @@ export function refundArgs({ organization_id, id }: Pick<PaymentRow, 'organizati
 }
 
 /**
- * Retries a refund that was refused, came too late or kept failing. After a refusal it is a new request, because the
- * provider would repeat its refusal. Otherwise it is the same request, which the provider executes once.
+ * Retries a refund that was refused, was too late or kept failing. After a refusal it is a new request, because the
+ * provider would repeat its refusal. Otherwise the request is the same, and the provider executes it once.
  * @returns false when no refund is due
  */
 export async function retryRefund(tx: Tx, paymentId: string, cause: 'operator' | 'sweep'): Promise<boolean> {

@@ -57,7 +57,7 @@ function fetchBy(egress: Egress): typeof fetch {
 
 /** A refusal by the payment provider, which would refuse the same request again. */
 export interface StripeRefusal {
-  /** Its code, such as card_declined or charge_disputed. */
+  /** The provider's code, such as card_declined or charge_disputed. */
   code: string;
   /** The reason: the provider's words, without a person or card, or a message of Heron. */
   reason: string | Message;

@@ -17,7 +17,7 @@ export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'cl
 /** A signal that the client received from a mail provider and reports to Heron. */
 interface ReportedEvent {
   event_type: (typeof REPORTED_TYPES)[number];
-  /** In lower case. */
+  /** Lower case. */
   recipient_email: string;
   campaign_id?: string | undefined;
   /** Id of the email. */
@@ -30,10 +30,10 @@ interface ReportedEvent {
 }
 
 /**
- * Records a reported signal (POST /deliverability/events), with the effects that the same
- * signal has when Heron receives it itself. Without a task id it is assigned to the latest email to that recipient, in the
- * campaign if one is named. A campaign or contact that is not there any more counts for nothing, and the address does. A second report with the
- * same idempotency key does nothing.
+ * Records a reported signal (POST /deliverability/events), with the effects that the same signal has when Heron
+ * receives it itself. Without a task id it is assigned to the latest email to that recipient, in the campaign if one is
+ * named. A deleted campaign or contact is ignored; the address still counts. A second report with the same idempotency
+ * key does nothing.
  * @throws AppError not_found for an email of another organization; bad_request when the ids contradict each other
  */
 export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void> {
@@ -84,7 +84,10 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
   }
 }
 
-/** A reported bounce, judged by its reason like a refusal in SMTP. One without a reason is what the client says it is: an address that is gone. */
+/**
+ * Classifies a reported bounce by its reason, like a refusal in SMTP. A bounce without a reason means that the address
+ * does not exist, as the client states.
+ */
 function judged(reason: string): Omit<Bounce, 'source'> {
   if (reason === '') return { hard: true, reason: 'reported bounce' };
   const refusal = classifyRefusal({
@@ -156,7 +159,7 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
   return { send: null, isDirect: false, campaignId, enrollmentId: enrollment?.id ?? null, contactId, email };
 }
 
-/** An id that a report names, where there is such a record in the organization. */
+/** Returns a reported id if the organization has such a record. */
 async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undefined): Promise<string | null> {
   return id !== undefined && (await tx.org.table(table).where({ id }).first('id')) ? id : null;
 }

@@ -62,7 +62,7 @@ export async function holdRun(
 
 /**
  * Denies a locked run that waits for a person, if its approval has expired or ended.
- * @returns the run as it is now; unchanged while its approval is pending
+ * @returns the updated run; unchanged while its approval is pending
  */
 export async function expireRun(tx: Tx, run: RunRow): Promise<RunRow> {
   await expireApprovals(tx, [run.approval_id!]);
@@ -81,9 +81,9 @@ export function hasExpired(run: RunRow): boolean {
 }
 
 /**
- * Denies overdue undecided runs of the workspace, up to {@link AT_ONCE}, with as many statements as a single run needs.
- * When thousands of runs expire together, each workflow thus denies many runs for the others. Runs that are locked
- * elsewhere are skipped.
+ * Denies overdue undecided runs of the workspace, up to {@link AT_ONCE}, with as many statements as for a single run.
+ * When thousands of runs expire together, each workflow thus denies many runs at once. Runs locked by another
+ * transaction are skipped.
  * @returns the number of denied runs
  */
 export async function denyOverdueRuns(ctx: Ctx): Promise<number> {

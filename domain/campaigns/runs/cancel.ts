@@ -10,11 +10,11 @@ import { LAUNCHED_STATES, RUN_STATES, hasEnded, type RunRow } from './states.ts'
 import { message } from '../../../messages/index.ts';
 
 /**
- * Cancels a run that has not ended (POST /runs/:id/cancel). Before the launch nothing is sent, and the campaign stays
- * as a draft. During a launch the run's lock decides: either nothing is launched, or the launched campaign is paused
- * again. The campaign of an active run is paused; sent emails stay sent. A run that is already cancelled is returned
- * unchanged.
- * @throws AppError not_found; conflict when the run has ended otherwise
+ * Cancels a run that has not ended (POST /runs/:id/cancel). Before the launch no email is sent, and the campaign stays
+ * a draft. During a launch the run's lock decides: either the launch does not happen, or the launched campaign is
+ * paused again. The campaign of an active run is paused; sent emails stay sent. A run that is already cancelled is
+ * returned unchanged.
+ * @throws AppError not_found; conflict when the run has already ended for another reason
  */
 export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {
   return transact(ctx, async (tx) => {

@@ -7,7 +7,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { undefinedIfGone } from '../gone.ts';
 
-/** Network data for the checks, read before the transaction; undefined if the campaign is gone. */
+/** Network data for the checks, read before the transaction; undefined if the campaign was deleted. */
 export type NetworkFacts = CampaignDns | undefined;
 
 /** Result of the launch checks of a run's campaign. */

@@ -27,7 +27,7 @@ const LEADS_AT_ONCE = 1_000;
 
 /**
  * Creates a run (POST /runs): builds the described campaign or configures an existing one, fixes the currently selected
- * mailboxes, and stores the leads. All of it and the start of the workflow commit together. Nothing is sent until the
+ * mailboxes, and stores the leads. All of it and the start of the workflow commit together. No email is sent until the
  * run has been checked and, if the caller's policy does not allow the launch, a person has approved it.
  * @throws AppError forbidden for a launch without the right to execute runs, or for mailboxes that the caller's key may
  * not use
@@ -37,7 +37,7 @@ const LEADS_AT_ONCE = 1_000;
 export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
   assertMayExecute(ctx.actor, input.intent);
   return transact(ctx, async (tx) => {
-    // Events and audit rows of the called verbs are written with the run's own at the end.
+    // Events and audit rows of the called functions are written together with the run's own at the end.
     const inside: Ctx = { ...ctx, trx: tx.trx, joined: tx };
     // An existing campaign is locked first: it must not be started while it is configured.
     if (input.campaign_id !== undefined) await lockCampaign(tx, input.campaign_id).catch(ignoreUnknown);

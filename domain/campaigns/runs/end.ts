@@ -8,7 +8,7 @@ import { PRELAUNCH_STATES, type RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** Reason why a run ended without a launch, as the run shows it. */
+/** Reason why a run ended without a launch, in the form of the run's API response. */
 export type RunError = StoredIssue;
 
 /** Ends a run whose campaign does not pass the checks. */

@@ -6,8 +6,8 @@ import { LAUNCHED_STATES, hasEnded, type RunRow, type RunState } from './states.
 
 /**
  * Updates runs to the current state of their campaigns: paused, active again or completed. A deleted campaign cancels
- * its runs in any state. Only the campaign's current state is used, so the order of its events does not matter.
- * A run that matches its campaign is not locked. Most runs match, because a launch changes both. A change of only one
+ * its runs in any state. Only the campaign's current state is used, so the order of its events does not matter. A run
+ * that matches its campaign is not locked. Most runs already match, because a launch changes both. A change of only one
  * of them emits its own event.
  */
 export async function followCampaigns(tx: Tx, campaignIds: readonly string[]): Promise<void> {

@@ -25,7 +25,7 @@ interface LaunchedRun {
 
 /**
  * Approval of a run's launch. The decision only signals the run's workflow, because the launch checks use the network.
- * If the campaign has changed by then, the run waits for another approval.
+ * If the campaign has changed before that, the run waits for another approval.
  */
 export const runLaunch: ApprovalSubject<LaunchedRun> = {
   type: 'run',
@@ -42,7 +42,7 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
   async execute(tx, { run, ready }, { id, payload }) {
     const campaign = ready!.campaign;
     await activate(tx, run, campaign);
-    // One that a person has started meanwhile is theirs.
+    // A campaign that a person has started in the meantime is not bound to the approval.
     if (campaign.status !== 'active') await bindCampaign(tx, campaign.id, { id, fields: bindingOf(payload).fields });
   },
   async refused(tx, { run, ready }, approval, why, config) {
@@ -78,7 +78,7 @@ function argsOf(tx: Tx, { id }: RunRow) {
 
 /**
  * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction. They include
- * all checks of a start. If a person has already started the campaign, only the run is moved to active.
+ * all checks of a start. If a person has already started the campaign, only the run becomes active.
  */
 export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
   if (campaign.status !== 'active') await launch(tx, campaign);

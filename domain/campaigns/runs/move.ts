@@ -14,7 +14,7 @@ interface RunChange {
   policyDecision?: JsonObject;
   preflightReport?: JsonObject;
   errorDetails?: StoredIssue;
-  /** The approval that the run waits for from now on. */
+  /** The approval that the run then waits for. */
   approval?: { id: string; expiresAt: Date };
   recipients?: { count: number; actions: number };
 }
@@ -22,7 +22,7 @@ interface RunChange {
 /**
  * Moves a run to another state if its state is one of `from`, and writes its event row, domain event and audit row. One
  * conditional UPDATE decides between concurrent transitions.
- * @returns the run as it is now; undefined if it was in none of these states
+ * @returns the updated run; undefined if its state is none of these
  */
 export async function moveRun(
   tx: Tx,

@@ -23,8 +23,8 @@ export interface RunPlan {
 }
 
 /**
- * Resolves a run request, and finds every problem beyond the format of its fields. Checks only the given fields. Writes
- * nothing.
+ * Resolves a run request, and finds every problem beyond the format of its fields. Checks only the given fields.
+ * Changes no data.
  * @throws AppError forbidden when the caller's key may not use a named mailbox
  */
 export async function planRun(org: OrgScope, actor: Actor, input: Partial<CreateRun>): Promise<RunPlan> {
@@ -65,7 +65,7 @@ export function allProblems({ problems, refusals }: Pick<RunPlan, 'problems' | '
 }
 
 /**
- * Throws if a plan has problems. If all belong to one error with its own code, that error is thrown.
+ * Throws if a plan has problems. If all problems belong to one error with its own code, that error is thrown.
  * @throws AppError bad_request with all problems, app_connection_not_found, campaign_no_mailbox
  */
 export function refuseFaulty(plan: RunPlan): void {

@@ -17,11 +17,11 @@ import type { RunRow } from './states.ts';
 const FEW_RECIPIENTS = 1_000;
 
 /**
- * Advances a queued or waiting run. A queued run begins. If it has few recipients and the DNS answers about its senders
- * are cached, it is also checked in the same transaction, as in {@link preflightRun}. So a series of runs needs few DNS
- * queries. Otherwise, or if that fails, the checks come next.
- * A run that waits for approval is denied once it expires, together with other overdue runs of the workspace.
- * @returns the run as it is now, in any state
+ * Advances a queued or waiting run. A queued run begins. A run with few recipients and cached DNS answers about its
+ * senders is also checked in the same transaction, as in {@link preflightRun}. So a series of runs needs few DNS
+ * queries. Otherwise, or if that fails, the checks come next. A run that waits for approval is denied once it expires,
+ * together with other overdue runs of the workspace.
+ * @returns the updated run, in any state
  */
 export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const run = await advance(ctx, runId, checkFromCache).catch((error: unknown) => {
@@ -59,7 +59,7 @@ async function checkFromCache(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
  * Checks the campaign of a run and decides how the run continues. A run that fails the checks ends as failed, with the
  * findings. A draft that passes is completed. A launch allowed by the credential's policy happens in the same
  * transaction, so that exactly the counted recipients are launched. Any other launch waits for a person.
- * @returns the run as it is now; unchanged unless it is queued or preflighting
+ * @returns the updated run; unchanged unless it is queued or preflighting
  */
 export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const begun = await advanceRun(ctx, runId);
@@ -98,9 +98,7 @@ async function complete(tx: Tx, run: RunRow, checked: LaunchCheck, recipients: R
   return (await moveRun(tx, run.id, ['preflighting'], 'completed', change))!;
 }
 
-/**
- * Launches in the transaction that checked and counted. So no limit can be exceeded and no edit can happen in between.
- */
+/** Launches in the transaction that checked and counted. So no limit can be exceeded and no edit can intervene. */
 async function launchAtOnce(
   tx: Tx,
   run: RunRow,

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates a run just before the step that is raced: the checks, or the launch that a person has approved. */
+/** Creates a run just before the raced step: the checks, or the launch that a person has approved. */
 const MOMENTS = {
   checks: () => desk.create(),
   launchAtOnce: () => desk.create({}, desk.tenant.sessionToken),
@@ -70,7 +70,7 @@ test.serial(
         t.is(campaign.status, started ? 'paused' : 'draft');
         t.is(story.filter((line) => line.startsWith('cancelled')).length, state === 'cancelled' ? 1 : 0);
         t.true(story.filter((line) => line.startsWith('active')).length <= 1);
-        // A repeated step that has not seen the outcome changes nothing.
+        // A repeated step that has not seen the result changes nothing.
         t.is((await desk.step(run)).state, state);
       }),
       {

@@ -5,7 +5,9 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import type { RunEventRow, RunRow, RunState } from './states.ts';
 
-/** Maximum events shown with a run, newest first. Only a campaign that is paused and started very often has more. */
+/**
+ * Maximum events shown with a run, newest first. Only a campaign that is paused and started very often has more events.
+ */
 const MAX_EVENTS = 1_000;
 
 /** A run with its events, oldest first. */

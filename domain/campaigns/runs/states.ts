@@ -3,7 +3,7 @@ import type { RunReport } from '../../../workflows/run/contract.ts';
 
 export type RunRow = Row<'runs'>;
 export type RunState = RunRow['state'];
-/** An event of a run, as its detail shows it. */
+/** An event of a run in the form of the run's API response. */
 export type RunEventRow = Columns<
   'run_events',
   'seq' | 'type' | 'state' | 'previous_state' | 'data' | 'actor_kind' | 'user_id' | 'created_at'

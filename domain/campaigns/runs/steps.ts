@@ -12,7 +12,7 @@ export interface PlannedSteps {
   /** Variants of each step, by index; empty for an email with a single text. */
   variants: VariantInput[][];
   problems: Problem[];
-  /** Problems of app connections that the workspace does not have. They have their own error code. */
+  /** Problems of app connections that the workspace does not have. Such problems have their own error code. */
   connectionProblems: Problem[];
 }
 
@@ -52,7 +52,7 @@ export async function planSteps(org: OrgScope, inputs: readonly RunStep[]): Prom
   };
 }
 
-/** Checks that a step has the field of its type and none of the other types. */
+/** Checks that a step has the field of its type and no field of another type. */
 function shapeProblems(step: RunStep, index: number): Problem[] {
   const needed = BODY_OF[step.type];
   return Object.values(BODY_OF).flatMap((field) => {

@@ -7,7 +7,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { scoreContent, type ContentScore } from '../../mail/messages/score.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Copy to be judged. The HTML is used only if there is no plain text. */
+/** Text to analyze. The HTML is used only if there is no plain text. */
 interface AnalyzedCopy {
   subject: string;
   body_plain: string;
@@ -18,7 +18,7 @@ export const CATEGORIES = ['trigger_word', 'tone', 'formatting', 'links', 'struc
 const SEVERITIES = ['high', 'warn', 'info'] as const;
 
 /**
- * A finding about the copy. `text` is quoted from the given line; without it the finding is about the whole email.
+ * A finding about the copy. `text` is quoted from the given line; a finding without `text` concerns the whole email.
  */
 interface Finding {
   severity: (typeof SEVERITIES)[number];
@@ -31,7 +31,7 @@ interface Finding {
   category: (typeof CATEGORIES)[number];
 }
 
-/** Judgement of the AI provider together with Heron's own rules. */
+/** Judgement of the AI provider, combined with Heron's own rules. */
 export interface Analysis {
   score: number;
   verdict: string;
@@ -47,7 +47,7 @@ export interface Analysis {
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** Maximum characters of copy that are judged. More would only cost. */
+/** Maximum characters of copy that are judged. More tokens would only cost money. */
 const MAX_COPY = 20_000;
 const MAX_FINDINGS = 50;
 const MAX_ANSWER_TOKENS = 2_000;
@@ -83,9 +83,9 @@ JSON object: score (0 to 100, higher is safer), verdict (one sentence), findings
 the copy it is about, issue, suggestion, category: ${CATEGORIES.join('|')}}), suggested_subject (null if the subject is fine), improvements (array of short sentences).`;
 
 /**
- * Judges copy by the AI provider, in addition to Heron's own rules. AI_TOKENS_PER_DAY limits a workspace's daily use.
- * The highest possible cost of a request is counted before it is sent, and corrected afterwards.
- * @throws AppError ai_not_configured, usage_cap_exceeded, service_unavailable when the provider gives no usable answer
+ * Evaluates copy with the AI provider, in addition to Heron's own rules. AI_TOKENS_PER_DAY limits a workspace's daily
+ * use. The highest possible cost of a request is counted before it is sent, and corrected afterwards.
+ * @throws AppError ai_not_configured; usage_cap_exceeded; service_unavailable when the provider gives no usable answer
  */
 export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysis> {
   const { AI_BASE_URL: base, AI_MODEL: model } = ctx.config;
@@ -96,7 +96,7 @@ export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysi
   const body = copy.body_plain.trim() === '' ? copy.body_html : copy.body_plain;
   const judged = { subject: copy.subject.slice(0, MAX_COPY), body: body.slice(0, MAX_COPY) };
   const reserved = Math.ceil((INSTRUCTIONS.length + JSON.stringify(judged).length) / 2) + MAX_ANSWER_TOKENS;
-  // The tokens count for the day of the request, even if the answer comes after midnight.
+  // The tokens count for the day of the request, even if the answer arrives after midnight.
   const day = utcDay(ctx.clock.now());
   await spend(ctx, day, reserved);
   let used = 0;

@@ -72,7 +72,7 @@ export async function updateTemplate(
   });
 }
 
-/** Deletes a template; later ones move up. @throws AppError not_found */
+/** Deletes a template; the positions of later templates decrease by one. @throws AppError not_found */
 export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await lockTemplates(tx);
@@ -113,8 +113,8 @@ export async function orderProblems(ctx: Ctx, ids: readonly string[]): Promise<P
 }
 
 /**
- * Reorders templates: the named ones are placed in the given order into the positions that they occupy together. The
- * others keep their positions. Returns all templates.
+ * Reorders templates: the named templates are placed in the given order into the positions that they occupy together.
+ * The other templates keep their positions. Returns all templates.
  * @throws AppError bad_request for repeated ids and ids of no template
  */
 export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promise<ReplyTemplateRow[]> {

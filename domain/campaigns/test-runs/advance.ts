@@ -30,7 +30,7 @@ import {
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Maximum steps passed in one decision. More means a cycle, which saving a campaign refuses. */
+/** Maximum steps passed in one decision. A longer path means a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
 
 /** State of one decision; the run is locked. */
@@ -111,7 +111,7 @@ async function walk(at: Walk): Promise<TestDecision> {
   throw new Error(`test run ${at.run.id} passed ${MAX_HOPS} steps without waiting`);
 }
 
-/** Fails a test run whose app failed at a step without a branch for it. A lead would be blocked there. */
+/** Fails a test run whose app failed at a step without a branch for it. A lead would be blocked at such a step. */
 async function failAtApp(at: Walk): Promise<TestDecision> {
   await at.tx.org.table('test_run_steps').where({ id: at.step!.id }).update({ state: 'failed' });
   return finish(at, 'failed', issueOf(at));
@@ -124,8 +124,8 @@ async function failAtApp(at: Walk): Promise<TestDecision> {
 type NextStep = { step: EngineStep | null; since: Date } | { until: Date } | { unrouted: true };
 
 /**
- * Returns the continuation after a finished step. A branch that depends on an email's result waits as it does for a
- * lead.
+ * Returns the continuation after a finished step. A branch that depends on an email's result waits in the same way as
+ * for a lead.
  */
 async function nextAfter({ tx, run, graph }: Walk, finished: TestStepRow): Promise<NextStep> {
   const left = finished.completed_at ?? tx.now;
@@ -189,7 +189,7 @@ async function enter(at: Walk, step: EngineStep, since: Date): Promise<void> {
     kind: step.action?.type ?? step.kind,
     state: 'running',
     output_key: outputKey,
-    // The wait in days of an email counts from the end of the previous step; any other step begins now.
+    // The wait in days of an email is measured from the end of the previous step; any other step begins at once.
     started_at: step.kind === 'email' ? since : tx.now,
   });
   await tx.org.table('test_runs').where({ id: run.id }).update({ current_step_id: step.id, updated_at: tx.now });
@@ -263,8 +263,8 @@ async function executeAction(at: Walk, action: StepAction): Promise<Verdict> {
 }
 
 /**
- * Opens the wait, or passes the step once its time is over. An event settles the step elsewhere, also with the run
- * locked.
+ * Opens the wait, or passes the step once its time is over. Another transaction settles the step when an event arrives,
+ * also with the run locked.
  */
 async function executeWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {
   const { tx, run } = at;
@@ -375,7 +375,7 @@ async function emailOf(tx: Tx, stepId: string): Promise<Columns<'sends', 'state'
   return email;
 }
 
-/** Returns true if a worker may be sending the email of a step. Its outcome must then be awaited. */
+/** Returns true if a worker may be sending the email of a step. The caller must then wait for its outcome. */
 async function isBeingSent(tx: Tx, step: TestStepRow | null): Promise<boolean> {
   return step !== null && (await emailOf(tx, step.id))?.state === 'sending';
 }

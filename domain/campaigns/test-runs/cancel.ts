@@ -10,7 +10,7 @@ import { message } from '../../../messages/index.ts';
 /**
  * Ends a test run at its current step. An email that a worker is sending is still delivered. A cancelled run stays
  * unchanged.
- * @throws AppError event_run_not_found when the campaign has no such run, conflict when it has finished
+ * @throws AppError event_run_not_found when the campaign has no such run; conflict when the run has finished
  */
 export async function cancelTestRun(ctx: Ctx, campaignId: string, id: string): Promise<TestRunView> {
   return transact(ctx, async (tx) => {

@@ -9,7 +9,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import type { TestRunRow, TestStepRow } from '../../sending/control/test-runs.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A test run as answers show it. */
+/** A test run in the form of API responses. */
 export interface TestRunView extends TestRunRow {
   /** Steps in the order in which the prospect reached them. */
   steps: TestStepRow[];
@@ -24,7 +24,7 @@ export function testRunNotFound(): AppError {
   });
 }
 
-/** Maximum bytes of app answers in one page of test runs. One run may have about thirteen megabytes. */
+/** Maximum bytes of app answers in one page of test runs. One run may need about thirteen megabytes. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /**

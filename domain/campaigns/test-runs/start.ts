@@ -18,29 +18,28 @@ import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
 
 /** Contact, destination address, mailbox and longest wait of a test. */
 interface TestRequest {
-  /** In lower case. Defaults to the address of the contact. */
+  /** Lower case. Defaults to the address of the contact. */
   prospectEmail?: string | undefined;
   /**
-   * The contact whose fields the copy shows. Defaults to the contact with `prospectEmail`, who is created if there is
-   * none.
+   * The contact whose fields fill the copy. Defaults to the contact with `prospectEmail`, who is created if missing.
    */
   contactId?: string | undefined;
   /** Defaults to the first mailbox of the campaign's sender pool that the caller may use. */
   mailboxId?: string | undefined;
-  /** Maximum duration of every wait, in seconds. Without it, waits last as long as the steps define. */
+  /** Maximum duration of every wait, in seconds. Without this value, waits last as long as the steps define. */
   maxWaitSeconds?: number | undefined;
 }
 
-/** Maximum duration (ms) of a test run. Every wait ends by then. */
+/** Maximum duration (ms) of a test run. Every wait ends by that time. */
 const MAX_TEST_MS = 30 * DAY_MS;
 /** Maximum open test runs per campaign. */
 const MAX_OPEN = 10;
 
 /**
  * Runs one prospect through the steps of a campaign in any status, with the live runtime: real emails to the given
- * address, and real app calls. The campaign's numbers do not change.
- * A credential needs no policy: a test goes to one address and is none of the capabilities that a policy grants. It is
- * limited by suppressions, the key's mailboxes, caps and gaps, and {@link assertTestsLeft}.
+ * address, and real app calls. The campaign's numbers do not change. A credential needs no policy: a test emails one
+ * address and uses no capability that a policy grants. It is limited by suppressions, the key's mailboxes, caps and
+ * gaps, and {@link assertTestsLeft}.
  * @throws AppError not_found; bad_request; campaign_invalid without steps; campaign_no_mailbox
  * @throws AppError forbidden for a mailbox that the key may not use, and for sending a contact's fields to another
  * address without the right to see contacts

@@ -42,7 +42,7 @@ export async function announceClicks(deps: Deps, requestId: string): Promise<num
   return announced;
 }
 
-/** Returns the time (ms) until the next click must be announced; null if none waits. */
+/** Returns the time (ms) until the next click must be announced; null if no click waits. */
 export async function untilNextAnnouncement({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number | null> {
   const [next] = await across(db, 'maintenance').sql<{ at: Date | null }>(
     'select min(announce_at) as at from engagement_events where announce_at is not null',
@@ -52,7 +52,7 @@ export async function untilNextAnnouncement({ db, clock }: Pick<Deps, 'db' | 'cl
 
 function announceSome(deps: Deps, organizationId: string, requestId: string): Promise<number> {
   return transact(systemCtx(deps, organizationId, requestId), async (tx) => {
-    // Recording a hit locks the send before its clicks, so the send is locked first here too.
+    // Recording a hit locks the send before its clicks, so the same order is used here.
     const clicks = await tx.org.sql<AnnouncedClick & { sent: boolean }>(
       `with due as (
          select id, send_id from engagement_events where organization_id = :org and announce_at <= :now order by announce_at limit ${BATCH}

@@ -3,8 +3,9 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { pointsAt, trackingHost } from '../tracking-domain-use.ts';
 
 /**
- * Returns true if a proxy may have a certificate issued for a name. A campaign or mailbox must name it as its tracking
- * domain, and it must be verified or a CNAME of the tracking host. Its verification needs a certificate first.
+ * Returns true if a proxy may have a certificate issued for a name. A campaign or mailbox must name the domain as its
+ * tracking domain, and the domain must be verified or a CNAME of the tracking host. The verification itself needs a
+ * certificate.
  * @param mayQueryDns called before a DNS query; false answers without one
  */
 export async function mayHaveCertificate(

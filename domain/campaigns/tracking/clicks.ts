@@ -9,7 +9,7 @@ import { countryOf, originOf } from './user-agent.ts';
 
 const UUID_LENGTH = 36;
 
-/** A link of a sent email: its target and the rows it belongs to. It is kept when its campaign is deleted. */
+/** A link of a sent email: its target and the rows it belongs to. The ticket is kept when its campaign is deleted. */
 interface Ticket
   extends
     Columns<'tracked_links', 'id' | 'organization_id' | 'url' | 'send_id'>,
@@ -19,7 +19,7 @@ interface Ticket
 /**
  * Finds the ticket of a tracked link; undefined if there is none. Its id is an HMAC, which cannot be guessed, and the
  * redirect uses the stored URL. So a visitor cannot choose the target. On the tracking domain of one workspace only
- * links of that workspace work, because people who trust the domain's name trust its owner.
+ * links of that workspace work, because visitors trust the domain's owner.
  * @param path the id, possibly followed by text that a mail program added to the link
  * @param hosts host names that the visitor's browser and the proxies in between may have requested, in lower case
  */
@@ -38,13 +38,14 @@ export async function findTicket(deps: Deps, path: string, hosts: readonly strin
 }
 
 /**
- * Records a click on a tracked link. A machine's click is final at once. A person's click is announced {@link BURST_MS}
- * later (see {@link announceClicks}): a second link of the same email clicked before then turns both into a burst.
+ * Records a click on a tracked link. A machine's click is recorded as final at once. A person's click is announced
+ * {@link BURST_MS} later (see {@link announceClicks}): a second link of the same email clicked within that time turns
+ * both clicks into a burst.
  */
 export async function recordClick(deps: Deps, ticket: Ticket, hit: Hit, requestId: string): Promise<void> {
   await transact(systemCtx(deps, ticket.organization_id, requestId), async (tx) => {
     const reason = machineReason(hit, tx.now, ticket.sent_at, deps.config.TRACKING_INSTANT_MS);
-    // Locks the send: of two concurrent clicks in one email, the second must see the first.
+    // Locks the send, so that the second of two concurrent clicks in one email sees the first.
     if (!reason)
       await tx.org.sql(`select id from sends where organization_id = :org and id = :send for update`, {
         send: ticket.send_id,

@@ -4,8 +4,7 @@ import { isMachineAgent } from './user-agent.ts';
  * Reason why an open or click is not a person's:
  * - `prefetch`: a proxy, scanner or previewer that identifies itself, by user agent or prefetch header;
  * - `instant`: within seconds of the send, faster than a person reads;
- * - `burst`: several links of one email at the same moment, or a HEAD request; a person does not follow links in this
- * way.
+ * - `burst`: several links of one email at the same moment, or a HEAD request, which people do not cause;
  */
 export type MachineReason = 'prefetch' | 'instant' | 'burst';
 

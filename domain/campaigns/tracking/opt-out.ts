@@ -33,7 +33,7 @@ export async function findOptOut(deps: Deps, path: string): Promise<OptOutLink |
 }
 
 /**
- * Unsubscribes the recipient of an email. Repeating the call changes nothing.
+ * Unsubscribes the recipient of an email. Repeated calls change nothing.
  * @param source `one_click` for a mail program's RFC 8058 request, `link` for the page's own button
  */
 export async function optOut(

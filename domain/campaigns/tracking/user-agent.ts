@@ -27,10 +27,7 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   'Microsoft Edge': 'Edge',
   'Samsung Internet for Android': 'Samsung Internet',
 };
-/**
- * Browser names of the package. For an unknown browser the package returns a word of the user agent, which may be
- * anything.
- */
+/** Browser names of the package. For an unknown browser the package returns an arbitrary word of the user agent. */
 const BROWSERS: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
 
 /**
@@ -55,8 +52,8 @@ const APPLE_PRIVACY_PROXY = /^Mozilla\/5\.0$/;
 const GMAIL_PREFETCH = /Chrome\/42\.0\.2311\.135 Safari\/537\.36 Edge\/12\.246/;
 
 /**
- * Returns true if the user agent belongs to a program without a reader. People's mail programs identify themselves, so
- * an empty one is a machine.
+ * Returns true if the user agent belongs to a program without a reader. Mail programs of people identify themselves, so
+ * an empty user agent is a machine's.
  */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.trim();
@@ -108,7 +105,7 @@ function clientOf(agent: string, browser: string | undefined): string | null {
 }
 
 function deviceOf(agent: string, platform: string | undefined): Origin['deviceType'] {
-  // Proxies fetch from their own machines, so their user agent does not show the reader's device.
+  // Proxies fetch from their own machines, so the user agent does not show the reader's device.
   if (PROXIES.test(agent)) return null;
   // Outlook on a desktop names no system.
   if (/MSOffice|ms-office/i.test(agent)) return 'desktop';

@@ -10,7 +10,7 @@ type AppAction = Extract<StepAction, { type: 'app_action' }>;
 /** Data of one call to a customer's app. */
 export interface ActionCall {
   runId: string;
-  /** `live`: the call belongs to a lead. `test`: it belongs to a test run. */
+  /** `live`: the call belongs to a lead. `test`: the call belongs to a test run. */
   mode: 'live' | 'test';
   attempts: number;
   enrollment: { id: string; app_values: Record<string, unknown> };
@@ -30,9 +30,9 @@ interface CallRow extends Omit<ActionCall, 'runId' | 'mode' | 'action' | 'connec
 }
 
 /**
- * Reads the current data of a waiting call. Returns undefined when the run must not be called any more: it is settled,
+ * Reads the current data of a waiting call. Returns undefined when the step run needs no call any more: it is settled,
  * paused, held, or its step was edited into another kind. The workflow then decides again.
- * @param now moment (UTC) at which holds are checked
+ * @param now time (UTC) at which holds are checked
  */
 export async function readActionCall(org: OrgScope, stepRunId: string, now: Date): Promise<ActionCall | undefined> {
   if (!isUuid(stepRunId)) return undefined;
@@ -55,7 +55,7 @@ export async function readActionCall(org: OrgScope, stepRunId: string, now: Date
 }
 
 /**
- * Variant of {@link readActionCall} for a step of a test run. The contact gets the address that the test is sent to.
+ * Variant of {@link readActionCall} for a step of a test run. The contact gets the address that the test emails go to.
  */
 export async function readTestCall(org: OrgScope, stepId: string): Promise<ActionCall | undefined> {
   const [row] = await org.sql<CallRow>(
@@ -116,7 +116,7 @@ export function actionBody(call: ActionCall, requestedAt: Date): object {
   };
 }
 
-/** Thrown when the inputs of a step take more work to render than one email may. */
+/** Thrown when rendering a step's inputs exceeds the work limit of one email. */
 export class InputsTooLarge extends Error {}
 
 /**

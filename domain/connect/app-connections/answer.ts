@@ -3,7 +3,7 @@ import { toComposed, isJsonObject, jsonProblem, parseKeepingNumbers } from '../.
 import { message, type Message } from '../../../messages/index.ts';
 import { MAX_ANSWER_BYTES } from './signed-request.ts';
 
-/** The result of one attempt. `retryable`: another attempt may succeed. */
+/** The result of one attempt. `retryable`: another attempt can succeed. */
 export type Answer =
   | { ok: true; output: Record<string, unknown> }
   | { ok: false; retryable: boolean; said: Message; fix: Message };

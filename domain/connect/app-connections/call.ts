@@ -30,8 +30,8 @@ export interface CallResult {
 }
 
 /**
- * The app has its maximum of open calls, or another attempt may still have this call under way: nothing was done, and no
- * attempt is counted. Call again after `retryInMs`.
+ * The app has its maximum of open calls, or another attempt's call may be in progress. No call was made and no attempt
+ * is counted. Call again after `retryInMs`.
  */
 export interface AppBusy {
   outcome: 'busy' | 'under_way';
@@ -45,10 +45,9 @@ type Failure = Extract<Answer, { ok: false }>;
 
 /**
  * Calls the customer's app for the app_action step of a contact, and stores the answer as `.App.<output_key>`. Calling
- * again is safe: the app gets the same event id, and only the first stored answer counts.
- * A failure that may pass is retried until task_reliability.max_attempts. After the last retry, or when the failure is
- * permanent, the run takes the branch for outcome `error`. Without such a branch it is blocked until a person retries
- * it.
+ * again is safe: the app gets the same event id, and only the first stored answer counts. A temporary failure is
+ * retried until task_reliability.max_attempts. After the last retry or a permanent failure, the step run takes the
+ * branch for outcome `error`. Without such a branch the step run is blocked until a person retries it.
  * @param limits bounds the calls this process has open with one app connection
  */
 export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
@@ -71,7 +70,7 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   return storeFailure(ctx, call, attempts, answer);
 }
 
-/** Claims the call, and stores when the app was first called. Returns false if another attempt may be under way. */
+/** Claims the call, and stores when the app was first called. Returns false if another attempt may be in progress. */
 async function claimCall(ctx: Ctx, stepRunId: string): Promise<boolean> {
   const rows = await singleStatement(ctx).sql(
     `update step_runs set ${CLAIM_CALL}, called_at = coalesce(called_at, :now)
@@ -212,7 +211,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
 
 /**
  * Returns true if the step has a branch for a failing app. A branch that also depends on an open, click or reply counts
- * only if an email was sent: the run evaluates it when the next step is due.
+ * only if an email was sent: the workflow evaluates it when the next step is due.
  */
 async function routesErrors(tx: Tx, { step, action, contact, enrollment }: ActionCall): Promise<boolean> {
   const facts = { ...factsAfter('error'), contact: { ...contact }, app: enrollment.app_values };
@@ -226,10 +225,7 @@ async function routesErrors(tx: Tx, { step, action, contact, enrollment }: Actio
   return left !== undefined;
 }
 
-/**
- * Runs `work` with the enrollment locked. Every writer locks the enrollment first. A result that comes too late changes
- * nothing.
- */
+/** Runs `work` with the enrollment locked. Every writer locks the enrollment first. A late result changes nothing. */
 function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
   return transact(ctx, async (tx) => {
     const [held] = await tx.org.sql(
@@ -240,7 +236,7 @@ function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult
   });
 }
 
-/** Updates the run if it still waits for its answer. Returns false otherwise. */
+/** Updates the step run if it still waits for its answer. Returns false otherwise. */
 async function closeRun(tx: Tx, runId: string, changes: Record<string, unknown>): Promise<boolean> {
   return (
     ((await tx.org

@@ -41,7 +41,7 @@ export async function getAppConnection(ctx: Ctx, id: string): Promise<AppConnect
 
 /**
  * Creates an app connection with a new signing secret (POST /app-connections).
- * @throws AppError bad_request for a base URL that cannot be called, or at the workspace's limit of connections;
+ * @throws AppError bad_request for a base URL that must not be called, or at the workspace's limit of connections;
  * conflict when the name is taken
  */
 export async function createAppConnection(
@@ -130,7 +130,7 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Replaces the signing secret at once. Signatures made with the old secret no longer verify.
+ * Replaces the signing secret immediately. Signatures made with the old secret no longer verify.
  * @throws AppError not_found
  */
 export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {

@@ -17,7 +17,7 @@ interface SignedRequest {
 }
 
 /**
- * Sends a signed request to a customer's app. The signature covers the exact bytes sent and is made at the moment of
+ * Sends a signed request to a customer's app. The signature covers the exact bytes sent and is made at the time of
  * sending.
  * @throws EgressError when there is no answer
  */

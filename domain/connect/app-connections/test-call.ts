@@ -9,9 +9,9 @@ import { askApp, issueOf, NO_CONNECTION, PERMIT_WAIT_MS, type AppBusy, type Call
 
 /**
  * Calls the customer's app for the app_action step of a test run, marked `run_mode: test`, and stores the answer with
- * the step. A failed call is not retried: the test shows the failure at once, and takes the branch for outcome `error`
- * if there is one.
- * Calling again is safe: the app gets the same event id, and only the first stored answer counts.
+ * the step. A failed call is not retried: the test shows the failure immediately, and takes the branch for outcome
+ * `error` if there is one. Calling again is safe: the app gets the same event id, and only the first stored answer
+ * counts.
  * @param limits bounds the calls this process has open with one app connection
  */
 export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
@@ -43,7 +43,7 @@ export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLim
   });
 }
 
-/** Claims the call. Returns false if another attempt may have it under way. */
+/** Claims the call. Returns false if another attempt's call may be in progress. */
 async function claimTestCall(ctx: Ctx, stepId: string): Promise<boolean> {
   const rows = await singleStatement(ctx).sql(
     `update test_run_steps set ${CLAIM_CALL}

@@ -11,8 +11,8 @@ import { toWaiting, type AutomationRunState } from './state.ts';
 import { findContacts } from './values.ts';
 
 /**
- * Resumes a waiting run: does everything that can be done now, and returns the next decision. Locks the run, so that
- * nothing is done twice.
+ * Advances a waiting run as far as possible now, and returns the next decision. Locks the run, so that each node is
+ * executed once.
  */
 export async function advanceAutomation(ctx: Ctx, runId: string): Promise<AutomationDecision> {
   return transact(ctx, async (tx) => {
@@ -54,7 +54,7 @@ function nextOf({ waiting }: AutomationRunState, now: Date): AutomationDecision 
   return { kind: 'wait', state: 'waiting', until, where };
 }
 
-/** Returns the run with its row locked; undefined if it is gone or has ended. */
+/** Returns the run with its row locked; undefined if it was deleted or has ended. */
 export async function lockRun(tx: Tx, runId: string): Promise<AutomationRunState | undefined> {
   if (!isUuid(runId)) return undefined;
   const [row] = await tx.org.sql<Row<'automation_runs'> & { name: string }>(
@@ -83,7 +83,7 @@ export async function lockRun(tx: Tx, runId: string): Promise<AutomationRunState
 
 /**
  * Stores the outcome of a node that called another system, and continues the run.
- * @param by `run`: called by the run's own workflow, which asks for the next decision without a signal
+ * @param by `run`: called by the run's own workflow, which continues with the next decision without a signal
  * @returns false if the run no longer waits for the node
  */
 export async function settleNode(

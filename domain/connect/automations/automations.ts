@@ -42,7 +42,8 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
 
 /**
  * Stores an automation, which accepts events from now on.
- * @throws AppError forbidden if it does more than its author may, or if a credential saves one that adds to campaigns
+ * @throws AppError forbidden if the automation exceeds its author's rights, or if a credential saves one that adds
+ * leads to campaigns
  * @throws AppError bad_request naming every fault with the id of its node, or at the workspace's limit
  */
 export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promise<AutomationRow> {
@@ -66,7 +67,7 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
 }
 
 /**
- * Replaces an automation. Active runs keep the graph they began with; switching the automation off ends them at once.
+ * Replaces an automation. Active runs keep the graph with which they began; disabling the automation ends them at once.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, forbidden and bad_request as {@link createAutomation}; conflict if `updated_at` has
  * changed
@@ -102,13 +103,12 @@ export async function replaceAutomation(
 
 /**
  * Checks the rights of the author. An automation acts with the rights of the workspace, so its author must have the
- * rights of all its actions. An automation that it starts requires the same rights as if the author switched it on. An
- * automation that is off does nothing, so everybody who may write automations may save it.
- * The author's rights are stored with the automation: somebody with more rights may later change an automation that it
- * starts (`startAutomationRuns`).
- * A key or application may add leads to a sending campaign only within its policy, which counts them. An automation
- * adds leads later and without a limit, so only a person may save one that does.
- * @returns the rights of the author, to be stored
+ * rights of all its actions. An automation that it starts requires the same rights as if the author enabled that one. A
+ * disabled automation has no effect, so everybody who may write automations may save it. The author's rights are stored
+ * with the automation, because another person with more rights may later change an automation that it starts
+ * (`startAutomationRuns`). A key or application may add leads to a sending campaign only within its policy, which
+ * counts them. An automation adds leads later and without a limit, so only a person may save such an automation.
+ * @returns the rights of the author, for storage
  */
 async function assertMayWrite(
   { actor }: Ctx,
@@ -139,7 +139,7 @@ async function assertMayWrite(
 
 /**
  * Deletes an automation with its runs, and ends active runs. The effects of completed nodes stay.
- * @throws AppError not_found; conflict naming the campaign steps and automations that run it
+ * @throws AppError not_found; conflict with the campaign steps and automations that run it
  */
 export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {

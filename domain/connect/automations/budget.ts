@@ -5,13 +5,13 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 export const STARTED_RUNS = 10_000;
 /** Additional runs allowed for each run that an external event started. */
 const STARTED_RUNS_EACH = 50;
-/** Upper bound of the stored counters, far above anything an hour can reach. */
+/** Upper bound of the stored counters, far above the possible number in an hour. */
 const MAX_COUNT = 1_000_000_000;
 
 /**
- * Counts runs that are about to begin, and returns how many of the `led` runs (started by other runs) may begin. The
- * hop limit bounds the length of a chain of runs; this budget bounds its breadth. Without it, a run that starts ten
- * more, which each start ten more, would grow exponentially.
+ * Counts beginning runs, and returns how many of the `led` runs (started by other runs) may begin. The hop limit bounds
+ * the length of a chain of runs; this budget bounds its breadth. Without the budget, a run that starts ten more, each
+ * of which starts ten more, would grow exponentially.
  */
 export async function spendBudget(tx: Tx, { first, led }: { first: number; led: number }): Promise<number> {
   const hour = new Date(Math.floor(tx.now.getTime() / HOUR_MS) * HOUR_MS);

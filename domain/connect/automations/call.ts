@@ -29,9 +29,9 @@ interface Connection {
 
 /**
  * Makes one call to a customer's app for a node of a run, signed like the calls of campaign steps, and stores the
- * outcome. The app gets the same id for every call of the node. A failure that may pass is retried, up to eight calls;
- * any other failure becomes the error of the node. While the call is under way, the node's `not_before` keeps a second
- * attempt from repeating it.
+ * outcome. The app gets the same id for every call of the node. A temporary failure is retried, up to eight calls; any
+ * other failure becomes the error of the node. During the call, the node's `not_before` keeps a second attempt from
+ * repeating it.
  */
 export async function callAutomationApp(
   ctx: Ctx,
@@ -75,7 +75,7 @@ export async function callAutomationApp(
   }
 }
 
-/** Reads the run and claims the call of a node, unless another attempt may have it under way. */
+/** Reads the run and claims the call of a node, unless another attempt's call may be in progress. */
 async function claimNode(
   tx: Tx,
   runId: string,

@@ -20,7 +20,7 @@ export function conditionProblems(condition: AutomationCondition, path: string):
       message,
     }));
   }
-  // Checks the key separately, because the predicate reports nothing about it when the operator is unknown.
+  // Checks the key separately, because the predicate reports no problem with the key if the operator is unknown.
   const faulty = (key: string, issues: readonly z.core.$ZodIssue[] = []): Problem[] =>
     issues.map((issue) => ({ path: `${path}.${key}`, message: issueMessage(issue) }));
   const ofPredicate = predicateSchema.safeParse(predicateOf(condition)).error?.issues ?? [];
@@ -39,7 +39,7 @@ export function conditionProblems(condition: AutomationCondition, path: string):
 
 /**
  * Returns true if the data meets a condition. A field condition uses the predicates of goals: a missing property equals
- * nothing. An expression holds if it prints `true`; an expression cut off at its work limit does not hold.
+ * no value. An expression is true if it prints `true`, and false if it is cut off at its work limit.
  * @param whole budget shared by all conditions and texts of the run
  * @throws TextTooLarge once the budget is used up, because the result is then unknown
  */

@@ -36,7 +36,7 @@ export async function executeReadyNodes(tx: Tx, ctx: Ctx, run: AutomationRunStat
   return ended;
 }
 
-/** Emits automation.run_failed. `loop`: runs started one another in too long a chain, or too often. */
+/** Emits automation.run_failed. `loop`: too long a chain of runs that start one another, or too many such runs. */
 export function announceFailure(tx: Tx, run: AutomationRunState, detail: Message, { loop = false } = {}): void {
   tx.emit('automation.run_failed', {
     automation_id: run.automationId,
@@ -54,7 +54,7 @@ interface Doing {
   run: AutomationRunState;
   node: AutomationNode;
   /**
-   * Work budget shared by the conditions and texts of all nodes. Each alone could block the process for a tenth of a
+   * Work budget shared by the conditions and texts of all nodes. A single one could block the process for a tenth of a
    * second.
    */
   budget: WorkBudget;
@@ -70,7 +70,7 @@ async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
   } catch (error) {
     if (error instanceof AppError) return { status: 'error', error: refusalReason(error) };
     if (error instanceof TextTooLarge) return { status: 'error', error: error.said };
-    // A refused row is refused on every retry too. Any other error is no fault of the action.
+    // A rejected row is rejected on every retry too. Any other error is no fault of the action.
     if (!isRefusedRow(error)) throw error;
     ctx.log.warn({ err: error, runId: run.id, nodeId: node.id }, 'what an action of an automation writes was refused');
     return { status: 'error', error: message('connect.run_refused_row', { kind: errorKind(error) }) };
@@ -104,7 +104,7 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
   // A graph stored by another release may not fit the current schema.
   const fitting = NATIVE_ACTIONS[action].config.safeParse(config);
   if (!fitting.success) return { status: 'error', error: message('connect.config_misfit') };
-  // Rendered after the check: values written by strangers may have any length, and the actions shorten them.
+  // Rendered after the check: values written by strangers may be long, and the actions shorten them.
   const checked = renderConfig(
     fitting.data as Record<string, unknown>,
     valuesOf(run.data, run.contact),

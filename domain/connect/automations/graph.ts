@@ -66,7 +66,7 @@ export function isTaken(edge: AutomationEdge, status: NodeStatus): boolean {
   return status === 'success';
 }
 
-/** Returns the ids of the nodes that cannot be ordered, because they are in a cycle or behind one. */
+/** Returns the ids of the nodes that cannot be ordered, because they are in a cycle or after one. */
 export function nodesOfCycles(graph: AutomationGraph): string[] {
   const placed = new Set(orderOf(graph).map(({ node }) => node.id));
   return graph.nodes.filter(({ id }) => !placed.has(id)).map(({ id }) => id);

@@ -9,10 +9,10 @@ export type NodeOutcome =
   | 'waiting';
 
 /**
- * Executes every node of a run that can be executed now. A node is executed once all nodes before it are settled and at
- * least one edge reaches it. An edge reaches its target if its source succeeded, or if its condition gave the edge's
- * answer. A node that no edge reaches is skipped, and so is everything after a failed node. A waiting node delays only
- * the nodes after it.
+ * Executes every node of a run that is ready. A node is executed once all nodes before it are settled and at least one
+ * edge reaches it. An edge reaches its target if its source succeeded, or if its condition had the edge's result. A
+ * node that no edge reaches is skipped, and so are all nodes after a failed one. A waiting node delays only the nodes
+ * after it.
  * @param results of the settled nodes; newly settled nodes are appended
  * @param execute executes a reached node, or returns `waiting`
  */

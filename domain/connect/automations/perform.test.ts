@@ -99,7 +99,7 @@ test.serial(
     await settle();
     const [failed] = await runs(refused);
     t.is(failed.status, 'error');
-    t.is(render(failed.error_detail), 'Node "task": The database refused what the action writes (PostgreSQL 22003)');
+    t.is(render(failed.error_detail), 'Node "task": The database rejected the data of the action (PostgreSQL 22003)');
     t.like((await runs(locked))[0], { status: 'success' });
     t.deepEqual(
       (await rows('crm_tasks')).map(({ title }) => title),

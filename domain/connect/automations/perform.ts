@@ -22,7 +22,7 @@ export type InstantAction = Exclude<NativeAction, 'sendsets.wait' | 'sendsets.we
 
 interface Doing {
   tx: Tx;
-  /** Context for verbs that take one. It joins the transaction. */
+  /** Context for functions that need one. It uses the given transaction. */
   ctx: Ctx;
   run: AutomationRunState;
   nodeId: string;
@@ -31,9 +31,9 @@ interface Doing {
 type Perform<A extends InstantAction> = (doing: Doing, config: ConfigOf<A>) => Promise<unknown>;
 
 /**
- * Executes each action by a verb of its area. The verb joins the transaction that stores the node's result, so the
- * action is done once.
- * @throws AppError for an action that cannot be done, such as one that names a deleted row
+ * Executes each action by a function of its area. The function joins the transaction that stores the node's result, so
+ * the action is done once.
+ * @throws AppError for an action that cannot be executed, such as one that names a deleted row
  */
 export const PERFORM: { [A in InstantAction]: Perform<A> } = {
   'sendsets.add_tag': async ({ tx, run }, config) => {
@@ -107,8 +107,8 @@ function contactOf({ contact }: AutomationRunState): AutomationContact {
 }
 
 /**
- * Called after nothing changed: either the contact already has the tag, or the tag no longer exists. @throws AppError
- * conflict if the tag does not exist
+ * Called after an action without effect: either the contact already has the tag, or the tag no longer exists. @throws
+ * AppError conflict if the tag does not exist
  */
 async function assertCategory(tx: Tx, id: string): Promise<void> {
   const known = await existingIds(tx.org, 'labels', [id], { registry: 'category' });

@@ -5,8 +5,8 @@ import { readCorrection, readTriggers, TRIGGER_EVENTS } from '../triggers/read.t
 import { message } from '../../../messages/index.ts';
 
 /**
- * Starts the runs of automations, and continues runs that waited for a provider. An event makes one run per automation,
- * however often it is applied. So a replay after later events does no harm.
+ * Starts the runs of automations, and continues runs that waited for a provider. An event starts one run per
+ * automation, even if it is applied repeatedly. So a replay after later events has no further effect.
  */
 export const runAutomations = declareSubscriber({
   name: 'run_automations',

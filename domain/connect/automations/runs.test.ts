@@ -329,7 +329,7 @@ test.serial(
     t.deepEqual(lines((await runs(powerless))[0]), ['trigger success', 'on error', 'tell skipped']);
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
 
-    // It runs by itself, and when requested by an automation whose author has the right.
+    // The automation runs after its own trigger, and when requested by an automation whose author has the right.
     const trusted = await automate(chain(run('on', adding)), { authorRights: ['crm'] });
     await reply();
     await settle();

@@ -3,8 +3,8 @@ import { message, type Message } from '../../../messages/index.ts';
 import { lackingRights } from '../../approvals/automation-rights.ts';
 
 /**
- * Returns the reason why a run may not start another automation: that automation does more than the run's rights allow.
- * A run has the rights of the person who saved its automation. It never gets the rights of a more powerful author.
+ * Returns the reason why a run may not start another automation: that automation exceeds the run's rights. A run has
+ * the rights of the person who saved its automation. A run never gets the rights of a more powerful author.
  * @returns a message that names the actions; undefined if the automation may be started
  */
 export function startRefusal(rights: readonly string[], started: AutomationGraph): Message | undefined {

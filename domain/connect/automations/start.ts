@@ -28,7 +28,9 @@ export type RunTrigger = { hops: number } & (
       kind: 'trigger';
       eventId: string;
       triggered: readonly Triggered[];
-      /** A reply that earlier events were about, too: an automation that has run for it does not run again. */
+      /**
+       * Id of a reply that earlier events also concerned: an automation that has run for the reply does not run again.
+       */
       replyId?: string;
     }
   | { kind: 'request'; request: EventData<'automation.requested'> }
@@ -57,7 +59,7 @@ interface Wanted {
 /**
  * Starts the runs of events in their order: one per event and matching automation, and one per request. Nodes that can
  * be executed now are executed in the caller's transaction. A run that waits or calls another system continues in its
- * workflow, whose start commits with this transaction.
+ * workflow, which starts with the commit of this transaction.
  */
 export async function startAutomationRuns(tx: Tx, ctx: Ctx, occasions: readonly RunTrigger[]): Promise<void> {
   const wanted = await withinBudget(
@@ -103,8 +105,8 @@ function byHops(wanted: readonly Wanted[]): Wanted[][] {
 }
 
 /**
- * Limits runs started by other runs to the workspace's budget. Beyond it, one run per automation is kept with
- * `isTooMany`: it reports the failure and executes nothing.
+ * Limits runs started by other runs to the workspace's budget. Beyond the budget, one run per automation is stored with
+ * `isTooMany`: it reports the failure and executes no node.
  */
 async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {
   if (wanted.length === 0) return [];
@@ -128,7 +130,7 @@ async function begin(
   { automation, callerRights, isTooMany }: Wanted,
 ): Promise<Ended> {
   if (!automation.enabled) return { status: 'error', detail: message('connect.run_off') };
-  // Checked again, although the requesting node checked it: the automation may have changed since.
+  // Checked again, because the automation may have changed since the requesting node checked it.
   const borrowed = callerRights && startRefusal(callerRights, automation.graph);
   if (borrowed) {
     announceFailure(tx, run, borrowed);
@@ -150,8 +152,8 @@ async function begin(
 }
 
 /**
- * Finds the automations whose trigger and filter match the events, and locks them for share. An automation that is
- * switched off concurrently therefore also ends the runs that begin here.
+ * Finds the automations whose trigger and filter match the events, and locks them for share. Disabling an automation
+ * concurrently therefore also ends the runs that begin here.
  */
 async function matchingAutomations(tx: Tx, occasions: readonly RunTrigger[]): Promise<Wanted[]> {
   const events = occasions.filter((occasion) => occasion.kind === 'trigger');
@@ -214,8 +216,8 @@ async function requestedAutomations(tx: Tx, occasions: readonly RunTrigger[]): P
 }
 
 /**
- * Drops runs that exist already. So an event that is applied again starts none, nor does the correction of a reply that the
- * automation has taken.
+ * Drops runs that exist already. So a repeated event starts no second run, and neither does the correction of a reply
+ * that the automation has processed.
  */
 async function withoutRun(tx: Tx, wanted: readonly Wanted[]): Promise<Wanted[]> {
   if (wanted.length === 0) return [];

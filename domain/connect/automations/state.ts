@@ -17,14 +17,15 @@ export interface AutomationRunState {
   /** Number of consecutive reactions that led to the run. */
   hops: number;
   /**
-   * Rights that limit which automations the run may start: those of its author and of the authors of the runs that led
-   * to it.
+   * Rights that limit which automations the run may start: the rights of its author and of the authors of the runs that
+   * started it.
    */
   rights: readonly string[];
 }
 
 /**
- * Copies the waiting nodes, by id, into an object without a prototype: a node id may be any name, even `constructor`.
+ * Copies the waiting nodes, by id, into an object without a prototype, because a node id may be any name, even
+ * `constructor`.
  */
 export function toWaiting(stored: AutomationWaiting | null): AutomationWaiting {
   return Object.assign(Object.create(null) as AutomationWaiting, stored);

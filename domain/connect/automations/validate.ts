@@ -40,7 +40,7 @@ export interface AutomationWrite {
 /**
  * Lists every problem of an automation beyond the shape of its fields. A problem of a node or an edge names its id.
  * Missing fields are not checked.
- * @param id of the automation, if it exists already
+ * @param id of the automation, if it already exists
  */
 export async function automationProblems(
   org: OrgScope,
@@ -288,7 +288,7 @@ async function referenceProblems(org: OrgScope, graph: AutomationGraph, ownId: s
   return problems;
 }
 
-/** Lists problems of nodes that create deals, if such a deal could never be created. */
+/** Lists problems of nodes whose deals can never be created. */
 async function dealProblems(org: OrgScope, { nodes }: AutomationGraph): Promise<Problem[]> {
   const deals = nodes.flatMap(({ action, config = {} }, index) => {
     if (action !== 'sendsets.create_deal') return [];

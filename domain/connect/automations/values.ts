@@ -13,7 +13,7 @@ export type AutomationContact = Columns<
 /** Data available to conditions and templates: the trigger's data and the current contact. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** Returns the contacts with these ids, by id. `lock` protects them from deletion until the transaction ends. */
+/** Returns the contacts with these ids, by id. `lock` prevents their deletion until the transaction ends. */
 export async function findContacts(
   org: OrgScope,
   ids: readonly string[],
@@ -33,7 +33,7 @@ export function valuesOf(data: Readonly<Record<string, unknown>>, contact: Autom
   return { ...data, contact };
 }
 
-/** Thrown when texts take more work to render than the limit of one action or of the whole run. */
+/** Thrown when rendering texts exceeds the work limit of one action or of the whole run. */
 export class TextTooLarge extends Error {
   readonly said: Message;
 

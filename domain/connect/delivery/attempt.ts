@@ -8,14 +8,14 @@ import type { Outcome, Result } from './result.ts';
 import { nextAttemptAt } from './schedule.ts';
 
 /**
- * Maximum bytes of an answer that are read: more than is stored, so that a receiver's connection can be reused after a
- * long answer.
+ * Maximum bytes of a response that are read. More is read than stored, so that a receiver's connection can be reused
+ * after a long response.
  */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 /**
- * Sends one claimed delivery, signed at this moment, and returns the result. Before sending it checks again that the
- * endpoint is on and verified, and that its application may use the host.
+ * Signs and sends one claimed delivery, and returns the result. Before sending it checks again that the endpoint is on
+ * and verified, and that its application may use the host.
  */
 export async function attempt(
   { deps, openSecret }: Pick<DeliveryEngine, 'deps' | 'openSecret'>,
@@ -46,7 +46,7 @@ export async function attempt(
       errorReason: failureOf(response.status),
     };
   } catch (error) {
-    // A fault of one delivery must not stop the others of its batch.
+    // A fault of one delivery must not affect the others of its batch.
     if (!(error instanceof EgressError))
       deps.log.error({ err: error, deliveryId: delivery.id }, 'a webhook delivery could not be made');
     answer = {
@@ -86,7 +86,7 @@ function resultOf(delivery: Claimed, outcome: Outcome, startedAt: Date, rest: Pa
   };
 }
 
-/** Returns the reason why a delivery may not be sent any more; undefined when it may. */
+/** Returns the reason why a delivery must not be sent any more; undefined if it may be sent. */
 function refusalOf(delivery: Claimed): Message | undefined {
   const { enabled, verified, allowedDomains, url, body, secret, attempt: number, maxAttempts } = delivery;
   if (!enabled) return message('connect.endpoint_off');
@@ -108,6 +108,7 @@ function failureOf(status: number): Message | null {
  */
 function excerptOf(body: Buffer): string {
   const decoder = new TextDecoder('utf-8');
-  // `stream` keeps back the bytes of an incomplete character. They are dropped with the decoder.
+  // `stream` keeps back the bytes of an incomplete character. Incomplete characters at the end are dropped with the
+  // decoder.
   return decoder.decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES }).replaceAll('\0', '�');
 }

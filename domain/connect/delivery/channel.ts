@@ -1,5 +1,5 @@
 /**
- * NOTIFY channel that wakes the run of an open batch after a commit that added deliveries. The payload is the batch's
- * id.
+ * NOTIFY channel that wakes the workflow of an open batch after a commit with new deliveries. The payload is the
+ * batch's id.
  */
 export const BATCH_CHANNEL = 'heron_webhook_batches';

@@ -33,8 +33,8 @@ export interface Claimed {
 }
 
 /**
- * Deliveries to claim: the waiting ones of a batch, those whose claim has ended without an outcome (`takeOver`), or one
- * by id.
+ * Deliveries to claim: the waiting ones of a batch, those whose claim has expired without an outcome (`takeOver`), or
+ * one by id.
  */
 type ClaimWhat = { batchId: string; limit: number; takeOver: boolean } | { deliveryId: string; organizationId: string };
 
@@ -49,8 +49,8 @@ const WHICH = {
 /**
  * Claims deliveries in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen. A
  * first attempt uses the newest secret; later attempts reuse it. An attempt whose worker died is recorded without an
- * outcome. It does not count against the receiver's attempts and does not lengthen the next wait. A worker that only
- * stood still keeps what it has in flight: its claim lasts as long as a request may.
+ * outcome. Such an attempt does not count against the receiver's attempts and does not lengthen the next wait. A worker
+ * that was only suspended keeps its deliveries in flight: its claim lasts as long as a request may.
  */
 export async function claimWebhookDeliveries(
   { db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>,
@@ -118,8 +118,8 @@ interface ClaimedRow extends Omit<Claimed, 'secret' | 'claimedAtMs'> {
 const RENEW_AFTER_MS = 1_000;
 
 /**
- * Returns true if a delivery may be sent under its claim. An older claim than a second is renewed: the delivery
- * waited for a permit or the process stood still, and another attempt may have taken it over.
+ * Returns true if a delivery may be sent under its claim. A claim older than a second is renewed: the delivery waited
+ * for a permit or the process was suspended, and another attempt may have taken it over.
  */
 export async function holdsClaim(
   { db, config }: Pick<Deps, 'db' | 'config'>,
@@ -137,8 +137,8 @@ export async function holdsClaim(
 }
 
 /**
- * Returns the time (ms) until the first claim of another attempt in a batch ends; undefined if none has deliveries of the
- * batch in flight.
+ * Returns the time (ms) until the first claim of another attempt in a batch ends; undefined if no other attempt has
+ * deliveries of the batch in flight.
  * @param own ids of the deliveries that the caller has in flight
  */
 export async function othersClaimEndsInMs(

@@ -407,7 +407,7 @@ test.serial(
       'an attempt without an outcome uses up none',
     );
 
-    // The worker was not dead after all: its outcome is recorded, but no longer decides.
+    // The worker was still alive: its outcome is recorded, but no longer decides.
     receiver.respond(500);
     t.false(await engine.settler.settle(await attempt(engine, lost!), { ownRun: false }));
     t.like(await delivery(lost!.id), { status: 'delivered', attempt_count: 2 });
@@ -502,8 +502,8 @@ test.serial(
     await running;
     const rows = await world.deps.db('webhook_deliveries').where({ organization_id: organizationId });
     t.is(rows.length, 21);
-    // Deliveries that came too late for the batch are in another one, which has an intent. None is left in the closed
-    // batch.
+    // Deliveries that were too late for the batch are in another one, which has an intent. The closed batch contains
+    // none.
     for (const row of rows) t.true(row.status === 'delivered' || row.batch_id !== batchId, JSON.stringify(json(row)));
     t.is(await world.deps.db('webhook_batches').where({ id: batchId }).first(), undefined);
   },
@@ -545,8 +545,8 @@ test.serial('a batch that fails while requests are under way waits for them, and
     return { status: 204 };
   });
   const s = await scene(3);
-  // The first claim looks for deliveries of a dead worker, the second takes the three. The third fails while they are
-  // in flight.
+  // The first claim searches for deliveries of a dead worker, the second claims the three. The third attempt fails
+  // while they are in flight.
   await db.raw(`
     create sequence looks;
     create function look() returns trigger language plpgsql as $$

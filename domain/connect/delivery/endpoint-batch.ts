@@ -10,8 +10,8 @@ import { engineSql } from './sql.ts';
 const REMIND_MS = 60_000;
 
 /**
- * Returns the intents that wake the runs of endpoints' own batches for deliveries added by this transaction. A run that
- * is active needs none: it cannot end before this transaction has ended.
+ * Returns the intents that wake the workflows of endpoints' own batches for deliveries added by this transaction. An
+ * active workflow needs none, because it cannot end before this transaction.
  */
 export async function endpointBatchIntents(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {
   if (endpointIds.length === 0) return [];

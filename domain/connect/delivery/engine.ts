@@ -26,7 +26,7 @@ export interface DeliveryEngine {
   close(): Promise<void>;
 }
 
-/** Detects deliveries added to an open batch, from the moment the watch was created. */
+/** Detects deliveries added to an open batch since the watch was created. */
 interface BatchWatch {
   /** Resolves when deliveries were added since the last call, or after `ms`. */
   more(ms: number): Promise<void>;

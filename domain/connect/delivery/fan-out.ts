@@ -18,22 +18,23 @@ import { minuteOf, Throttle, type Count } from './throttle.ts';
 const FAN_OUT_LOCK = 7_201_950;
 const MAX_EVENTS = 500;
 /**
- * Maximum organizations named in one notification to the realtime gateways; a notification holds at most 8,000 bytes.
+ * Maximum organizations named in one notification to the realtime gateways, because a notification holds at most 8,000
+ * bytes.
  */
 const MAX_NAMED = 200;
-/** Maximum deliveries of one batch. A run costs as much as dozens of deliveries, so batches are filled under load. */
+/**
+ * Maximum deliveries of one batch. A workflow costs as much as dozens of deliveries, so batches are filled under load.
+ */
 export const BATCH_SIZE = 500;
 /** Maximum time (ms) during which deliveries are added to a batch. */
 const BATCH_OPEN_MS = 2_000;
-/**
- * Age (ms) and size from which a batch gets a successor, so that the successor's run has started when it is needed.
- */
+/** Age (ms) and size from which a batch gets a successor, so that the successor's workflow has started in time. */
 const SUCCESSOR_AFTER_MS = 500;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
-/** Number of consecutive failures after which an endpoint gets a batch of its own. */
+/** Number of consecutive failures after which an endpoint gets its own batch. */
 const OWN_BATCH_AFTER = 5;
 
-/** Outcome of a delivery for an endpoint that is switched off. */
+/** Outcome of a delivery for a disabled endpoint. */
 const OFF = json(message('connect.endpoint_off'));
 
 /** A batch to which a process adds deliveries while there is room. */
@@ -45,7 +46,7 @@ interface OpenBatch {
 
 /** Cache of one process between its fan-out iterations. The database remains authoritative. */
 export interface FanOutMemory {
-  /** The batch that is being filled, and its successor if there is one. */
+  /** The current batch, and its successor if there is one. */
   open: readonly OpenBatch[] | undefined;
 }
 
@@ -72,8 +73,8 @@ interface Target {
   event_types: string[];
   enabled: boolean;
   /**
-   * For an application's endpoint: the scopes it is registered for. `grants` holds, for each person, the granted scopes
-   * and the scopes that the person's role allows now.
+   * For an application's endpoint: the application's registered scopes. `grants` contains, for each person, the granted
+   * scopes and the scopes of the person's current role.
    */
   registered: number | null;
   grants: [scopes: number, role: string[]][] | null;
@@ -84,14 +85,14 @@ interface Delivery {
   id: string;
   event: NewEvent;
   target: Target;
-  /** Null for an endpoint that is switched off: the delivery is kept, and can be redelivered. */
+  /** Null for a disabled endpoint: the delivery is kept, and can be redelivered. */
   batchId: string | null;
 }
 
 /**
  * Assigns stream positions to new committed events, in id order, and creates deliveries for subscribed endpoints: one
- * transaction, a constant number of statements. Deliveries for an endpoint that is switched off are abandoned from the start, so that
- * they can be redelivered. A reader that has read up to a position has missed no event before it.
+ * transaction, a constant number of statements. Deliveries for a disabled endpoint are stored as abandoned, so that
+ * they can be redelivered. A reader that has read up to a position has missed no earlier event.
  */
 export async function assignPositions(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
@@ -233,8 +234,8 @@ function chooseDeliveries(
 }
 
 /**
- * Returns the scopes that the people of a workspace let an application see now. A grant counts only as far as the
- * person's role still allows. Null for an endpoint of the workspace itself.
+ * Returns the scopes that an application currently has in a workspace. A grant covers only the rights of the person's
+ * current role. Null for an endpoint of the workspace itself.
  */
 function scopesGranted({ registered, grants }: Target): number | null {
   if (registered === null) return null;
@@ -249,7 +250,7 @@ class BatchPicker {
   readonly opened: OpenBatch[] = [];
   /** Endpoints whose own batch has new deliveries. */
   readonly ofEndpoints = new Set<string>();
-  /** Ids of batches committed earlier and filled further in this iteration. Their runs must be woken. */
+  /** Ids of batches committed earlier and filled further in this iteration. Their workflows must be woken. */
   readonly extended = new Set<string>();
   /** Batches with room; the first is filled first. */
   open: OpenBatch[];
@@ -271,7 +272,7 @@ class BatchPicker {
     return batch.id;
   }
 
-  /** Opens a successor early, because starting a run takes longer than delivering. */
+  /** Opens a successor early, because starting a workflow takes longer than delivering. */
   provide(): void {
     const [current, successor] = this.open;
     if (!current || successor) return;
@@ -297,8 +298,8 @@ interface Stored {
 }
 
 /**
- * Writes bodies, deliveries, counts, drops and open batches in one statement. An endpoint deleted since it was chosen
- * gets nothing: the iteration serves all organizations and must not fail because of one. The other endpoints are locked
+ * Writes bodies, deliveries, counts, drops and open batches in one statement. A concurrently deleted endpoint gets no
+ * delivery: the iteration serves all organizations and must not fail because of one. The other endpoints are locked
  * against deletion until the commit.
  */
 async function store(trx: Trx, { deliveries, throttle, batches, minute, now, maxAttempts }: Stored): Promise<void> {

@@ -39,7 +39,7 @@ export class Lanes {
   }
 
   /**
-   * Waits for permission to open one more request to the endpoint; undefined when the wait takes too long.
+   * Waits for permission to open one more request to the endpoint; undefined when the wait exceeds its limit.
    * @param who `shared`: fails fast if the endpoint is slow. `retry`: waits up to one request timeout. `patient`: waits
    * indefinitely
    */

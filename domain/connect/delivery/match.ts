@@ -1,19 +1,19 @@
 import { holds } from '../../../lib/permissions.ts';
 import { EVENT_TYPES, isEventType, scopeOf } from '../../platform/kernel/events.ts';
 
-/** Settings that decide which events an endpoint gets. */
+/** Settings that decide which events an endpoint receives. */
 interface Subscription {
   /** Event types of the endpoint or of its application. Empty means all types that are not firehose. */
   eventTypes: readonly string[];
   /**
-   * For an application's endpoint: the scope mask that the workspace granted. Null for an endpoint of the workspace
+   * For an application's endpoint: mask of the scopes granted by the workspace. Null for an endpoint of the workspace
    * itself.
    */
   grantedScopes: number | null;
 }
 
 /**
- * Returns true if an endpoint gets events of a type. Firehose events must be named. An application also needs the
+ * Returns true if an endpoint receives events of a type. Firehose events must be named. An application also needs the
  * granted scope of the event's family.
  */
 export function isSubscribed({ eventTypes, grantedScopes }: Subscription, type: string): boolean {

@@ -1,7 +1,7 @@
 import type { EgressRequest } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
 
-/** Bytes of an answer that are stored with a delivery. */
+/** Maximum bytes of an answer that are stored with a delivery. */
 export const EXCERPT_BYTES = 1024;
 
 /** One event for one receiver. */
@@ -14,7 +14,7 @@ interface SignedDelivery {
   eventId: string;
   /** The stored body. Exactly these bytes are signed and sent. */
   body: string;
-  /** The moment of sending. Receivers refuse signatures older than five minutes. */
+  /** Time of sending. Receivers refuse signatures older than five minutes. */
   now: Date;
   /** Timeout (ms) of the whole request. */
   timeoutMs: number;
@@ -30,7 +30,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': 'Webhooks/1.0',
-      // An answer is stored as received, so it must not be compressed.
+      // A response is stored as received, so it must not be compressed.
       'Accept-Encoding': 'identity',
       'X-Service-Event': delivery.eventType,
       'X-Service-Event-Id': delivery.eventId,

@@ -16,8 +16,8 @@ const RECHECK_MS = 1_000;
 const BUSY_MS = 15_000;
 
 /**
- * Makes the attempt of a delivery if one is due, and returns when the next is due. Repeating the call is safe: a
- * settled delivery stays settled, and an attempt that died is taken over when its claim ends.
+ * Makes the attempt of a delivery if one is due, and returns when the next is due. Repeated calls are safe: a settled
+ * delivery stays settled, and a dead attempt is taken over when its claim ends.
  */
 export async function attemptDelivery(
   engine: DeliveryEngine,

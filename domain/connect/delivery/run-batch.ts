@@ -11,27 +11,30 @@ import { BATCH_SIZE } from './fan-out.ts';
 const AT_ONCE = 100;
 /** Time (ms) a run waits for more deliveries before it closes its batch. */
 const OPEN_MS = 1_500;
-/** Maximum time (ms) that one activity works on a batch before it returns. */
+/** Maximum duration (ms) of one activity on a batch. */
 const ITERATION_MS = 60_000;
-/** Time (ms) that the permit of a failing endpoint is held after a failure, because every failure starts a run. */
+/**
+ * Time (ms) for which the permit of a failing endpoint is held after a failure, because every failure starts a
+ * workflow.
+ */
 const REST_MS = 1_000;
 /** Interval (ms) at which an endpoint's batch is read while its requests hang. */
 const LANE_CHECK_MS = 500;
-/** Maximum pause (ms) before looking whether another attempt of the batch has ended. */
+/** Maximum pause (ms) before the claims of other attempts are checked again. */
 const OTHERS_CHECK_MS = 1_000;
 
 interface BatchIteration {
   /** True for the batch of a single endpoint, whose id is the endpoint's id. */
   lane: boolean;
-  /** Fires when the worker stops: open attempts are finished, and no new ones begin. */
+  /** Aborted when the worker stops: open attempts are finished, and no new ones begin. */
   signal: AbortSignal;
 }
 
 /**
  * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
- * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an open
- * batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that turns out
- * to be slow move to that endpoint's batch.
+ * only deliveries that were in flight, and waits until their claims end, because the earlier attempt may be alive.
+ * Closes an open batch: first stops further deliveries from being added, then claims the last ones. Deliveries to an
+ * endpoint that turns out to be slow move to that endpoint's batch.
  */
 export async function runBatch(
   engine: DeliveryEngine,
@@ -90,7 +93,7 @@ export async function runBatch(
       const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit) {
-        // More deliveries may be waiting than there was room for.
+        // More deliveries may be waiting than one claim could take.
         await Promise.race(underWay);
       } else if (lane && underWay.size > 0) {
         await Promise.race([...underWay, sleep(LANE_CHECK_MS)]);
@@ -114,7 +117,7 @@ export async function runBatch(
   } finally {
     watch.close();
     // Waits even when the database is unreachable: otherwise the next attempt would take over deliveries in flight and
-    // send them again.
+    // resend them.
     await Promise.all(underWay);
   }
   if (failure !== undefined) throw failure;

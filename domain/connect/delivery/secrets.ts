@@ -5,7 +5,7 @@ import { type Keyring } from '../../../lib/keyring.ts';
 import { newId } from '../../../lib/ids.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 
-/** Minimum time (ms) that a replaced secret is kept: far longer than the retries of a delivery that began with it. */
+/** Minimum time (ms) for which a replaced secret is kept, far longer than the retries of a delivery that uses it. */
 const KEEP_REPLACED_MS = 7 * 24 * 3600_000;
 
 /**
@@ -40,14 +40,14 @@ export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<Se
 }
 
 /**
- * Creates a new secret for an owner and returns it in plain text. It signs all deliveries that begin from now on. Older
- * secrets stay for deliveries that began with them. Each call deletes those replaced more than KEEP_REPLACED_MS ago.
- * The owner's row must be locked, so that rotations are serialized.
+ * Creates a new secret for an owner and returns it in plain text. The secret signs all deliveries that begin from then
+ * on. Deliveries that began with an older secret keep it. Each call deletes secrets replaced more than KEEP_REPLACED_MS
+ * ago. The owner's row must be locked, so that rotations are serialized.
  */
 export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.webhook);
-  // Finds the newest secret older than KEEP_REPLACED_MS. Secrets older than it were replaced even earlier and are deleted.
+  // Finds the newest secret older than KEEP_REPLACED_MS. Even older secrets were replaced earlier and are deleted.
   const [successor] = await across(trx, 'engine')
     .table('webhook_secrets')
     .where(columnsOf(owner))

@@ -34,8 +34,8 @@ const STATUS: Record<Outcome, string> = {
 export interface Settler {
   /**
    * Stores a result. Resolves after the commit: true if this result settled the delivery, false if the delivery was
-   * taken over, redelivered or deleted meanwhile.
-   * @param ownRun the delivery has a run already; otherwise one is started if another attempt follows
+   * taken over, redelivered or deleted in the meantime.
+   * @param ownRun true if the delivery already has a workflow; otherwise one is started if another attempt follows
    */
   settle(result: Result, { ownRun }: { ownRun: boolean }): Promise<boolean>;
 }
@@ -48,9 +48,9 @@ interface Waiting {
 }
 
 /**
- * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A result that
- * is sent but not stored would be sent again. So the settler waits for a lost connection, and stores the good results
- * of a group that cannot be written as a whole.
+ * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A sent but
+ * unstored result would be sent again. So the settler waits for a lost connection, and stores the valid results of a
+ * group that cannot be written as a whole.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
@@ -170,7 +170,7 @@ async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Exte
 const SPREAD_FROM_MS = 10_000;
 
 /**
- * Returns the time (ms) over which the starts of runs for failed deliveries are spread, so that many failures at once
+ * Returns the time (ms) over which workflow starts for failed deliveries are spread, so that many simultaneous failures
  * do not delay first attempts.
  */
 function spreadMs({ WEBHOOK_RETRY_BASE_MS: wait }: Pick<Config, 'WEBHOOK_RETRY_BASE_MS'>): number {
@@ -194,7 +194,7 @@ function wasSent({ outcome }: Result): boolean {
 }
 
 interface Written {
-  /** Ids of the deliveries that were settled: their rows now have the status of their result. */
+  /** Ids of the settled deliveries: their rows now have the status of their result. */
   decided: string[];
   /** Endpoints that fail without a success in between. */
   failing: { id: string; organization_id: string; since: string; failures: number }[];

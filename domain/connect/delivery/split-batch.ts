@@ -10,15 +10,15 @@ import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/con
 import type { Deps } from '../../platform/kernel/context.ts';
 import { engineSql } from './sql.ts';
 
-/** Maximum deliveries taken out of a batch at once; the same number as one claim takes. */
+/** Maximum number of deliveries moved out of a batch at once, equal to the size of one claim. */
 const PAGE = 500;
 
 /**
- * Takes the unsettled deliveries out of a batch that keeps failing, and starts a run for each. A delivery whose own run
- * fails too is blocked alone, as a dead letter of its workspace, and delays no other. Each delivery is moved in its own
- * transaction, because the row that makes the batch fail may make the move fail as well.
+ * Moves the unsettled deliveries out of a batch that keeps failing, and starts a workflow for each. A delivery whose
+ * own workflow also fails is blocked alone, as a dead letter of its workspace, and delays no other. Each delivery is
+ * moved in its own transaction, because the row that makes the batch fail may make the move fail as well.
  * @param cause error of the batch; the deliveries show its kind
- * @returns the number of moved deliveries as `diverted`; `more` when the batch may have others
+ * @returns the number of moved deliveries as `diverted`; `more` when the batch may contain others
  * @throws the first failure, after all others were moved
  */
 export async function splitBatch(
@@ -26,7 +26,7 @@ export async function splitBatch(
   batchId: string,
   cause: unknown,
 ): Promise<BatchReport> {
-  // Deleting this row closes the batch: no delivery can be added any more.
+  // Deleting this row closes the batch, so that no further delivery can be added.
   await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
   const waiting = await engineSql<Columns<'webhook_deliveries', 'id' | 'organization_id' | 'endpoint_id'>>(
     db,

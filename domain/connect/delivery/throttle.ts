@@ -25,8 +25,8 @@ export function minuteOf(now: Date): Date {
 }
 
 /**
- * Admits events until the rates of the minute are used up. Each endpoint has a rate (WEBHOOK_ENDPOINT_PER_MINUTE). Each
- * workspace and event type has one (WEBHOOK_EVENT_TYPE_PER_MINUTE), which counts an event once for all its endpoints.
+ * Admits events up to the rates of the minute. Each endpoint has a rate (WEBHOOK_ENDPOINT_PER_MINUTE). Each workspace
+ * and event type has a rate (WEBHOOK_EVENT_TYPE_PER_MINUTE), which counts an event once for all its endpoints.
  */
 export class Throttle {
   readonly #limits: { endpoint: number; eventType: number };
@@ -45,7 +45,7 @@ export class Throttle {
     for (const count of before) this.#before.set(keyOf(count.organization_id, count.subject), count.admitted);
   }
 
-  /** Returns the endpoints that get the event. Counts the others as dropped. */
+  /** Returns the endpoints that get the event. Counts all others as dropped. */
   admit(event: { id: string; organizationId: string; type: string }, endpointIds: readonly string[]): string[] {
     if (endpointIds.length === 0) return [];
     if (!this.#take(event.organizationId, `type:${event.type}`, this.#limits.eventType)) {
@@ -59,7 +59,7 @@ export class Throttle {
     });
   }
 
-  /** Counts of admitted events, to be added to the stored counts. */
+  /** Counts of admitted events, which the caller adds to the stored counts. */
   get admitted(): Count[] {
     return [...this.#admitted.values()];
   }

@@ -4,8 +4,8 @@ const UNDELIVERED = `status in ('pending', 'in_flight')`;
 
 /**
  * Builds the query for batches with undelivered deliveries, including batches of single endpoints. For a page, a
- * recursive query follows the index from each batch to the next and skips its deliveries. It yields batches in id order
- * and stops at the limit.
+ * recursive query follows the index from each batch to the next and skips its deliveries. The query returns batches in
+ * id order and stops at the limit.
  * @param args columns with the arguments of the contract
  * @param which condition that selects the batches of the contract
  */

@@ -49,10 +49,7 @@ export interface OpenAccount {
   call: ProviderCall;
   /** Refreshes the tokens if they expire soon. @throws ReauthRequired, Unavailable */
   renew(): Promise<void>;
-  /**
-   * Returns the version of the credentials that a refusal concerns: those that could not be refreshed, or else the
-   * current ones.
-   */
+  /** Returns the version of the rejected credentials: those that could not be refreshed, or else the current ones. */
   refused(error: ReauthRequired): Pick<ConnectionRow, 'id' | 'sealed_version'>;
 }
 
@@ -73,7 +70,7 @@ export function openAccount(ctx: Ctx, connection: ConnectionRow): OpenAccount {
   let current: ConnectionRow = connection;
   const renewed = async (refused: string) => {
     const known = openStoredTokens(ctx.keyring, current).access_token;
-    // A concurrent request of this client met the same refusal first, and has refreshed the token.
+    // A concurrent request of this client received the same refusal first, and has refreshed the token.
     if (known !== refused) return known;
     current = await refreshTokens(ctx, provider, current);
     return openStoredTokens(ctx.keyring, current).access_token;
@@ -122,8 +119,8 @@ export function openSigningSecret(
 }
 
 /**
- * Returns the expiry of an answer's access token. Null if the answer names none: the token is then used until it is
- * refused.
+ * Returns the expiry of an answer's access token. Null if the answer contains none: the token is then used until the
+ * provider rejects it.
  */
 export function tokenEnd({ expires_in: seconds }: TokenFields, now: Date): Date | null {
   const lifeMs = Number(seconds) * 1000;
@@ -131,8 +128,8 @@ export function tokenEnd({ expires_in: seconds }: TokenFields, now: Date): Date 
 }
 
 /**
- * Exchanges the refresh token of a connection. Only one process refreshes at a time; others wait for the tokens that it
- * stores. Many providers accept a refresh token only once.
+ * Exchanges the refresh token of a connection. Only one process refreshes at a time; other processes wait for the
+ * tokens that it stores. Many providers accept a refresh token only once.
  * @returns the connection with its new tokens
  * @throws ReauthRequired when the consent has ended, Unavailable when the provider does not answer
  */
@@ -207,7 +204,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
 }
 
 /**
- * Marks a connection as one whose account must be connected again. Its waiting deliveries stay.
+ * Marks a connection as needing reauthorization. Its waiting deliveries stay.
  * @param refused the connection with the credentials that the provider did not accept
  * @returns false if the connection has newer credentials, to which the refusal does not apply
  */

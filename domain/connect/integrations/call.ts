@@ -18,7 +18,7 @@ import {
 /** Dependencies of a provider client. */
 export type CallDeps = Pick<Deps, 'config' | 'egress' | 'clock'>;
 
-/** The account for which requests are made. */
+/** The account that makes the requests. */
 export interface CallSubject {
   config?: Readonly<Record<string, unknown>>;
   /** Base URL of this account's API, if the account has its own. */
@@ -32,7 +32,7 @@ export interface CallSubject {
 }
 
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
-/** Wait (ms) after a 429 that names none. */
+/** Wait (ms) after a 429 without a stated time. */
 const USUAL_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = DAY_MS;
 const MAX_MESSAGE = 300;

@@ -8,14 +8,14 @@ import type { Provider } from './providers/provider.ts';
 
 export type Delivery = Row<'integration_deliveries'>;
 
-/** Deliveries that this worker must make now; each is the first of its lane. */
+/** Deliveries for this worker to make now; each is the first of its lane. */
 export interface Claimed {
   kind: 'claimed';
   lease: string;
   deliveries: Delivery[];
 }
 
-/** Nothing is due. `wakeAt` (epoch ms) is the time of the next delivery; `empty` means that nothing waits at all. */
+/** No delivery is due. `wakeAt` (epoch ms) is the time of the next delivery; `empty` means that no delivery waits. */
 type NothingDue = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'empty' };
 
 /**
@@ -26,23 +26,23 @@ const MAX_REQUESTS = 6;
 /** Minimum lease (ms), for the time that a delivery spends in this process and in PostgreSQL. */
 const SHORTEST_LEASE_MS = 20_000;
 /**
- * Consecutive unanswered calls after which a provider counts as unreachable. Then only one delivery at a time is tried,
+ * Consecutive unanswered calls after which a provider counts as unreachable. Only one delivery at a time is then tried,
  * at growing intervals.
  */
 export const UNREACHABLE_AFTER = 3;
 
 /**
- * Returns the lease (ms) of claimed deliveries. It is longer than all requests of a delivery plus the wait for another
- * process's token refresh. So an expired lease means that the worker is gone.
+ * Returns the lease (ms) of claimed deliveries. The lease is longer than all requests of a delivery plus the wait for
+ * another process's token refresh. So an expired lease means that the worker is dead.
  */
 export function leaseMs(config: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
   return Math.max(SHORTEST_LEASE_MS, MAX_REQUESTS * config.INTEGRATION_TIMEOUT_MS + refreshLeaseMs(config));
 }
 
 /**
- * Claims due deliveries of a connection: as many lanes as the provider's rate allows now. All workers take from the
- * same pace row. The lanes are leased against other workers. Lanes of a worker that died are due again when their lease
- * ends.
+ * Claims due deliveries of a connection: as many lanes as the provider's rate allows now. All workers share the pace
+ * row of the connection. The claimed lanes are leased, so that no other worker claims them. Lanes of a dead worker are
+ * due again when their lease ends.
  * @param rate limit of the provider for one connection
  */
 export async function claimDeliveries(
@@ -105,7 +105,7 @@ interface Pace {
   failures: number;
 }
 
-/** Locks the pace of a connection and computes its current tokens. Undefined if the connection is gone. */
+/** Locks the pace of a connection and computes its current tokens. Undefined if the connection was deleted. */
 async function lockPace(tx: Tx, connectionId: string, rate: Provider['rate']): Promise<Pace | undefined> {
   const [row] = await tx.org.sql<{ tokens: number; paused_until: Date | null; failures: number }>(
     `select least(cast(:capacity as float8), tokens + greatest(0, extract(epoch from cast(:now as timestamptz) - counted_at)) * :rate) as tokens,
@@ -117,7 +117,7 @@ async function lockPace(tx: Tx, connectionId: string, rate: Provider['rate']): P
 }
 
 /**
- * Returns the earliest time (epoch ms) of the next call, with the reason for the wait. Undefined if a call may be made
+ * Returns the earliest time (epoch ms) of the next call, with the reason for the wait. Undefined if a call is allowed
  * now.
  */
 function waitOf(
@@ -148,7 +148,7 @@ async function hasLanes(tx: Tx, connectionId: string): Promise<boolean> {
 
 /**
  * Takes one call from a connection's pace, for work outside its queue.
- * @returns 0 if the call may be made, otherwise the time (ms) to wait before asking again
+ * @returns 0 if the call is allowed, otherwise the time (ms) until the next attempt
  */
 export async function acquireCall(ctx: Ctx, connectionId: string, rate: Provider['rate']): Promise<number> {
   return transact(ctx, async (tx) => {
@@ -165,7 +165,7 @@ export async function acquireCall(ctx: Ctx, connectionId: string, rate: Provider
 /**
  * Pauses all calls to a provider that answered 429: deliveries, pushes and health checks. The provider did answer, so
  * its failure count is reset.
- * @returns false for a connection that is gone
+ * @returns false for a deleted connection
  */
 export async function pauseCalls(tx: Tx, connectionId: string, forMs: number): Promise<boolean> {
   const rows = await tx.org.sql(

@@ -46,7 +46,9 @@ interface ConnectionInput {
 /** Credentials accepted by the provider, not stored yet. */
 interface CheckedCredentials {
   id: string;
-  /** True if they renew the existing connection with this id, whose stored credentials are no longer accepted. */
+  /**
+   * True if the credentials renew the existing connection with this id, whose stored credentials the provider rejects.
+   */
   isRenewal: boolean;
   provider: Provider;
   config: Record<string, unknown>;
@@ -59,7 +61,7 @@ interface CheckedCredentials {
 /** Path below API_PUBLIC_URL that providers call. */
 export const INBOUND_PATH = '/integrations/inbound';
 
-/** Lists every provider, and whether its accounts can be connected on this installation. */
+/** Lists every provider, with a flag if this installation can connect its accounts. */
 export function listCatalogue(ctx: Ctx): { provider: Provider; configured: boolean }[] {
   return PROVIDERS.map((provider) => ({ provider, configured: isConfigured(ctx.config, provider) }));
 }
@@ -111,8 +113,8 @@ export function credentialProblems({ provider: id, config }: Partial<ConnectionI
 }
 
 /**
- * Validates pasted credentials with the provider, and registers a webhook there if the provider sends any. Stores
- * nothing.
+ * Validates pasted credentials with the provider, and registers a webhook there if the provider sends any. Does not
+ * store the account.
  * @throws AppError bad_request with the provider's message, service_unavailable when it does not answer
  */
 export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promise<CheckedCredentials> {
@@ -128,7 +130,7 @@ export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promis
   return asAppErrors(provider, 'body.config', async () => {
     const account = await provider.credentials!.validate(call);
     const ended = await findEnded(ctx, provider, account);
-    // The connection's webhook is registered at the provider already.
+    // The connection's webhook is already registered at the provider.
     if (ended) return { id: ended, isRenewal: true, provider, config, account, signing, inbound: null };
     if (!provider.inbound) return { id, isRenewal: false, provider, config, account, signing, inbound: null };
     const token = newSecret();
@@ -140,8 +142,8 @@ export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promis
 }
 
 /**
- * Finds the oldest connection to the same account whose credentials have ended. New credentials renew it, so that its
- * waiting deliveries, subscriptions and mappings stay.
+ * Finds the oldest connection to the same account whose credentials are no longer valid. New credentials renew it, so
+ * that its waiting deliveries, subscriptions and mappings stay.
  */
 async function findEnded(ctx: Ctx, { id: provider }: Provider, account: ProviderAccount): Promise<string | undefined> {
   const [row] = await reader(ctx).sql<{ id: string }>(
@@ -155,7 +157,7 @@ async function findEnded(ctx: Ctx, { id: provider }: Provider, account: Provider
 /**
  * Stores a connection with credentials that the provider has accepted. Renews the existing connection of the same
  * account if its credentials have ended.
- * @throws AppError not_found if that connection was removed meanwhile
+ * @throws AppError not_found if that connection was removed in the meantime
  */
 export async function createConnection(
   ctx: Ctx,

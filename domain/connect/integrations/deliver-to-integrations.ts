@@ -3,7 +3,7 @@ import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
 
 /**
- * Queues the actions that event subscriptions of integrations request. Events of an organization arrive in order, so
+ * Queues the actions requested by event subscriptions of integrations. Events of an organization arrive in order, so
  * the actions of a contact are queued in order too.
  */
 export const deliverToIntegrations = declareSubscriber({

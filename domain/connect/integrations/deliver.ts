@@ -40,14 +40,17 @@ const ITERATION_MS = 30_000;
 const SHORT_WAIT_MS = 1_500;
 /** Interval (ms) at which a run whose provider is unknown checks for a build that knows it. */
 const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
-/** Maximum time (ms) that an outcome waits for an unreachable database. It is shorter than the lease of its lane. */
+/**
+ * Maximum time (ms) that an outcome waits for an unreachable database. The timeout is shorter than the lease of the
+ * lane.
+ */
 const OUTAGE_RETRY_MS = 10_000;
 /** Maximum time (ms) that an iteration waits in the worker for a permit of a responsive provider. */
 const PATIENCE_MS = 500;
 
 /**
- * Makes the due deliveries of one connection: lanes in parallel, deliveries of a lane in order, as fast as the provider
- * allows. Every delivery is settled separately, so a worker that dies repeats at most the deliveries it had in flight.
+ * Makes the due deliveries of one connection: lanes in parallel, deliveries of a lane in order, at the provider's rate.
+ * Every delivery is settled separately, so only deliveries in flight are repeated when a worker dies.
  */
 export async function makeDueDeliveries(
   ctx: Ctx,
@@ -114,7 +117,7 @@ async function makeClaimed(
   { lease, deliveries }: Claimed,
   tally: Tally,
 ): Promise<boolean> {
-  // Read again for every group: tokens may have been refreshed, or the account reconnected.
+  // Read again for every group, because tokens may have been refreshed or the account reconnected.
   const current = (await readLive(ctx, connection.id)) ?? connection;
   const account = openAccount(ctx, current);
   const { provider } = account;
@@ -184,7 +187,7 @@ async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promis
     const needsPerson = await recordReauth(ctx, account.refused(error), error.said);
     return needsPerson ? { kind: 'reauth' } : { kind: 'limited', retryAfterMs: SHORT_WAIT_MS };
   }
-  // No answer, an internal error or an unexpected answer: this delivery fails, the others continue.
+  // No answer, an internal error or an unexpected answer: this delivery fails, and the others continue.
   return { kind: 'unavailable', said: failureReason(ctx, error, account.provider) };
 }
 

@@ -10,15 +10,18 @@ import { logRunIn } from './account.ts';
 import type { Delivery } from './claim.ts';
 import { emitSettled } from '../../directory/integration-deliveries.ts';
 
-/** Maximum waiting actions of an account that must be connected again. Beyond it, the oldest are dropped. */
+/**
+ * Maximum waiting actions of an account that must be connected again. The oldest deliveries beyond this number are
+ * dropped.
+ */
 export const MAX_WAITING = 10_000;
 /** Maximum actions dropped by one transaction. */
 const PAGE = 1_000;
 
 /**
- * Drops actions that wait for accounts that must be connected again: those older than INTEGRATION_REAUTH_DAYS, and the
- * oldest beyond {@link MAX_WAITING}. The connection's log and one dead letter per connection report the number. Each
- * requester gets the event of its action.
+ * Drops actions that wait for reauthorization of an account: those older than INTEGRATION_REAUTH_DAYS, and the oldest
+ * beyond {@link MAX_WAITING}. The connection's log and one dead letter per connection report the number. Each requester
+ * receives the event of its action.
  * @returns the number of dropped actions
  */
 export async function dropOverdue(deps: Deps): Promise<number> {
@@ -39,7 +42,7 @@ export async function dropOverdue(deps: Deps): Promise<number> {
   }
 }
 
-/** Drops one page of overdue actions. Drops nothing once the account is connected again. */
+/** Drops one page of overdue actions. Drops none once the account is connected again. */
 function dropPage(ctx: Ctx, connectionId: string): Promise<number> {
   return transact(ctx, async (tx) => {
     // Locks the connection: reconnecting the account waits for this transaction, then resumes the remaining actions.
@@ -84,7 +87,7 @@ interface Dropped {
 }
 
 /**
- * Reports dropped actions in the connection's log and in its one dead letter, which sums them until it is settled.
+ * Reports dropped actions in the connection's log and in its only dead letter, which counts them until it is settled.
  */
 async function reportDropped(tx: Tx, connectionId: string, { dropped, label, days, most }: Dropped): Promise<void> {
   const [known] = await tx.org.sql<{ dropped: string | null }>(

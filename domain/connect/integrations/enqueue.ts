@@ -17,7 +17,7 @@ interface ActionRequest {
   action: string;
   /** Config that fits the action's schema. */
   config: Record<string, unknown>;
-  /** The contact of the action. Actions about one contact run one after another. */
+  /** The contact of the action. Actions about one contact run in order. */
   contactId: string | null;
   /** Data of the triggering event, for texts and mappings. */
   data: Record<string, unknown>;
@@ -26,7 +26,7 @@ interface ActionRequest {
   /** Time of the event. Defaults to now. */
   occurredAt?: Date;
   /**
-   * Identifies the requester by ids and kinds. The event `integration.action_settled` returns it, and is emitted only
+   * Identifies the requester by ids and kinds. The event `integration.action_settled` contains it, and is emitted only
    * if a source is given.
    */
   source: Record<string, string> | null;
@@ -34,8 +34,8 @@ interface ActionRequest {
 
 /**
  * Queues an action for a connection's provider, in the caller's transaction. The action is done at least once. An
- * unreachable provider only delays it. The result is reported by the event `integration.action_settled` with the given
- * source.
+ * unreachable provider only delays the action. The result is reported by the event `integration.action_settled` with
+ * the given source.
  * @returns the id of the delivery
  * @throws AppError not_found for a connection or contact that the workspace does not have
  * @throws AppError bad_request for an action that the provider does not have, or for a config that does not fit it
@@ -53,7 +53,7 @@ export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Pro
   refuseProblems(actionProblems(row, request.action, request.config));
   const [id] = await addDeliveries(tx, [
     {
-      // The stored spelling of the id, because the run of the connection's deliveries is named after it.
+      // The stored spelling of the id, because the workflow of the connection's deliveries is named after it.
       connectionId: row.id,
       action: request.action,
       config: request.config,
@@ -153,7 +153,7 @@ export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Prom
   return ids;
 }
 
-/** Signals the run that makes a connection's deliveries after the commit; starts it if there is none. */
+/** Signals the workflow that makes a connection's deliveries, after the commit. Starts the workflow if none is open. */
 export function signalDeliveries(
   tx: Tx,
   connectionId: string,

@@ -21,8 +21,8 @@ interface InboundWebhook {
 
 /**
  * Receives a webhook of a scheduling provider. The URL names the connection, the signature is verified over the raw
- * body, and each body counts once.
- * @returns the result; `duplicate`, `ignored` and `stale` changed nothing, `kept` is a body that cannot be read
+ * body, and each body is processed once.
+ * @returns the result; `duplicate`, `ignored` and `stale` changed nothing, `kept` is an unreadable body
  * @throws AppError not_found for an unknown URL, unauthorized for a signature that is invalid or too old
  */
 export async function receiveBooking(anonymous: Ctx, { token, headers, rawBody }: InboundWebhook): Promise<string> {
@@ -83,7 +83,7 @@ async function storeUnparsed(
 
 /**
  * Parses a kept webhook again.
- * @throws AppError unprocessable if it still cannot be read
+ * @throws AppError unprocessable if it is still unreadable
  */
 export async function parseStoredWebhook(tx: Tx, unreadId: string): Promise<void> {
   const [kept] = await tx.org.sql<ConnectionRow & { digest: string; unread_body: string }>(

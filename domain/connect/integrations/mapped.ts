@@ -12,7 +12,7 @@ export const CUSTOM_PREFIX = 'custom.';
 /** Contact fields that can be mapped, in addition to custom fields. */
 export const SOURCE_FIELDS = ['email', 'first_name', 'last_name', 'name', 'company', 'phone'] as const;
 
-/** Returns the mappings used to write contacts of a connection: its own, or those of its provider. */
+/** Returns the mappings that write contacts of a connection: its own, or those of its provider. */
 export async function readMappings(
   org: OrgScope,
   { id }: { id: string },
@@ -35,7 +35,7 @@ export async function readMappings(
 
 /**
  * Maps a contact's fields to the provider's names. Mappings of the subscription override those of the connection.
- * Fields without a value are omitted, so that nothing at the provider is emptied.
+ * Fields without a value are omitted, so that no field at the provider is cleared.
  */
 export function mappedFields(
   mappings: readonly Mapping[],

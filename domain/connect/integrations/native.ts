@@ -18,7 +18,7 @@ export function nativeProblems(action: string, config: unknown): Problem[] {
   return schemaFaults(configOfAction, config, 'body.config');
 }
 
-/** Performs a native action in the caller's transaction. Does nothing if a referenced row has been deleted. */
+/** Performs a native action in the caller's transaction. Does nothing if a referenced row was deleted. */
 export async function performNative(
   tx: Tx,
   { action, config, contactId }: { action: string; config: unknown; contactId: string | null },

@@ -27,7 +27,7 @@ type StateRow = Row<'integration_oauth_states'>;
 interface ConsentInput {
   provider?: string | undefined;
   label?: string | undefined;
-  /** Id of the connection whose account is connected again. */
+  /** Id of the connection to reauthorize. */
   connection_id?: string | undefined;
 }
 
@@ -40,8 +40,8 @@ export function consentProblems({ provider: id }: ConsentInput): Problem[] {
 }
 
 /**
- * Begins to connect an account by the consent of its person. The returned URL is for the browser of the person who
- * begins. The callback is refused unless the same person is signed in.
+ * Starts to connect an account by OAuth consent. Only the browser of the person who begins may use the returned URL.
+ * The callback is refused unless the same person is signed in.
  * @throws AppError bad_request, not_found for a connection, service_unavailable if the installation has no client
  */
 export async function startProviderConsent(
@@ -111,8 +111,8 @@ interface ConsentReturn {
 
 /**
  * Handles the provider's redirect: exchanges the code, reads the account, and stores the connection. A state is valid
- * once, for 15 minutes, and only for the person who began.
- * @param ctx acts as the person who is signed in in the browser
+ * once, for 15 minutes, and only for the person who requested it.
+ * @param ctx context of the person signed in in the browser
  * @throws AppError unauthorized when nobody is signed in, forbidden for another person, not_found for an expired or
  * used state, bad_request with the provider's message, service_unavailable
  */

@@ -28,7 +28,7 @@ export interface PushSelection {
   exclude?: readonly string[] | undefined;
 }
 
-/** Result per contact. Addresses are shown to people who may read contacts. */
+/** Result per contact. People who may read contacts see addresses. */
 interface PushResult {
   provider: string;
   pushed: number;
@@ -37,15 +37,17 @@ interface PushResult {
 }
 
 export const MAX_PUSHED = 500;
-/** Maximum duration (ms) of a push. Contacts not reached by then fail. */
+/** Maximum duration (ms) of a push. Contacts not processed by that time fail. */
 const PUSH_MS = 110_000;
 const SIDE_BY_SIDE = 4;
 /** Longest wait (ms) for a provider's rate limit. */
 const LONGEST_WAIT_MS = 20_000;
 
 /**
- * Writes contacts to a CRM now, each to the record that it has there, or else by its email: a repetition leaves one record. Contacts that the provider refuses fail by themselves.
- * @throws AppError not_found, bad_request (provider takes none, nothing selected), selection_too_large, conflict where the account has to be connected again
+ * Writes contacts to a CRM now, each to its known record or else by email: a repetition creates no second record. A
+ * contact that the provider rejects fails without affecting the others.
+ * @throws AppError not_found; bad_request (the provider accepts no contacts, nothing selected); selection_too_large;
+ * conflict when the account needs reauthorization
  */
 export async function pushContacts(ctx: Ctx, connectionId: string, selection: PushSelection): Promise<PushResult> {
   const connection = await readConnection(ctx, connectionId);

@@ -10,9 +10,9 @@ import { Unavailable, type ContactRecord } from './providers/provider.ts';
 const POLL_MS = 100;
 
 /**
- * Does `work` with the record of a contact at a CRM while nothing else writes to it, and stores what became known of the record. So two pushes
- * at once make one record in a CRM that looks an address up before it makes a record.
- * @throws Unavailable where another keeps the record for too long; what `work` throws
+ * Calls `work` with the CRM record of a contact while no other process writes to it, and stores the resulting record.
+ * So two concurrent pushes create one record in a CRM that only looks an address up before it creates a record.
+ * @throws Unavailable if another process keeps the record too long; the errors of `work`
  */
 export async function withRecord<T>(
   ctx: Ctx,
@@ -55,7 +55,7 @@ async function leaseRecord(
       'select 1 from contacts where organization_id = :org and id = :contact',
       key,
     );
-    // Deleted since it was read: its record is nobody's any more.
+    // The contact was deleted after it was read, so no record is stored.
     if (!contact) return {};
     if (performance.now() > endsAt) throw new Unavailable(message('connect.record_busy'));
     await sleep(POLL_MS);

@@ -13,7 +13,7 @@ export function findProvider(id: string): Provider | undefined {
   return PROVIDERS.find((provider) => provider.id === id);
 }
 
-/** Returns the provider of a stored connection. Throws if this build does not know it. */
+/** Returns the provider of a stored connection. Throws if this build does not support the provider. */
 export function providerOf({ provider: id }: { provider: string }): Provider {
   const provider = findProvider(id);
   if (!provider) throw new AppError('conflict', message('connect.unknown_provider_here', { provider: id }));
@@ -26,10 +26,7 @@ export function partsOfAction(action: string): { provider: string; verb: string 
   return dot < 0 ? { provider: '', verb: action } : { provider: action.slice(0, dot), verb: action.slice(dot + 1) };
 }
 
-/**
- * Finds an action of a provider by its full name, such as `slack.notify`; undefined if the provider has none of that
- * name.
- */
+/** Finds an action of a provider by its full name, such as `slack.notify`; undefined for an unknown name. */
 export function findAction(provider: Provider, action: string): ProviderAction | undefined {
   const { provider: id, verb } = partsOfAction(action);
   return id === provider.id && Object.hasOwn(provider.actions, verb) ? provider.actions[verb] : undefined;

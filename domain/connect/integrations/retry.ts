@@ -2,9 +2,9 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalDeliveries } from './enqueue.ts';
 
 /**
- * Retries a failed delivery with its full number of attempts. It takes its old position in its lane, before later
- * deliveries that still wait.
- * @returns false if the delivery is gone or already waiting
+ * Retries a failed delivery with its full number of attempts. The delivery gets its old position in its lane, before
+ * later deliveries that still wait.
+ * @returns false if the delivery was deleted or already waits
  */
 export async function retryDelivery(tx: Tx, deliveryId: string): Promise<boolean> {
   const [row] = await tx.org.sql<{ connection_id: string; lane_id: string }>(

@@ -13,15 +13,15 @@ export type Outcome =
   | { kind: 'done' }
   /** Permanent failure: the attempt is not retried. */
   | { kind: 'refused'; said: Message }
-  /** The provider asks to wait. Does not count as an attempt. */
+  /** The provider requests a pause. Does not count as an attempt. */
   | { kind: 'limited'; retryAfterMs: number }
-  /** The provider gave no answer. */
+  /** The provider did not answer. */
   | { kind: 'unavailable'; said: Message }
-  /** The account must be connected again. The delivery waits until then. */
+  /** The account must be connected again. The delivery waits until that time. */
   | { kind: 'reauth' };
 
 const LONGEST_RETRY_MS = 6 * HOUR_MS;
-/** Longest time (ms) for which an unreachable provider gets no call. */
+/** Maximum time (ms) for which an unreachable provider gets no call. */
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const MAX_PAUSE_DOUBLINGS = 10;
 
@@ -32,8 +32,8 @@ const MAX_PAUSE_DOUBLINGS = 10;
 export function settleDelivery(ctx: Ctx, delivery: Delivery, lease: string, outcome: Outcome): Promise<void> {
   return transact(ctx, async (tx) => {
     const { connection_id: connection, lane_id: lane } = delivery;
-    // A transaction that adds to the lane holds the same lock. So its delivery is visible below, or it creates the lane
-    // anew afterwards.
+    // A transaction that adds to the lane holds the same lock. So its delivery is visible below, or the other
+    // transaction creates the lane anew afterwards.
     const [held] = await tx.org.sql(
       `select 1 from integration_lanes where organization_id = :org and connection_id = :connection and lane_id = :lane and lease = :lease for update`,
       { connection, lane, lease },
@@ -127,7 +127,7 @@ async function storePace(
     await pauseCalls(tx, connection, outcome.retryAfterMs);
     return;
   }
-  // A running pause is not cleared: one parallel call may succeed while the provider asks the others to wait.
+  // An active pause is not cleared: one parallel call may succeed while the provider asks for a pause in others.
   await tx.org.sql(
     'update integration_pace set failures = 0 where organization_id = :org and connection_id = :connection and failures > 0',
     { connection },

@@ -10,7 +10,7 @@ import { ReauthRequired, type ActionContact, type Provider } from './providers/p
 import { findAction } from './registry.ts';
 import type { Subscription } from './subscriptions.ts';
 
-/** Trigger of a test if no subscription names one. */
+/** Default trigger of a test, if no subscription names one. */
 const USUAL_TRIGGER = 'email.replied';
 
 /** The contact of the synthetic event. */
@@ -27,7 +27,7 @@ const CONTACT: ActionContact = {
 /**
  * Sends a synthetic event through a connection's notices: those of its enabled subscriptions, or the provider's first
  * notice without required settings. Failures are written to the connection's log.
- * @returns true if anything was sent
+ * @returns true if an event was sent
  * @throws AppError not_found
  */
 export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean> {

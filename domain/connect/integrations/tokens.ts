@@ -31,7 +31,7 @@ export interface StoredTokens {
 
 /**
  * Extracts the tokens of an answer for sealing.
- * @param known current refresh token, kept if the answer has none
+ * @param known current refresh token, kept if the answer contains none
  */
 export function tokensIn(fields: TokenFields, known = ''): StoredTokens {
   const { access_token: access, refresh_token: refresh } = fields;
@@ -43,7 +43,8 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 /**
  * Returns the base URL of an account's API, as the token endpoint's answer names it. It must be an origin below the
  * provider's own domains, or that of the token endpoint, which the operator may have set.
- * @returns undefined if none is named, null for any other origin, which must not get the account's tokens
+ * @returns undefined if the answer contains none, null for any other origin, which must not receive the account's
+ * tokens
  */
 export function accountBase({ oauth, tokenUrl }: OAuthClient, fields: TokenFields): string | null | undefined {
   const named = oauth.accountBase && fields[oauth.accountBase.field];
@@ -90,15 +91,16 @@ function clientOf(config: Config, { id, oauth }: Provider): OAuthClient | undefi
 }
 
 /**
- * Error codes of a token endpoint after which another attempt may succeed. Some providers answer them with 200 or 400.
+ * Error codes of a token endpoint after which another attempt may succeed. Some providers return refusals with status
+ * 200 or 400.
  */
 const PASSING = /unavailable|server_error|internal_error|fatal_error|rate_?limit|slow_down|timeout/i;
 
 /**
  * Sends a request to the token endpoint (RFC 6749 section 3.2).
  * @returns the whole answer, which contains an access token
- * @throws ReauthRequired when the grant is no longer valid, Refused for another refusal, Unavailable for no answer or
- * an unusable one
+ * @throws ReauthRequired when the grant is no longer valid; Refused for another refusal; Unavailable without a usable
+ * answer
  */
 export async function requestProviderTokens(
   deps: CallDeps,

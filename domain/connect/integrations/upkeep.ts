@@ -34,8 +34,8 @@ const FIRST_RETRY_MS = MINUTE_MS;
 const MAX_ATTEMPTS = 30;
 
 /**
- * Checks whether due accounts still answer, and stores their health. An account whose credentials are refused must be
- * connected again. Refreshes tokens that expire soon.
+ * Checks the connections of due accounts, and stores their health. An account whose credentials are rejected needs
+ * reauthorization. Refreshes tokens that expire soon.
  * @returns the number of checked accounts
  */
 export async function checkHealth(deps: Deps): Promise<number> {
@@ -62,7 +62,7 @@ export async function checkHealth(deps: Deps): Promise<number> {
 async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   const provider = findProvider(connection.provider);
   if (!provider) return;
-  // An account without a free call, or whose provider asks to wait, is checked in the next round.
+  // An account without a free call, or whose provider requests a pause, is checked in the next round.
   if ((await acquireCall(ctx, connection.id, provider.rate)) > 0) return;
   const startedAt = ctx.clock.now();
   let account: OpenAccount | undefined;
@@ -123,8 +123,9 @@ type Revocation = Row<'integration_revocations'>;
 
 /**
  * Revokes due consents and webhooks of deleted connections at their providers. Stores the time of the next attempt
- * before each attempt. A provider that does not answer is asked again after a minute; the delay doubles up to a day. A
- * consent is kept if another connection of this installation uses the same account: most providers have one for all.
+ * before each attempt. A provider that does not answer is called again after a minute; the delay doubles up to a day. A
+ * consent is kept if another connection of this installation uses the same account, because most providers have one
+ * consent for all.
  * @returns the number of connections that need no further attempt
  */
 export async function revokeConnections(deps: Deps): Promise<number> {
@@ -153,8 +154,8 @@ export async function revokeConnections(deps: Deps): Promise<number> {
 }
 
 /**
- * Asks the provider to end a consent that no other connection needs, and to stop its webhooks. Returns true if nothing
- * remains to be done.
+ * Requests the end of a consent that no other connection needs, and of its webhooks. Returns true if nothing remains to
+ * be revoked.
  */
 async function revoke(deps: Deps, row: Revocation & { shared: boolean }): Promise<boolean> {
   const provider = findProvider(row.provider);
@@ -163,7 +164,7 @@ async function revoke(deps: Deps, row: Revocation & { shared: boolean }): Promis
     await endAll(deps, provider, row);
     return true;
   } catch (error) {
-    // The provider would refuse again: the consent has already ended there.
+    // The provider would refuse again, because the consent has already ended.
     if (error instanceof Refused || error instanceof ReauthRequired) return true;
     deps.log.warn({ connectionId: row.connection_id, err: error }, 'a provider could not be asked to end a consent');
     return false;

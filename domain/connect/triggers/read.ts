@@ -17,13 +17,13 @@ for (const name of TRIGGER_NAMES) {
   BY_EVENT.set(event, [...(BY_EVENT.get(event) ?? []), name]);
 }
 
-/** Types of stored domain events that have triggers. A subscriber of triggers takes these types. */
+/** Types of stored domain events that have triggers. A subscriber of triggers must receive these types. */
 export const TRIGGER_EVENTS = [...BY_EVENT.keys()] as [StoredEventType, ...StoredEventType[]];
 
 /**
  * Returns the triggers of a stored event, in the order of the vocabulary. An event without triggers has none, and
- * neither has a bulk event, which names none of its rows. One event may have several triggers: a deal that is won is
- * also updated.
+ * neither has a bulk event, which names none of its rows. One event may have several triggers: a won deal is also
+ * updated.
  */
 export function readTriggers(event: { type: StoredEventType; data: object }): Triggered[] {
   const names = BY_EVENT.get(event.type) ?? [];
@@ -35,7 +35,10 @@ export function readTriggers(event: { type: StoredEventType; data: object }): Tr
     .map((trigger) => ({ trigger, contactId, data }));
 }
 
-/** The trigger of a reply whose reading a person has corrected; none for a first reading and for an answer that no person wrote. */
+/**
+ * Returns the trigger of a reply whose intent a person has corrected; none for a first classification and for automatic
+ * mail.
+ */
 export function readCorrection(event: EventData<'inbox.reply_classified'>): Triggered[] {
   const { kind, opt_out_force: _force, asks_to_stop: _asks, corrected, previous_intent: _before, ...data } = event;
   if (!corrected || kind === 'out_of_office' || kind === 'automated' || event.task_id === null) return [];

@@ -38,8 +38,8 @@ export async function applicationSecret(ctx: Ctx, id: string): Promise<string> {
 }
 
 /**
- * Gives an application a new secret for all its endpoints. Deliveries attempted before keep the old one until they
- * settle.
+ * Creates a new secret for all endpoints of an application. Deliveries that were attempted before keep the old secret
+ * until they settle.
  * @throws AppError not_found
  */
 export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<string> {
@@ -57,8 +57,8 @@ export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<str
 }
 
 /**
- * Lists the application's endpoints in all workspaces that granted it access, newest first. They are rows of other
- * workspaces, so only fields of the application are shown.
+ * Lists the application's endpoints in all workspaces that granted it access, newest first. The endpoints are rows of
+ * other workspaces, so only fields of the application are shown.
  * @throws AppError not_found
  */
 export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<ManagedEndpointView[]> {
@@ -81,7 +81,7 @@ export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<Ma
 
 /**
  * Lists deliveries to the application's endpoints over all workspaces, newest first. Bodies are not shown, because they
- * are other workspaces' records.
+ * are records of other workspaces.
  * @throws AppError not_found, bad_request for a cursor of another list or filter
  */
 export async function listApplicationDeliveries(

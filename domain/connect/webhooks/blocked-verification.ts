@@ -7,7 +7,7 @@ import { message, type Message } from '../../../messages/index.ts';
 
 /**
  * Stores the reason why the verification of an endpoint keeps failing, in the field that also shows a failed challenge.
- * @returns the endpoint's id, or undefined if it is gone or no longer challenged
+ * @returns the endpoint's id, or undefined if it was deleted or needs no challenge
  */
 export async function blockVerification(tx: Tx, workflowId: string, reason: Message): Promise<string | undefined> {
   const { endpointId } = webhookVerifyWorkflow.partsOf(workflowId)!;
@@ -23,7 +23,7 @@ export async function blockVerification(tx: Tx, workflowId: string, reason: Mess
   return changed > 0 ? endpointId : undefined;
 }
 
-/** Signals the run that verifies an endpoint, unless the endpoint is gone or no longer challenged. */
+/** Signals the workflow that verifies an endpoint, unless the endpoint was deleted or needs no challenge. */
 export async function retryVerification(tx: Tx, endpointId: string, cause: RetryCause): Promise<void> {
   const [open] = await tx.org.sql(
     'select 1 from webhook_endpoints where organization_id = :org and id = :id and challenging and verified_at is null',

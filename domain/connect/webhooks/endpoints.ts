@@ -18,7 +18,7 @@ export type { WebhookEndpointRow } from '../../../db/models/webhook-endpoint.ts'
 export interface EndpointInput {
   url: string;
   description: string;
-  /** Known types only. Empty means all types that are not firehose. */
+  /** Subscribed event types, all known. Empty means all types except high-volume ones. */
   eventTypes: readonly string[];
   enabled: boolean;
 }
@@ -52,7 +52,7 @@ export async function assertTarget(ctx: Ctx, url: string): Promise<void> {
 }
 
 /**
- * Registers an endpoint with a new secret. It gets no live events until it is verified (POST /webhooks).
+ * Registers an endpoint with a new secret. The endpoint receives no live events until it is verified (POST /webhooks).
  * @throws AppError conflict (409) when the workspace has ORG_WEBHOOK_ENDPOINTS of them
  */
 export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<IssuedEndpoint> {
@@ -71,8 +71,8 @@ export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<Is
 }
 
 /**
- * Replaces the state of an endpoint (PATCH /webhooks/:id). A changed host must be verified again. Switching on an
- * endpoint that the installation had switched off resets its failure count.
+ * Replaces the state of an endpoint (PATCH /webhooks/:id). A changed host must be verified again. Enabling an endpoint
+ * that the installation had disabled resets its failure count.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, conflict if `updated_at` has changed
  */
@@ -126,7 +126,8 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Gives an endpoint a new secret, returned once. Deliveries attempted before keep the old one until they settle.
+ * Creates a new secret for an endpoint, returned once. Deliveries that were attempted before keep the old secret until
+ * they settle.
  * @throws AppError not_found
  */
 export async function rotateEndpointSecret(ctx: Ctx, id: string): Promise<string> {
@@ -190,7 +191,7 @@ function audited({ url, ...rest }: Pick<EndpointInput, 'url'> & Partial<Endpoint
   };
 }
 
-/** An endpoint as it would be sent. */
+/** Returns an endpoint in the form of a request body. */
 function shown(row: WebhookEndpointRow): EndpointInput {
   return { url: row.url, description: row.description, eventTypes: row.event_types, enabled: row.enabled };
 }

@@ -14,10 +14,9 @@ const GRANTED = `exists (
 
 /**
  * Syncs an application's endpoints with its settings, in every workspace with an active grant. Missing endpoints are
- * created, and all get its `webhook_url`; a changed host must pass a challenge again. An empty `webhook_url` deletes
- * them all. Endpoints that the installation had switched off are switched on again, and unverified ones are challenged
- * again: by saving, the owner confirms that the receiver works.
- * Call it in the transaction that changes the application, after the change.
+ * created, and all get its `webhook_url`; a changed host must be challenged again. An empty `webhook_url` deletes them
+ * all. Endpoints that Heron had disabled are enabled again, and unverified ones are challenged again: by saving, the
+ * owner confirms that the receiver works. Call it in the transaction that changes the application, after the change.
  */
 export async function syncApplicationEndpoints(tx: Tx, applicationId: string): Promise<void> {
   const application = await lockApplication(tx, applicationId);
@@ -48,8 +47,8 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
 
 /**
  * Syncs one workspace's endpoint of an application with its grants. The endpoint exists while a member grants access
- * and the application has a `webhook_url`. It is deleted with the last grant.
- * Call it in the transaction that creates, changes or revokes a grant, or ends a membership, after the change.
+ * and the application has a `webhook_url`. The endpoint is deleted with the last grant. Call it in the transaction that
+ * creates, changes or revokes a grant, or ends a membership, after the change.
  */
 export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizationId: string): Promise<void> {
   const application = await lockApplication(tx, applicationId);
@@ -117,8 +116,8 @@ async function updateManagedEndpoints(tx: Tx, application: Application): Promise
 }
 
 /**
- * Column values that reset an endpoint whose host has changed: its verification and counts do not apply to the new
- * host.
+ * Column values that reset an endpoint whose host has changed, because its verification and counts do not apply to the
+ * new host.
  */
 export const UNVERIFIED_COLUMNS = {
   verified_at: null,
@@ -131,8 +130,8 @@ export const UNVERIFIED_COLUMNS = {
 } as const;
 
 /**
- * Returns true if a verification of one URL holds for the other, because both have the same host. Scheme and port must
- * match too; they can differ only with the development setting.
+ * Returns true if two URLs have the same host, so that a verification of one is valid for the other. Scheme and port
+ * must match too; they can differ only with the development setting.
  */
 export function sameHost(a: string, b: string): boolean {
   return new URL(a).origin === new URL(b).origin;

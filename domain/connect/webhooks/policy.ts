@@ -14,9 +14,9 @@ const DOMAIN_ENTRY = /^\.?[^\s./:@*[\]\\?#%]+(?:\.[^\s./:@*[\]\\?#%]+)*$/u;
 export type PolicyDeps = Pick<Deps, 'config' | 'egress'>;
 
 /**
- * Lists the problems of a URL as a webhook's target, at `path`; empty if there are none. The URL must use https on the
- * standard port, and its host must resolve to public addresses only. ALLOW_UNSAFE_WEBHOOK_URLS lifts these rules. Call
- * outside of a transaction: the check may wait for DNS.
+ * Lists the problems of a webhook URL, at `path`; empty if there are none. The URL must use https on the standard port,
+ * and its host must resolve to public addresses only. ALLOW_UNSAFE_WEBHOOK_URLS lifts these rules. Call outside of a
+ * transaction: the check may wait for DNS.
  * @param allowedDomains an app's list, which must cover the host even with ALLOW_UNSAFE_WEBHOOK_URLS
  */
 export async function checkWebhookUrl(
@@ -68,8 +68,8 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
 
 /**
  * Returns the problem of an entry of `allowed_webhook_domains`; undefined if there is none. A bare entry names one
- * host; an entry with a leading dot names a domain with all its subdomains. Domains with many owners are refused, such
- * as `.com`, `co.uk` and `.github.io`.
+ * host; an entry with a leading dot names a domain with all its subdomains. Public suffixes are refused, such as
+ * `.com`, `co.uk` and `.github.io`.
  * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names are allowed too
  */
 export function domainProblem(entry: string, { allowUnsafe }: { allowUnsafe: boolean }): Message | undefined {

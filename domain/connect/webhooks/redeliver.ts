@@ -8,7 +8,7 @@ import { enqueueRedelivery } from './enqueue-redelivery.ts';
 
 /**
  * Sends an event to its endpoint again, in any status and with the same event id.
- * @throws AppError not_found, also for an application's delivery; conflict when the endpoint is switched off or not
+ * @throws AppError not_found, also for an application's delivery; conflict when the endpoint is disabled or not
  * verified
  */
 export async function redeliver(ctx: Ctx, id: string): Promise<DeliveryWithPayload> {
@@ -30,7 +30,9 @@ export async function redeliver(ctx: Ctx, id: string): Promise<DeliveryWithPaylo
   });
 }
 
-/** Checks that an endpoint receives deliveries. @throws AppError conflict if it is switched off or not verified */
+/**
+ * Checks that an endpoint receives deliveries. @throws AppError conflict if the endpoint is disabled or not verified
+ */
 async function assertServed(tx: Tx, endpointId: string): Promise<void> {
   const endpoint = await tx.org
     .table('webhook_endpoints')

@@ -6,8 +6,8 @@ import { reader } from '../../platform/kernel/transact.ts';
 const LIST = 'webhooks.throttle-drops';
 
 /**
- * Events of one type that one endpoint did not get in one minute, because of its own rate or the workspace's rate for
- * the event type.
+ * Events of one type that one endpoint did not receive in one minute, because of its own rate or the workspace's rate
+ * for the event type.
  */
 export type ThrottleDrop = Columns<
   'webhook_throttle_drops',

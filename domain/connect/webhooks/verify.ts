@@ -23,7 +23,7 @@ const MAX_ECHO_BYTES = 16 * 1024;
 export interface ChallengeResult {
   /** The challenged URL. If the endpoint's URL has changed since, the result does not apply. */
   url: string;
-  /** True if the receiver did what its kind of endpoint requires. */
+  /** True if the receiver answered as its kind of endpoint requires. */
   passed: boolean;
   /** True if it echoed the challenge, which proves the consent of the receiver's owner. */
   echoed: boolean;
@@ -35,7 +35,7 @@ export interface ChallengeResult {
 }
 
 /**
- * Sends one signed challenge to one of the workspace's own endpoints. Stores nothing: call {@link recordChallenge}
+ * Sends one signed challenge to one of the workspace's own endpoints. Stores no result: call {@link recordChallenge}
  * afterwards. Call outside of a transaction: the challenge waits on the network for up to 15 s.
  * @throws AppError not_found
  */

@@ -37,8 +37,8 @@ export async function meetingProblems(ctx: Ctx, given: Pick<NewMeeting, 'contact
 }
 
 /**
- * Logs a meeting that no connected calendar knows, with the same effects as a booking. Its contact is found by the
- * address, and their enrollments in campaigns that stop on a reply end. Emits meeting.booked and adds an entry to the
+ * Logs a meeting that is in no connected calendar, with the same effects as a booking. The contact is found by the
+ * address, and its enrollments in campaigns that stop on a reply end. Emits meeting.booked and adds an entry to the
  * contact's log.
  * @throws AppError bad_request as found by {@link meetingProblems}
  */
@@ -72,7 +72,7 @@ export async function logMeeting(ctx: Ctx, input: NewMeeting): Promise<MeetingVi
 }
 
 /**
- * Returns the problem of a change after which the meeting would end before it begins. Empty if the meeting does not
+ * Returns the problem of a change that would make the meeting end before it begins. Empty if the meeting does not
  * exist.
  */
 export async function meetingChangeProblems(ctx: Ctx, id: string, given: Times): Promise<Problem[]> {
@@ -125,8 +125,8 @@ export async function changeMeeting(
 }
 
 /**
- * Cancels a manually logged meeting and emits meeting.canceled. A meeting that is already cancelled stays unchanged.
- * @throws AppError not_found; conflict for one that a provider booked
+ * Cancels a manually logged meeting and emits meeting.canceled. A cancelled meeting stays unchanged.
+ * @throws AppError not_found; conflict for a meeting booked at a provider
  */
 export async function cancelMeeting(ctx: Ctx, id: string, reason: string): Promise<MeetingView> {
   return transact(ctx, async (tx) => {
@@ -162,7 +162,7 @@ const NOTHING = {
 };
 
 /**
- * Converts a stored meeting to news with the current time. News are ordered by time, so these override the stored
+ * Converts a stored meeting to news with the current time. Reports are ordered by time, so these override the stored
  * state.
  */
 function reportOf(tx: Tx, known: Meeting): MeetingReport {

@@ -18,7 +18,8 @@ export interface MeetingReport {
   replaces?: string | undefined;
   kind: Meeting['status'];
   /**
-   * Time of the change, by the source's clock. The latest report about a meeting counts, in whatever order they arrive.
+   * Time of the change, by the source's clock. The latest report about a meeting counts, regardless of the order of
+   * arrival.
    */
   occurredAt: Date;
   inviteeEmail: string;
@@ -40,7 +41,7 @@ export interface MeetingSource {
   connectionId: string | null;
 }
 
-/** Effect of a report. `stale`: the same or a later report was stored before. */
+/** Effect of a report. `stale`: the same or a later report was already stored. */
 type MeetingChange = 'booked' | 'rescheduled' | 'canceled' | 'updated' | 'stale';
 
 /** Ranks for reports with the same time: the higher rank counts. */
@@ -78,8 +79,8 @@ function withStorableIds(news: MeetingReport): MeetingReport {
 }
 
 /**
- * Locks and returns the meetings of a report. The first has the id, had it before a reschedule, or is the replaced one.
- * The second is the replaced meeting, if it is a different row.
+ * Locks and returns the meetings of a report. The first one has the id, had it before a reschedule, or is the replaced
+ * one. The second is the replaced meeting, if it is a different row.
  */
 async function findMeetings(tx: Tx, { source }: MeetingSource, news: MeetingReport): Promise<Meeting[]> {
   return tx.org.sql<Meeting>(
@@ -182,7 +183,7 @@ async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_
   return row;
 }
 
-/** Emits the event of a change, adds it to the contact's log, and ends campaigns of a contact who has a meeting. */
+/** Emits the event of a change, adds it to the contact's log, and ends campaigns for a contact with a meeting. */
 async function applyMeetingChange(
   tx: Tx,
   meeting: Meeting,

@@ -12,8 +12,8 @@ const MAX_TEXT = 500;
 const storable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text);
 
 /**
- * A path into the data of a product event: property names joined by dots, from the outermost to the innermost. It leads
- * through objects only, never into an array.
+ * A path into the data of a product event: property names joined by dots, from the outermost to the innermost. The path
+ * leads through objects only, never into an array.
  */
 export const propertyPath = z
   .string()

@@ -11,7 +11,7 @@ test.before(async () => {
 });
 test.after.always(() => database?.drop());
 
-/** Returns PostgreSQL's result for each document: true, false, or null if it cannot decide. */
+/** Returns PostgreSQL's result for each document: true, false, or null if undecidable. */
 async function askDatabase(predicates: readonly Predicate[], documents: readonly unknown[]): Promise<unknown[]> {
   const { sql, bindings } = compilePredicates(predicates, 'd.data');
   const { rows } = await database.db.raw(
@@ -85,7 +85,7 @@ const { tree: data } = fc.letrec<{ tree: Record<string, unknown>; value: unknown
     fc.array(tie('value'), { maxLength: 2 }),
     tie('tree'),
   ),
-  // Objects as made by JSON.parse, in which __proto__ is an ordinary property.
+  // Objects made by JSON.parse, in which __proto__ is an ordinary property.
   tree: fc
     .array(fc.tuple(name, tie('value')), { maxLength: 5 })
     .map((entries) =>
@@ -100,7 +100,7 @@ test('PostgreSQL and TypeScript agree about every predicate, on data of any shap
       fc.array(predicate, { maxLength: 3 }),
       fc.array(data, { minLength: 30, maxLength: 60 }),
       async (predicates, documents) => {
-        // Documents as stored and read again.
+        // Documents after storing and reading.
         const stored = documents.map((each) => JSON.parse(JSON.stringify(each)) as unknown);
         const answers = await askDatabase(predicates, stored);
         for (const [index, answer] of answers.entries()) {

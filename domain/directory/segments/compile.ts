@@ -9,8 +9,8 @@ import { cleanText } from '../contact-fields.ts';
 import { CUSTOM_PREFIX, segmentField, type SegmentField } from './fields.ts';
 
 /**
- * SQL: contacts `c` with their outreach history `o`, as conditions use them. PostgreSQL omits the join if a statement
- * uses none of its columns.
+ * SQL: contacts `c` with their outreach history `o`, for conditions. PostgreSQL omits the join if a statement uses none
+ * of its columns.
  */
 export const SEGMENT_CONTACTS = 'contacts c left join contact_outreach o on o.contact_id = c.id';
 
@@ -27,15 +27,16 @@ const TEXT_SQL: Record<string, string> = {
   seniority: 'o.seniority',
   department: 'o.department',
 };
-/** Fields stored in lower case, so that an index serves equality. */
+/** Fields stored in lower case, so that an index supports equality. */
 const LOWERED: ReadonlySet<string> = new Set(['company_domain', 'seniority', 'department']);
 const EMAILED = 'select 1 from send_facts f where f.contact_id = c.id and f.sent_at is not null';
-/** An existing day or moment: rejects 30 February and 24:00. */
+/** An existing day or time: rejects 30 February and 24:00. */
 const TIME = z.iso.date().or(z.iso.datetime({ offset: true }));
 const FILED = 'select 1 from contact_categories f where f.contact_id = c.id';
 
 /**
- * Returns all problems of a set of conditions; an empty list means that they can be compiled. Paths start at `path`.
+ * Returns all problems of a set of conditions; an empty list means that the conditions can be compiled. Paths start at
+ * `path`.
  */
 export function conditionProblems(conditions: readonly SegmentCondition[], path: string): Problem[] {
   return conditions.flatMap((condition, index) => {

@@ -9,7 +9,7 @@ const MAILABLE = `and c.subscribed and c.verification_status not in ('invalid', 
 
 /**
  * Returns one page of the ids of a segment's contacts, ascending. Start without `after`, and continue with the last id
- * until a page is shorter than `limit`. An unknown segment has no contacts.
+ * until a page has fewer rows than `limit`. An unknown segment has no contacts.
  */
 export async function segmentContactIds(
   org: OrgScope,

@@ -46,7 +46,7 @@ export async function readProfile(ctx: Ctx): Promise<Profile> {
   return { user, roleIds: memberships.map((row) => row.role_id), labels };
 }
 
-/** Changes the caller's name or the language of emails to them. Only sent fields change. */
+/** Changes the caller's name or the language of emails to them. Absent fields stay unchanged. */
 export async function updateProfile(
   ctx: Ctx,
   changes: { first_name?: string | undefined; last_name?: string | undefined; language?: Language | undefined },

@@ -13,8 +13,8 @@ import { clearGuesses, throttle } from '../throttle.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Emails a link for setting a new password. An address without an account gets an email that says so. Response and
- * duration are the same in both cases, so they do not reveal if an account exists.
+ * Emails a link for setting a new password. An address without an account gets an email that says this. Response and
+ * duration are the same in both cases, so they do not reveal whether an account exists.
  * @throws AppError rate_limit_exceeded; internal_error when the email cannot be sent
  */
 export async function requestPasswordReset(ctx: Ctx, email: string): Promise<void> {
@@ -26,14 +26,15 @@ export async function requestPasswordReset(ctx: Ctx, email: string): Promise<voi
 }
 
 /**
- * Sets a new password with the handle of the mailed link. Every session ends, every device is forgotten, and other links and codes are void.
+ * Sets a new password with the handle of the mailed link. Every session ends, every device is forgotten, and other
+ * links and codes become invalid.
  * @throws AppError unauthorized (401) for the handle, bad_request for a weak password, which leaves the link usable,
  * rate_limit_exceeded
  */
 export async function confirmReset(ctx: Ctx, input: { session: string; password: string }): Promise<void> {
   await throttle(ctx, 'reset_confirm_source', toSource(ctx.actor.ipAddress));
   // Checked before the password is hashed, which costs tens of milliseconds of processor time. So an invalid link costs
-  // nothing.
+  // no password hash.
   const open = await findChallenge(ctx, 'reset', input.session);
   assertStrong(input.password, open.email);
   const passwordHash = await hashPassword(input.password);
@@ -50,9 +51,10 @@ export async function confirmReset(ctx: Ctx, input: { session: string; password:
 }
 
 /**
- * Changes the caller's password. Mailed links and codes are void; other sessions end and their devices are forgotten, unless `keepSessions` says
- * otherwise.
- * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak, rate_limit_exceeded
+ * Changes the caller's password. Mailed links and codes become invalid. Other sessions end and their devices are
+ * forgotten, unless `keepSessions` is set.
+ * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak,
+ * rate_limit_exceeded
  */
 export async function changePassword(
   ctx: Ctx,

@@ -26,7 +26,7 @@ export async function isClaimed({ db }: Pick<Deps, 'db'>): Promise<boolean> {
   return hasUsers(db);
 }
 
-/** Returns true if a setup link is valid now. The check does not use the link up. */
+/** Returns true if a setup link is currently valid. The check does not use the link up. */
 export async function isSetupLink({ db, clock }: Pick<Deps, 'db' | 'clock'>, token: string): Promise<boolean> {
   const link = await across(db, 'operator')
     .table('setup_links')
@@ -55,7 +55,7 @@ export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ ur
   return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
 }
 
-/** Returns true if the installation waits for its first account: a setup link exists and has not been used yet. */
+/** Returns true if the installation waits for its first account: a setup link exists and is unused. */
 export async function awaitsClaim(db: Deps['db']): Promise<boolean> {
   const link = await across(db, 'operator').table('setup_links').first('id');
   return link !== undefined && !(await hasUsers(db));
@@ -103,7 +103,7 @@ async function claim<T>(
   enter: (trx: Trx, userId: string, organization: OrganizationRow) => Promise<T>,
 ): Promise<T> {
   if (await hasUsers(ctx.db)) throw complete();
-  // Checked before the password is hashed, so that an invalid token costs nothing.
+  // Checked before the password is hashed, so that an invalid token costs no hash.
   if (!(await openLink(ctx.db, input.token, ctx.clock.now()).first('id'))) throw invalidToken();
   assertStrong(input.password, input.email);
   const passwordHash = await hashPassword(input.password);
@@ -157,7 +157,7 @@ interface Bootstrap {
 /**
  * Runs the operator's `heron bootstrap`. Creates the person and the organization if they are missing; the first person
  * of an installation becomes its administrator. Each call adds a session and a full-access key. The password is set
- * only on a new account. If none is given, the person signs in by a password reset.
+ * only on a new account. Without a password, the person signs in by a password reset.
  */
 export async function bootstrap(
   deps: Deps,

@@ -60,13 +60,13 @@ export async function signIn(
     await ctx.systemMail.send(codeMail(ctx, input.email, 'login', code, user));
     return { session: handle };
   }
-  // Only for a device that was just recognized. Otherwise an invented token would be stored and would make the code
+  // Only for a device that was just recognized. Otherwise a forged token would be stored and would make the code
   // unnecessary.
   const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
   return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
 }
 
-/** Stores the language of a person's first browser. They can change it in their profile. */
+/** Stores the language of a person's first browser. Members can change the language in their profile. */
 async function rememberLanguage(ctx: Ctx, userId: string, language: Language): Promise<void> {
   await across(ctx.db, 'person').table('users').where('id', userId).whereNull('language').update({ language });
 }
@@ -82,8 +82,8 @@ function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures'
 
 /**
  * Returns the device or the source from which an account has signed in before, or undefined. Wrong passwords are
- * counted separately there. So guesses by strangers lock an owner out neither of their own device nor of their office,
- * and an office not of its accounts.
+ * counted separately there. So guesses by strangers lock owners out neither on their own device nor in their office,
+ * and no office is locked out of its accounts.
  */
 async function knownSourceKey(
   ctx: Ctx,
@@ -109,7 +109,7 @@ async function needsCode(ctx: Ctx, userId: string, deviceToken: string | undefin
 
 /**
  * Finishes a sign-in with the emailed code. With AUTH_LOGIN_CODE=new_device the result contains a device token. Later
- * sign-ins that send it need no code.
+ * sign-ins with this token need no code.
  * @throws AppError unauthorized
  */
 export async function confirmSignIn(ctx: Ctx, proof: { session: string; code: string }): Promise<TokenPair> {

@@ -18,12 +18,12 @@ interface SignUp {
   password: string;
   firstName: string;
   lastName: string;
-  /** Token of an invitation. Required unless sign-up is open to anyone. */
+  /** Token of an invitation. Required unless sign-up is open to everyone. */
   invitation?: string | undefined;
 }
 
 /**
- * Starts a sign-up and emails its code (POST /auth/register). Nothing is created before the code is confirmed.
+ * Starts a sign-up and emails its code (POST /auth/register). No account is created before the code is confirmed.
  * @throws AppError registration_closed, registration_invite_only, invitation_invalid (403), bad_request for a weak
  * password, unauthorized when the address cannot be signed up, rate_limit_exceeded, internal_error when the email
  * cannot be sent
@@ -55,9 +55,9 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
 
 /**
  * Checks that sign-up is open, to anyone or with an invitation. Without DISABLE_REGISTRATION a production installation
- * is closed to strangers once it has an account. An invitation does not override DISABLE_REGISTRATION=true. Sign-up is
- * also closed until the setup link is claimed: the first account is the administrator's, and a faster stranger would
- * invalidate the link.
+ * accepts no sign-ups once it has an account. An invitation does not override DISABLE_REGISTRATION=true. Sign-up is
+ * also closed until the setup link is used: the first account is the administrator's, and another person's sign-up
+ * would invalidate the link.
  * @throws AppError registration_closed, registration_invite_only (403)
  */
 export async function assertSignUpOpen(ctx: Ctx, invitation: string | undefined): Promise<void> {
@@ -82,8 +82,8 @@ export async function assertSignUpOpen(ctx: Ctx, invitation: string | undefined)
 
 /**
  * Finishes a sign-up: creates the person and, with an invitation, their membership. Opens no session.
- * @throws AppError unauthorized; invitation_invalid when the invitation was cancelled meanwhile, and then nothing is
- * created
+ * @throws AppError unauthorized; invitation_invalid when the invitation was cancelled in the meantime, and then no
+ * account is created
  */
 export async function confirmSignUp(ctx: Ctx, proof: { session: string; code: string }): Promise<void> {
   await settleChallenge(ctx, 'register', proof, async (trx, { email, payload }) => {

@@ -22,19 +22,19 @@ export type { OAuthApplicationRow } from '../../../db/models/oauth-application.t
 
 const LIST = 'oauth-applications';
 
-/** Fields of an application that its owner sets. An omitted field keeps its value or gets its default. */
+/** Fields of an application that its owner sets. An absent field keeps its value or gets its default. */
 interface ApplicationInput {
   name?: string | undefined;
   description?: string | undefined;
-  /** Empty for none. */
+  /** May be empty. */
   logo_url?: string | undefined;
-  /** Empty for none. */
+  /** May be empty. */
   website_url?: string | undefined;
   redirect_uris?: string[] | undefined;
   /** Permission names in lower case. */
   scopes?: string[] | undefined;
   allowed_webhook_domains?: string[] | undefined;
-  /** URL for the events of all workspaces that granted access. Empty: no such delivery. */
+  /** URL for the events of all workspaces that granted access. Empty if events are not delivered in this way. */
   webhook_url?: string | undefined;
   webhook_events?: string[] | undefined;
 }
@@ -67,8 +67,8 @@ export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplic
 }
 
 /**
- * Checks an application before it is created (without an id) or changed: every field, and the resulting webhook
- * settings. Call it outside of a transaction, because it may wait for DNS.
+ * Checks an application before creation (without an id) or change: every field, and the resulting webhook settings.
+ * Call it outside of a transaction, because it may wait for DNS.
  * @throws AppError bad_request with every problem at once, not_found
  */
 export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
@@ -100,9 +100,9 @@ export async function applicationProblems(ctx: Ctx, input: ApplicationInput, id?
 }
 
 /**
- * Creates a confidential application (POST /oauth/applications), after {@link checkApplication}. Without `scopes` it
- * gets the read scopes that the caller has.
- * @throws AppError forbidden when a key or token would give it scopes that it lacks itself
+ * Creates a confidential application (POST /oauth/applications), after {@link checkApplication}. Without `scopes` the
+ * application gets the caller's read scopes.
+ * @throws AppError forbidden when a key or token would grant scopes that it lacks itself
  */
 export async function createApplication(
   ctx: Ctx,
@@ -162,7 +162,8 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const names = Object.keys(sent) as (keyof typeof sent)[];
     if (names.length === 0) return before;
     if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, { scopes: sent.scopes & ~before.scopes });
-    // Whoever sets the URL for codes or events can use everything that people of any workspace have granted.
+    // A person who sets the URL for codes or events gets access to everything that people of any workspace have
+    // granted.
     if (CHANGES_RECEIVER.some((name) => name in sent)) {
       await assertActorGrants(tx, ctx.actor, { scopes: (sent.scopes ?? before.scopes) | WEBHOOKS });
     }
@@ -184,7 +185,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
 }
 
 /**
- * Gives an application a new client secret. The previous secret stops working at once. Tokens stay valid.
+ * Creates a new client secret for an application. The previous secret becomes invalid immediately. Tokens stay valid.
  * @throws AppError not_found; forbidden for a key or token that lacks a scope of the application
  */
 export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedApplication> {
@@ -209,8 +210,8 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
 }
 
 /**
- * Deletes an application with every grant, code, token and managed webhook endpoint of it, in every workspace. API keys that its tokens made are
- * revoked.
+ * Deletes an application with every grant, code, token and managed webhook endpoint of it, in every workspace. API keys
+ * created with its tokens are revoked.
  * @throws AppError not_found
  */
 export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
@@ -231,7 +232,7 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
 
 /**
  * Returns a field's value for the audit log. Paths and queries of webhook URLs often contain a receiver's secret, so
- * they are left out.
+ * they are omitted.
  */
 function audited(name: string, value: unknown): unknown {
   if (name === 'scopes') return scopesOf(value as number);
@@ -251,7 +252,7 @@ function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthA
   };
 }
 
-/** Returns the problems of each field of an application by itself. */
+/** Returns the problems of an application's fields, each checked separately. */
 function fieldProblems(input: ApplicationInput): Problem[] {
   const problems: Problem[] = [];
   const add = (field: string, fault: Message | undefined) => {

@@ -35,19 +35,19 @@ export interface AuthorizationRequest {
   kind: 'request';
   application: Client;
   redirectUri: string;
-  /** Requested scopes, limited to those the application is registered with. */
+  /** Requested scopes, limited to the application's registered scopes. */
   scopes: Permission[];
   state: string | undefined;
   /** PKCE challenge (S256). Null if a confidential client sent none. */
   codeChallenge: string | null;
-  /** `resource` of RFC 8707, one of this installation's. Null if none was named. */
+  /** `resource` of RFC 8707, one of this installation's. Null if the request names none. */
   resource: string | null;
   issuer: string;
 }
 
 /**
- * A request that is refused before a person is asked. `page`: client or redirect URI are not certain, so the error is
- * shown as a page. `redirect`: the error goes to the application, at a redirect URI known to be its own.
+ * A request that is refused before the person decides. `page`: client or redirect URI are unverified, so the error is
+ * shown as a page. `redirect`: the error goes to the application, at its registered redirect URI.
  */
 export type AuthorizationRefusal =
   | { kind: 'page'; said: Message }
@@ -119,7 +119,7 @@ function valuesOf(query: AuthorizationQuery, name: string): string[] {
 
 /**
  * Stores a person's approval in the workspace of the context, and returns the redirect with a code. Approving again
- * replaces the earlier approval: existing tokens carry no more than the newest approval.
+ * replaces the earlier approval: existing tokens have at most the scopes of the newest approval.
  * @param scopes the selected part of `request.scopes`
  * @throws AppError bad_request for no scope, or a scope that was not requested. forbidden for a person who is not a
  * member, or a scope that their role cannot grant

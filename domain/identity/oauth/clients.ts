@@ -26,7 +26,7 @@ export type Client = Columns<
 /** Credentials that a client sent: HTTP Basic, or fields of the form. */
 export interface ClientCredentials {
   clientId: string;
-  /** Undefined if none was sent. */
+  /** Undefined if the request contains none. */
   secret: string | undefined;
   basic: boolean;
 }
@@ -57,7 +57,7 @@ export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Pr
     ) as Promise<Client | undefined>;
 }
 
-/** Returns the workspace that made an application. Null for a client that registered itself. */
+/** Returns the workspace that created an application. Null for a client that registered itself. */
 export async function findOwner(
   { db }: Pick<Deps, 'db'>,
   { organization_id: id }: Pick<Client, 'organization_id'>,
@@ -70,7 +70,7 @@ export async function findOwner(
  * Returns the client credentials in a request to the token or revocation endpoint. A request must use exactly one
  * method of authentication (RFC 6749, section 2.3).
  * @param authorization the Authorization header, if any
- * @throws OAuthError invalid_client (missing or unreadable), invalid_request (two methods at once)
+ * @throws OAuthError invalid_client (missing or unreadable), invalid_request (two methods together)
  */
 export function readClientCredentials(
   authorization: string | undefined,
@@ -94,7 +94,8 @@ export function readClientCredentials(
 }
 
 /**
- * Authenticates a client: a confidential client by its secret, compared in constant time. A public client has none.
+ * Authenticates a client: a confidential client by its secret, compared in constant time. A public client has no
+ * secret.
  * @throws OAuthError invalid_client, the same for an unknown client and a wrong secret
  */
 export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(

@@ -28,7 +28,7 @@ export interface AuthorizedApp {
   self_registered: boolean;
   /** Number of people whose grants the person may end. */
   people: number;
-  /** True if the person owns the workspace. Revoking then ends the access for everybody there. */
+  /** True if the person owns the workspace. Revoking then ends the access of all members there. */
   for_all: boolean;
   /** Mask of the scopes that its tokens can carry now, at most. */
   scopes: number;
@@ -38,7 +38,7 @@ export interface AuthorizedApp {
   last_used_at: Date | null;
 }
 
-/** Keeps a member in the transaction's workspace until the transaction ends. */
+/** Locks a membership of the transaction's workspace until the transaction ends. */
 export async function lockMembership(tx: Tx, userId: string): Promise<void> {
   await tx.org.sql('select user_id from memberships where organization_id = :org and user_id = :userId for key share', {
     userId,
@@ -48,7 +48,7 @@ export async function lockMembership(tx: Tx, userId: string): Promise<void> {
 /**
  * Grants an application access for a person, in the transaction's workspace, or changes an existing grant.
  * @returns the grant's id
- * @throws AppError not_found when the application has just been deleted
+ * @throws AppError not_found when the application was just deleted
  */
 export async function upsertGrant(
   tx: Tx,
@@ -74,8 +74,8 @@ export async function upsertGrant(
 }
 
 /**
- * Lists the applications that a person granted access in their workspaces, and those granted by anybody in workspaces
- * they own, newest first. `grant_id` is the person's own grant if there is one.
+ * Lists applications with access that the person granted, and those that anybody granted in workspaces that the person
+ * owns, newest first. `grant_id` is the person's own grant if there is one.
  */
 export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: string): Promise<AuthorizedApp[]> {
   return across(db, 'person').sql<AuthorizedApp>(
@@ -123,7 +123,7 @@ export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
   });
 }
 
-/** Returns the grant to revoke, if the person gave it or owns its workspace. */
+/** Returns the grant to revoke, if the person granted it or owns its workspace. */
 function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string) {
   return across(db, 'person').sql<
     Columns<'oauth_grants', 'organization_id' | 'application_id'> & { is_owner: boolean }
@@ -138,10 +138,10 @@ function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string
 }
 
 /**
- * Ends a grant of the transaction's workspace, and revokes the API keys that its tokens made. Its tokens end with it, as they count only while
- * their grant is active.
- * @param by who wanted it: the person, an owner of the workspace, the application itself, or the end of the membership
- * @returns whether it was active
+ * Ends a grant of the transaction's workspace, and revokes the API keys created with its tokens. Its tokens become
+ * invalid too, because they are valid only while their grant is active.
+ * @param by cause: the person, an owner of the workspace, the application itself, or the end of the membership
+ * @returns true if the grant was active
  */
 export async function endGrant(
   tx: Tx,
@@ -179,7 +179,7 @@ export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
 
 /**
  * Serializes changes of one application's grants with each other and with changes of the application. Must be the first
- * lock; the application's endpoints take it first too.
+ * lock; changes of the application's endpoints take it first too.
  * @throws AppError not_found when the application was deleted
  */
 async function lockApplication(tx: Tx, applicationId: string): Promise<void> {

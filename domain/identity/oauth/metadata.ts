@@ -30,8 +30,8 @@ export function serverMetadata(config: Urls) {
 }
 
 /**
- * Returns the metadata of a protected resource (RFC 9728): the API, or the part of it at a path. Lists only scopes that
- * any client may request, because self-registered clients request all listed scopes.
+ * Returns the metadata of a protected resource (RFC 9728): the API, or its part at a path. Lists only scopes that any
+ * client may request, because self-registered clients request all listed scopes.
  */
 export function resourceMetadata(config: Urls, path = '') {
   return {

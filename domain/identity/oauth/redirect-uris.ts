@@ -4,7 +4,8 @@ import { message, type Message } from '../../../messages/index.ts';
 const MAX_REDIRECT_URI = 2048;
 
 /**
- * Splits a loopback URI at its port, as text. Nothing is decoded or normalized, so that the URI has only one reading.
+ * Splits a loopback URI at its port, as text. The URI is not decoded or normalized, so that it has only one
+ * interpretation.
  */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const MAX_PORT = 65_535;

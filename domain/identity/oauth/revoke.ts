@@ -16,8 +16,8 @@ interface Found {
 }
 
 /**
- * Handles the revocation endpoint (RFC 7009): ends the grant behind an access or refresh token of the client, and with
- * it every token of the grant. An unknown token, or one of another client, changes nothing and gets the same response.
+ * Handles the revocation endpoint (RFC 7009): ends the grant of an access or refresh token of the client, with all
+ * tokens of the grant. An unknown token, or one of another client, changes nothing and gets the same response.
  * @throws OAuthError invalid_request, invalid_client
  */
 export async function revokeToken(

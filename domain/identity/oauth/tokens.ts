@@ -83,7 +83,7 @@ const FIND_REFRESH = `select ${ABOUT}, x.family_id, x.replaced_at, x.revoked_at
 
 /**
  * Uses the code or token up and stores its successors in one statement. Of two requests with the same code or token,
- * only one gets a pair.
+ * only one receives a pair.
  */
 const STORE_PAIR = `
   insert into oauth_tokens (id, grant_id, family_id, kind, token_hash, scopes, resource, created_at, expires_at)
@@ -127,7 +127,7 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
   if (code.redirect_uri !== form.redirect_uri) throw invalidGrant(message('oauth.code_redirect'));
   assertVerified(code.code_challenge, form.code_verifier);
   // Only a request that would have succeeded the first time counts as a replay. So an attacker who only saw the code
-  // can end nothing.
+  // cannot end the grant.
   if (code.consumed_at) return replayed(ctx, code, 'code_replayed');
   if (code.expires_at <= ctx.clock.now()) throw invalidGrant(message('oauth.code_expired'));
   const pair = await store(ctx, USE_CODE, code, remainingScopes(code));
@@ -178,7 +178,7 @@ function assertVerified(challenge: string | null, verifier: string | undefined):
 }
 
 /**
- * Returns the scopes of a new access token: the requested scopes that person, application and approval still allow.
+ * Returns the scopes of a new access token: the requested scopes that person, application and approval still permit.
  */
 function remainingScopes(standing: Standing, asked: number = standing.scopes): number {
   if (standing.grant_revoked_at || !standing.role_permissions) throw invalidGrant(message('oauth.grant_revoked'));
@@ -226,8 +226,8 @@ async function store(
 }
 
 /**
- * Handles the second use of a code or refresh token. The second use means that it was copied, so all tokens that came
- * from it end.
+ * Handles the second use of a code or refresh token. The second use means that the code was copied, so all tokens
+ * issued from it end.
  */
 async function replayed(
   ctx: Ctx,
@@ -238,7 +238,7 @@ async function replayed(
   await transact({ ...ctx, actor: { ...ctx.actor, organizationId } }, async (tx) => {
     let ended = 0;
     for (;;) {
-      // Repeats until no token is valid, so that a pair stored concurrently is ended by the next iteration. Without a
+      // Repeats until no token is valid, so that a concurrently stored pair is ended by the next iteration. Without a
       // valid token no further pair can follow.
       const more = await across(tx.trx, 'credential')
         .table('oauth_tokens')

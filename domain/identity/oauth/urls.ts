@@ -13,7 +13,7 @@ export function authorizeUrl(config: Urls): string {
   return `${config.APP_URL}/oauth/authorize`;
 }
 
-/** Paths of the MCP endpoint. Each is a resource name of its own. */
+/** Paths of the MCP endpoint. Each of them is a separate resource name. */
 export const MCP_PATHS = ['/mcp', '/v1/mcp'] as const;
 
 /**

@@ -24,14 +24,14 @@ export function assertMayGrant(tx: Tx, role: RolePermissions): Promise<void> {
 
 /**
  * Refuses to change a role, or a member with a role, that has permissions which the actor does not have.
- * @param what the thing to be changed, for the message
+ * @param what name of the changed object, for the message
  * @throws AppError forbidden
  */
 export function assertMayManage(tx: Tx, role: RolePermissions, what: 'member' | 'role' = 'member'): Promise<void> {
   return assertRoleHeld(tx, role, 'member.change_owner', `${what}.stronger`);
 }
 
-/** Refuses, with a message for owners and one for other roles, a role that has permissions which the actor lacks. */
+/** Refuses a role with permissions that the actor lacks, with one message for owners and another for other roles. */
 function assertRoleHeld(
   tx: Tx,
   { permissions, is_owner: isOwner = false }: RolePermissions,
@@ -61,7 +61,7 @@ export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
 }
 
 /**
- * Serializes changes of members, roles and invitations of one organization. So rules about all of them (there is always
+ * Serializes changes of members, roles and invitations of one organization. So rules about all members (there is always
  * an owner; a role in use stays) hold under concurrency.
  */
 export async function lockOrganization(tx: Tx): Promise<void> {

@@ -48,8 +48,8 @@ export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page
 }
 
 /**
- * Counts an invitation before it is made. Separate from {@link invite}, because the count must not be rolled back with
- * it.
+ * Counts an invitation before it is created. Separate from {@link invite}, because the count must persist if the
+ * invitation is rolled back.
  * @throws AppError rate_limit_exceeded
  */
 export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
@@ -59,8 +59,8 @@ export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
 }
 
 /**
- * Invites an address and emails it the link. Nothing is stored if the email cannot be sent.
- * @throws AppError bad_request (no such role), forbidden (a role with more permissions than the caller's), conflict (a
+ * Invites an address and emails it the link. The invitation is not stored if the email cannot be sent.
+ * @throws AppError bad_request (unknown role), forbidden (a role with more permissions than the caller's), conflict (a
  * member, or already invited), internal_error
  */
 export async function invite(ctx: Ctx, input: { email: string; role_id: string }): Promise<InvitationView> {
@@ -97,7 +97,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
     const organization = await people.table('organizations').where('id', tx.org.organizationId).first('name');
     const account = await people.table('users').where('email', input.email).first('language');
     const invited = { to: input.email, workspace: organization!.name, token, days: INVITATION_DAYS };
-    // Last, and before the commit: a refused email rolls the invitation back.
+    // Sent last and before the commit, so that a refused email rolls the invitation back.
     await ctx.systemMail.send(invitationMail(ctx, invited, account));
     return { ...row, role_name: role.name } as InvitationView;
   });
@@ -124,7 +124,8 @@ export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
 
 /**
  * Returns the open invitation of an emailed token.
- * @throws AppError invitation_invalid (403) when it is unknown, used, cancelled, expired or for another address
+ * @throws AppError invitation_invalid (403) when the invitation is unknown, used, cancelled, expired or for another
+ * address
  */
 export async function findOpenInvitation(ctx: Ctx, token: string, email: string): Promise<{ id: string }> {
   const row = await across(ctx.db, 'person')
@@ -139,7 +140,7 @@ export async function findOpenInvitation(ctx: Ctx, token: string, email: string)
 }
 
 /**
- * Returns the content of an invitation's page, for anybody who has its link.
+ * Returns the content of an invitation's page for anybody with its link.
  * @throws AppError invitation_invalid
  */
 export async function readInvitation(
@@ -171,8 +172,8 @@ function invalid(): AppError {
 }
 
 /**
- * Uses an invitation up, once, and makes its address a member, inside an open transaction. The inviter must still hold
- * the permissions of its role.
+ * Uses an invitation once and makes its address a member, inside an open transaction. The inviter must still hold the
+ * permissions of the invitation's role.
  * @param acting makes the context of the joining person, in the organization they join
  * @throws AppError invitation_invalid
  */
@@ -222,8 +223,8 @@ export async function joinByInvitation(
 }
 
 /**
- * Refuses an invitation to a role with permissions that the inviter does not hold any more. Otherwise somebody could
- * invite an address of their own before they leave.
+ * Refuses an invitation to a role with permissions that the inviter does not hold any more. Otherwise a leaving member
+ * could invite another address of their own.
  * @throws AppError invitation_invalid
  */
 async function assertInviterHolds(
@@ -235,7 +236,7 @@ async function assertInviterHolds(
 }
 
 /**
- * Accepts an invitation for the signed-in person. Their session selects the organization if it has none selected.
+ * Accepts an invitation for the signed-in person. Their session selects the organization if no other is selected.
  * @throws AppError invitation_invalid
  */
 export async function acceptInvitation(ctx: Ctx, token: string): Promise<MyOrganization> {

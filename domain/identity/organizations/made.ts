@@ -6,10 +6,10 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { revokeKey } from '../api-keys/keys.ts';
 import { deleteApplication } from '../oauth/applications.ts';
 
-/** Things that a refusal names at most. */
+/** Maximum number of objects listed in a refusal. */
 const MAX_NAMED = 100;
 
-/** A thing by which somebody who has left could still act, or that nobody may know of. */
+/** An object by which a former member could still act, or that nobody may know about. */
 interface Made {
   kind: 'api_keys' | 'oauth_applications' | 'integration_connections';
   id: string;
@@ -17,9 +17,9 @@ interface Made {
 }
 
 /**
- * Settles what becomes of the API keys, applications and connections that a member made, who is about to be removed.
+ * Keeps or revokes the API keys, applications and connections created by a member who is about to be removed.
  * @param ctx joins the transaction
- * @throws AppError conflict naming up to 100 of them, where there are any and `what` is not given
+ * @throws AppError conflict with up to 100 of these objects if there are any and `what` is absent
  */
 export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' | 'revoke' | undefined): Promise<void> {
   const made = await madeBy(tx, userId);
@@ -65,7 +65,7 @@ function toProblem({ kind, id, name }: Made): Problem {
   return { path: `${kind}.${id}`, message: said[kind] };
 }
 
-/** Puts in the name of who acts what a member made. */
+/** Transfers the objects created by a member to the actor. */
 async function keep(tx: Tx, userId: string): Promise<void> {
   const now = { updated_at: tx.now };
   const { userId: keeper } = tx.actor;

@@ -35,7 +35,7 @@ function membersWhere(condition: string): OrgSql {
     order by m.user_id`;
 }
 
-/** Lists the members, in the order in which their accounts were made. */
+/** Lists the members in the order in which their accounts were created. */
 export async function listMembers(ctx: Ctx, page: PageRequest): Promise<Page<MemberRow>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
   const rows = await reader(ctx).sql<MemberRow>(membersWhere(after ? 'user_id > :after' : 'true'), {
@@ -62,7 +62,7 @@ async function findMember(tx: Tx, userId: string): Promise<MemberRow> {
   return row;
 }
 
-/** @throws AppError conflict when there is no other owner */
+/** @throws AppError conflict when the member is the only owner */
 async function assertNotLastOwner(tx: Tx, member: MemberRow): Promise<void> {
   if (!member.is_owner) return;
   const [row] = await tx.org.sql<{ others: number }>(
@@ -77,9 +77,9 @@ async function assertNotLastOwner(tx: Tx, member: MemberRow): Promise<void> {
 }
 
 /**
- * Gives a member another role, effective with their next request.
- * @throws AppError not_found, bad_request (no such role), forbidden (granting or changing permissions that the caller
- * lacks), conflict (last owner)
+ * Assigns another role to a member, effective with the member's next request.
+ * @throws AppError not_found; bad_request (unknown role); forbidden (granting or changing permissions that the caller
+ * lacks); conflict (last owner)
  */
 export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string): Promise<MemberRow> {
   return transact(ctx, async (tx) => {
@@ -108,10 +108,13 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
 }
 
 /**
- * Removes a member. Their sessions lose the organization and their grants to applications end at once, with the keys that those made. API keys,
- * applications and connections that they made belong to the organization: the caller says what becomes of them.
- * @param made `keep` puts them in the caller's name; `revoke` revokes the keys, deletes the applications and disconnects the connections
- * @throws AppError not_found, forbidden (the member may do more), conflict (last owner; things that they made, without a word about them)
+ * Removes a member. Their sessions lose the organization, and their grants to applications end at once, together with
+ * the keys of those applications. API keys, applications and connections that the member created belong to the
+ * organization: the caller decides what happens to them.
+ * @param made `keep` transfers them to the caller; `revoke` revokes the keys, deletes the applications and disconnects
+ * the connections
+ * @throws AppError not_found; forbidden (the member has more rights); conflict (last owner; the member created objects
+ * and `made` is absent)
  */
 export async function removeMember(ctx: Ctx, userId: string, made?: 'keep' | 'revoke'): Promise<void> {
   await transact(ctx, async (tx) => {

@@ -85,7 +85,7 @@ export async function insertOrganization(
 }
 
 /**
- * Creates an organization for the caller. Their session selects it if it has none selected.
+ * Creates an organization for the caller. The person's session selects it if no other is selected.
  * @throws AppError rate_limit_exceeded
  */
 export async function createOrganization(ctx: Ctx, input: { name: string }): Promise<MyOrganization> {

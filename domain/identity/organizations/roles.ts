@@ -21,8 +21,8 @@ export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
 
 /**
  * Creates a role.
- * @throws AppError forbidden (permissions the caller lacks), conflict (name taken), bad_request when the maximum number
- * of roles is reached
+ * @throws AppError forbidden (permissions that the caller lacks), conflict (name taken), bad_request when the maximum
+ * number of roles is reached
  */
 export async function createRole(ctx: Ctx, input: { name: string; permissions: OrgPermission[] }): Promise<RoleRow> {
   return transact(ctx, async (tx) => {
@@ -48,9 +48,9 @@ async function findOwnRole(tx: Tx, id: string): Promise<RoleRow> {
 }
 
 /**
- * Changes a custom role. Only sent fields change. Applies to its members from their next request.
- * @throws AppError not_found, conflict (system role, name taken), forbidden (the role has, or would get, permissions the
- * caller lacks)
+ * Changes a custom role. Absent fields stay unchanged. Applies to its members from their next request.
+ * @throws AppError not_found; conflict (system role, name taken); forbidden (the role has, or would get, permissions
+ * that the caller lacks)
  */
 export async function updateRole(
   ctx: Ctx,

@@ -5,7 +5,7 @@ import type { InboundMessage } from './parse.ts';
 
 /** A feedback report of a mailbox provider (RFC 5965). */
 interface FeedbackReport {
-  /** Feedback-Type in lower case. `abuse` if the report names none. */
+  /** Feedback-Type in lower case. Defaults to `abuse`. */
   readonly feedbackType: string;
   readonly userAgent: string | null;
   /** Lower-cased address that complained. Null if the provider redacts it. */
@@ -21,8 +21,9 @@ interface FeedbackReport {
 const COMPLAINTS: ReadonlySet<string> = new Set(['abuse', 'fraud', 'opt-out', 'opt-out-list', 'complaint', 'other']);
 
 /**
- * Reads the feedback report in a message. Returns null if there is none. Besides RFC 5965 it supports Microsoft's junk
- * mail reporting program: the bare message, from its staff address, under "complaint about message from …".
+ * Reads the feedback report in a message. Returns null if the message contains none. Besides RFC 5965 it supports
+ * Microsoft's junk mail reporting program: the bare message, from its staff address, under "complaint about message
+ * from …".
  */
 export function parseFeedbackReport(message: InboundMessage): FeedbackReport | null {
   if (isJunkReport(message)) {

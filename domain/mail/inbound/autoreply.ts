@@ -22,7 +22,10 @@ interface AutomaticMail {
   readonly reason: AutomaticReason;
 }
 
-/** Subject beginnings of automatic replies, as mail programs and people write them. Matched against folded text (fold.ts). */
+/**
+ * Subject beginnings of automatic replies, as written by mail programs and people. Matched against folded text
+ * (fold.ts).
+ */
 const AUTOMATIC_SUBJECT = anyOf(
   [
     String.raw`\[?auto(?:matic|mated)?[ -]?(?:reply|response|respons|responder|reaction)\]?\s?[:-]`,
@@ -52,7 +55,7 @@ const AWAY_SUBJECT = anyOf(
   '^',
 );
 
-/** Phrases which say that the writer has left for good, so there is no return to wait for. */
+/** Phrases which say that the writer has left permanently, so no return date is expected. */
 const GONE = anyOf(
   [
     String.raw`no longer (?:with|works?|working|employed|at)`,
@@ -68,8 +71,8 @@ const GONE = anyOf(
 /**
  * Detects mail sent by a machine: automatic replies (RFC 3834 and the headers used before it), away messages, notices
  * and read receipts. Returns null for mail written by a person. "I'm on vacation, ask Ann" typed by a person is a
- * reply. So words about absence (read by the trained model) count only together with another sign of a machine.
- * `Precedence` and `X-Auto-Response-Suppress` are no such signs, because help desks, gateways and lists add them to
+ * reply. So words about absence (recognized by the trained model) count only together with another sign of a machine.
+ * `Precedence` and `X-Auto-Response-Suppress` are not such signs, because help desks, gateways and lists add them to
  * people's mail. Custom out_of_office_keywords are not used here, only for the reply intent.
  * @param subjects subjects that we sent; a reply repeats them, so their words are ignored
  */
@@ -112,7 +115,7 @@ function isSet(value: string | undefined): boolean {
 }
 
 /**
- * Returns true if an automatic message announces a temporary absence. A person who has left for good sends no away
+ * Returns true if an automatic message announces a temporary absence. A person who has left permanently sends no away
  * message.
  */
 function isAway(message: InboundMessage, words: string, subject: string, receivedAt: Date): boolean {

@@ -49,8 +49,8 @@ const FAILURE_OPENING = anyOf(
   'i',
 );
 /**
- * Subject beginnings that only a mail system uses, whatever its From says. An away message puts its own words before
- * our subject.
+ * Subject beginnings that only a mail system uses, regardless of the From header. An away message prefixes our subject
+ * with its own words.
  */
 const FAILURE_START =
   /^(?:\[bounce\]|there was an error sending your mail|mail could not be delivered|notice: mail delivery status|undeliver(?:able|ed)|delivery (?:failure|status notification)|delivery notification: delivery has failed|returned mail|failure notice|mail delivery (?:failed|failure|error)|non-?delivery|unzustellbar)/i;
@@ -73,8 +73,8 @@ const REFUSAL =
   /(?:^|[\s:;"'[(<])5[0-5]\d(?:[ -]#?5\.\d\.\d{1,3}\b|[ -][^\n]{0,60}(?:user|recipient|mailbox|address|denied|reject))/im;
 
 /**
- * Returns true if a message announces a failed delivery in a form that only programs use, whatever its From says. It
- * needs a known subject, and a refusal or a usual beginning in its text.
+ * Returns true if a message announces a failed delivery in a form that only programs use, regardless of the From
+ * header. Requires a known subject, and a refusal or a usual beginning in the text.
  */
 export function announcesFailure({ subject, text, headers }: InboundMessage): boolean {
   if (headers['x-failed-recipients'] !== undefined) return true;
@@ -141,7 +141,7 @@ function recipientsIn(words: string, message: InboundMessage): string[] {
   const found = addressesIn(words, MAX_RECIPIENTS).filter(eligible).slice(0, 1);
   if (found.length > 0) return found;
   const returned = returnedRecipients(message).filter(eligible);
-  // Only ineligible addresses are left: a person wrote to themselves, or the report names just its sender and recipient.
+  // Only ineligible addresses remain: a person wrote to themselves, or the report names only its sender and recipient.
   if (returned.length === 1) return returned;
   return [...new Set([...leading, ...addressesIn(words, MAX_RECIPIENTS)])].slice(0, 1);
 }

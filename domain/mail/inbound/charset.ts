@@ -59,7 +59,7 @@ const SHIFTED_BY = [
   ['\u001b$)A', 'gb18030'],
 ] as const;
 
-/** Loads the charset detector, which only processes that read mail need, and returns the decoder. */
+/** Loads the charset detector, which only processes that read mail need. Returns the decoder. */
 export async function loadTextReader(): Promise<TextReader> {
   const { detect } = (await import('jschardet')).default;
   const guess = (bytes: Buffer): string | null =>
@@ -113,8 +113,8 @@ function detected(bytes: Buffer, label: string | undefined, guess: (bytes: Buffe
 }
 
 /**
- * Decodes text that mixes lines in UTF-8 with lines in another charset, as made by gateways that add a footer. Also
- * decodes UTF-8 that is cut within a character. Returns null if most lines are not UTF-8.
+ * Decodes text that mixes lines in UTF-8 with lines in another charset, which gateways produce when they add a footer.
+ * Also decodes UTF-8 that is cut within a character. Returns null if most lines are not UTF-8.
  */
 function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buffer) => string | null): string | null {
   const lines: Buffer[] = [];
@@ -195,7 +195,7 @@ function utf7Text(text: string): string {
 }
 
 /**
- * Returns true if text under a Latin label is in another charset; careless programs label everything as Latin. Signs
+ * Returns true if text labelled with a Latin charset is in another one; some programs label everything as Latin. Signs
  * are more non-ASCII bytes than any Latin script has, or symbols within words where the detector finds letters.
  */
 function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string | null): boolean {

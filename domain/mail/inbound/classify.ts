@@ -15,15 +15,15 @@ import { parseProviderNotice } from './provider-notice.ts';
 
 interface Threaded {
   /**
-   * Message-IDs that may name the message of ours that this message is about, best first. Order: the returned
-   * message's, then In-Reply-To, then References from the newest.
+   * Message-IDs that may identify the sent message to which this message refers, likeliest first. Order: the id of the returned
+   * message, then In-Reply-To, then References from the newest.
    */
   readonly threadIds: readonly string[];
 }
 
 export interface BounceClassification extends Threaded {
   readonly kind: 'bounce';
-  /** Hard if the bounce of any recipient is hard. */
+  /** `hard` if the bounce of any recipient is hard. */
   readonly bounceType: BounceType;
   /** Recipients whose delivery failed. */
   readonly recipients: readonly DsnRecipient[];
@@ -57,8 +57,7 @@ interface AutomatedClassification extends Threaded {
   readonly reason: AutomaticReason | 'delivery_delayed' | 'delivery_report' | 'feedback_report';
   readonly intent: ReplyIntent | null;
   /**
-   * True for the mail that a mail program sends to a List-Unsubscribe address, and for text that asks to be
-   * unsubscribed.
+   * True for the mail that a mail program sends to a List-Unsubscribe address, and for text that requests an opt-out.
    */
   readonly unsubscribeRequest: boolean;
   /** Recipients to whom the message was delivered, according to a delivery report. Empty for other messages. */
@@ -71,16 +70,13 @@ interface ReplyClassification extends Threaded {
   readonly intent: ReplyIntent | null;
   /** Confidence from 0 to 1. 0 without an intent. */
   readonly confidence: number;
-  /**
-   * True if the message asks to be unsubscribed. The setting auto_suppress_on_unsubscribe_keyword decides if it
-   * suppresses.
-   */
+  /** True if the message is an opt-out. The setting auto_suppress_on_unsubscribe_keyword decides if it suppresses. */
   readonly unsubscribeRequest: boolean;
   /** True for an unclear request to unsubscribe, which a person must read. */
   readonly unsubscribeDoubtful: boolean;
   /** Text written by the person, without quotes and signature. */
   readonly ownWords: string;
-  /** The text as read by the trained model: a finer kind than the intent, and its details. */
+  /** Result of the trained model: a finer kind than the intent, and its details. */
   readonly answer: Answer;
 }
 
@@ -103,8 +99,8 @@ export type InboundClassification =
 
 /**
  * Classifies an incoming message as bounce, complaint, away message, other automatic mail, or a person's reply. Pure;
- * never throws. Anyone may forge a report. Act on it only if one of `threadIds` names a send of ours and the reported
- * recipient is the recipient of that send.
+ * never throws. Anyone may forge a report. Use the result only if one of `threadIds` names an email of ours and the
+ * reported recipient is that email's recipient.
  * @param settings the reply_intent block of the workspace or campaign
  * @param receivedAt time of arrival, UTC
  * @param timezone IANA time zone of the recipient, for return dates; defaults to UTC
@@ -175,8 +171,8 @@ function classifyDelivery(
 }
 
 /**
- * Classifies automatic mail. Unsubscribe requests count here too: service desks forward what people write, and
- * automatic replies announce that somebody has left a company.
+ * Classifies automatic mail. Unsubscribe requests count too: service desks forward customers' words, and automatic
+ * replies announce that somebody has left a company.
  */
 function classifyAutomatic(
   message: InboundMessage,

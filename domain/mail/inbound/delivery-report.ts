@@ -69,7 +69,7 @@ export function fromListManager(message: InboundMessage): boolean {
 
 /**
  * Returns the Message-ID of the returned message, from its copy or headers, or from the report's own fields.
- * @param fields per-message fields of the report, in which some systems put the id
+ * @param fields per-message fields of the report, where some systems put the id
  */
 export function returnedMessageId(message: InboundMessage, fields?: Fields): string | null {
   for (const part of message.reports) {

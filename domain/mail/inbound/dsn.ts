@@ -12,14 +12,15 @@ const MAX_RECIPIENTS = 100;
 const ACTIONS: ReadonlySet<string> = new Set(['failed', 'delayed', 'delivered', 'relayed', 'expanded']);
 
 /**
- * Reads the delivery report in a message: RFC 3464 first, then the known prose formats. Returns null if there is none.
+ * Parses the delivery report in a message: RFC 3464 first, then the known prose formats. Returns null if the message is
+ * no report.
  */
 export function parseDsn(message: InboundMessage): DeliveryReport | null {
   const report = readDsn(message);
   return report !== null && /^ng$/i.test(message.headers['x-spasign']?.trim() ?? '') ? filtered(report) : report;
 }
 
-/** Applies KDDI's marker for a refusal by the recipient's spam settings, which takes precedence over the answer. */
+/** Applies KDDI's marker of a refusal by the recipient's spam settings, which takes precedence over the answer. */
 function filtered(report: DeliveryReport): DeliveryReport {
   const refusal = refusalFor('spam');
   const recipients = report.recipients.map((each): DsnRecipient =>
@@ -32,13 +33,13 @@ function readDsn(message: InboundMessage): DeliveryReport | null {
   const byMachine = fromMailSystem(message) || fromListManager(message) || announcesFailure(message);
   const found = parseStandardDsn(message) ?? (byMachine ? parseTextBounce(message) : null);
   if (found !== null || message.rawBody === '' || !byMachine) return found;
-  // Wrong boundaries and types hide parts from a MIME parser that a person can still read.
+  // Wrong boundaries and types hide parts from a MIME parser, although a person can still read them.
   const asItCame = { ...message, text: message.rawBody };
   return parseStandardDsn(asItCame) ?? parseTextBounce(asItCame);
 }
 
 function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
-  // A forwarded bounce is no report: its parts are inside a message of another type and author.
+  // A forwarded bounce is not a report: its parts are inside a message of another type and author.
   if (message.contentType !== 'multipart/report' && !fromMailSystem(message) && !announcesFailure(message)) return null;
   const part = message.reports.find((each) => /^message\/(?:global-)?delivery-status$/.test(each.contentType));
   const body = part?.body ?? inlineReport(message.text);
@@ -110,7 +111,7 @@ function withRefusal(
 
 function readAction(value: string | null, status: string | null): DsnAction {
   const word = /^[a-z]+/.exec(value?.toLowerCase() ?? '')?.[0] ?? '';
-  // A refused message was not delivered, whatever action a careless system reports.
+  // A refused message was not delivered, regardless of the reported action.
   if (ACTIONS.has(word) && !(status?.startsWith('5') && word !== 'failed')) return word as DsnAction;
   if (status?.startsWith('2')) return 'delivered';
   return status?.startsWith('4') ? 'delayed' : 'failed';

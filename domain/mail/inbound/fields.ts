@@ -12,7 +12,7 @@ export type Fields = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Parses a header block (or one group of report fields) up to its first empty line. Lines that are neither a field nor
- * a continuation are skipped, because mail systems do add stray lines.
+ * a continuation are skipped, because some mail systems add stray lines.
  */
 export function parseFields(block: string): Fields {
   const fields = new Map<string, string[]>();
@@ -46,7 +46,7 @@ export function fieldValue(fields: Fields, name: string): string | null {
 
 /**
  * Returns the distinct message ids in a header value, normalised to `<local@host>`, in order of appearance. A value
- * without any angle bracket is read as bare ids, which some mail clients write. Keeps at most the last 100 ids: the
+ * without any angle bracket is parsed as bare ids, which some mail clients write. Keeps at most the last 100 ids: the
  * newest of a very long thread.
  */
 export function messageIdsIn(value: string | null | undefined): string[] {
@@ -59,7 +59,7 @@ export function messageIdsIn(value: string | null | undefined): string[] {
   return [...new Set(ids.map((id) => `<${id}>`))].slice(-MAX_MESSAGE_IDS);
 }
 
-/** Matches a plausible mailbox address. Looser than a validator, because bounces quote the address as given. */
+/** Matches a plausible mailbox address. Accepts more than a validator, because bounces quote the address as given. */
 const ADDRESS = /[^\s<>()[\]:;,"'@\\]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,252}[\p{L}\p{N}])?/gu;
 
 /** Returns the distinct addresses in a text in canonical form, in order of appearance (at most `limit`). */

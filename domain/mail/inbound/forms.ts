@@ -6,13 +6,13 @@ import { stripQuoted } from './quotes.ts';
 /** Forms of a message that contain its writer's words: the plain text, the HTML, or both with different words. */
 export type Form = 'plain' | 'html' | 'both';
 
-/** Maximum length (characters) of a plain part that only says that the message is in HTML. */
+/** Maximum length (characters) of a plain part that contains only a notice about the HTML part. */
 const MAX_NOTICE = 600;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
- * Chooses the form of a message to read. Normally both say the same, and the plain text is read, because its quotes are
- * marked best. Some systems put only a notice, the first words or a style sheet into the plain text.
+ * Chooses the form of a message to read. Normally both have the same content. The plain text is read, because its
+ * quotes are marked best. Some systems put only a notice, the first words or a style sheet into the plain text.
  */
 export function formOf(plain: string, html: string | null): Form {
   if (html === null) return 'plain';
@@ -21,7 +21,7 @@ export function formOf(plain: string, html: string | null): Form {
   const inPlain = tokens(words);
   const inHtml = tokens(unquotedHtml(html));
   const lacking = [...inHtml].filter((token) => !inPlain.has(token)).length;
-  // One missing word may be a label that only the HTML has.
+  // A single missing word may be a label that occurs only in the HTML.
   if (lacking === 0 || (lacking === 1 && inHtml.size > 3)) return 'plain';
   if (plain.length <= MAX_NOTICE && /(?<![\p{L}.])html(?!\p{L})/iu.test(plain)) return 'html';
   const all = tokens(htmlToPlain(html));

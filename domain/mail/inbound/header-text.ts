@@ -10,7 +10,7 @@ const ENCODED_WORDS = /=\?([\w.:*-]{1,60})\?([bq])\?[^?\r\n]*\?=(?:\s*=\?\1\?\2\
 const ENCODED_WORD = /=\?[\w.:*-]{1,60}\?[bq]\?([^?\r\n]*)\?=/gi;
 
 /**
- * Converts a header line to UTF-8, whatever its bytes and encoded words are in.
+ * Converts a header line to UTF-8 from any charset and any encoded words.
  * @param line the whole line, one character per byte
  * @param label charset that the message names for its text; raw bytes are probably in this charset
  * @returns the line in UTF-8, one character per byte

@@ -2,16 +2,14 @@ import { Tokenizer, type Token } from 'parse5';
 import { setTokenizerMode } from '../raw-text.ts';
 
 /**
- * This file converts an HTML body to text, token by token. The work depends only on the length of the source, however
- * deep its elements are nested, and no tree is built.
+ * This file converts an HTML body to text, token by token. The work depends only on the length of the source,
+ * regardless of nesting, and no tree is built.
  */
 
 /** Maximum length (characters) of the HTML source that is read. */
 export const MAX_HTML = 256 * 1024;
 const MAX_TEXT = 64 * 1024;
-/**
- * Maximum number of open elements that are tracked. Deeper elements count as part of the innermost tracked element.
- */
+/** Maximum number of open elements that are tracked. Deeper elements count as part of the innermost tracked element. */
 const MAX_DEPTH = 500;
 
 /** Number of last text pieces in which an introduction is searched for. */
@@ -21,10 +19,10 @@ const LAST_CHARACTERS = 1200;
 const MAX_LOOKS = 10;
 
 interface HtmlTextOptions {
-  /** `keep` keeps quotes. `mark` replaces each quote by one line `>`. */
+  /** `keep` returns quotes too. `mark` replaces each quote by one line `>`. */
   readonly quotes: 'keep' | 'mark';
   /**
-   * Returns true if a text ends in a line that introduces a quote. An indented block is a quote only then; otherwise it
+   * Returns true if a text ends in a line that introduces a quote. Only then is an indented block a quote; otherwise it
    * is the writer's own.
    */
   readonly introduces?: (text: string) => boolean;
@@ -61,7 +59,8 @@ const QUOTE_CLASS =
 const QUOTE_ID =
   /^(?:divRplyFwdMsg|Signature|ms-outlook-mobile-signature|yahoo_quoted_\d+|ymail_android_signature|isForwardContent|isReplyContent|mailContentContainer_quote)$/i;
 /**
- * Elements after which everything is quoted. Outlook puts the answered message behind such an element, not into it.
+ * Ids of elements after which all content is quoted. Outlook puts the answered message behind such an element, not into
+ * it.
  */
 const QUOTE_FROM_ID =
   /^(?:divRplyFwdMsg|appendonsend|stopSpelling|mail-editor-reference-message-container|OLK_SRC_BODY_SECTION|replySplit)$/i;
@@ -158,7 +157,7 @@ export function htmlToPlain(
 
 /**
  * Returns the role of an element in a quote: `element` is the quote itself, `from` starts a quote up to the end. Mail
- * programs also indent with `blockquote`, so that alone is no proof.
+ * programs also indent with `blockquote`, so the element alone is no proof.
  */
 function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boolean): 'element' | 'from' | null {
   const isBlockQuote = tagName === 'blockquote';

@@ -45,7 +45,7 @@ interface Span {
 }
 
 /**
- * Probability of an opt-out above which it is executed at once (`SURE`), and above which a person is asked (`DOUBT`).
+ * Probability of an opt-out above which it is applied at once (`SURE`), and above which a person must decide (`DOUBT`).
  */
 export const SURE = 0.82;
 export const DOUBT = 0.15;
@@ -104,7 +104,7 @@ export function replyIntent(
   };
 }
 
-/** The name that the API gives to a kind of the model. */
+/** Returns the API's name of a kind of the model. */
 export function toReplyKind(kind: AnswerKind): ReplyKind {
   return kind === 'automatic' ? 'automated' : kind;
 }
@@ -129,7 +129,7 @@ function isUnsubscribeReply(text: string): boolean {
   return UNSUBSCRIBE_REPLIES.has(whole.replace(COURTESIES, ' ').trim());
 }
 
-/** Returns true if the model is certain enough to execute the opt-out at once. */
+/** Returns true if the model is certain enough to apply the opt-out at once. */
 function isRequest(words: string, { kind, optOut }: ReadReply): boolean {
   if (kind !== 'opt_out') return false;
   if (!isQuestion(words)) return optOut >= SURE;

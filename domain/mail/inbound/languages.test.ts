@@ -207,7 +207,7 @@ test('most of the plainest requests to be left out are carried out at once', (t)
 
 const RECEIVED = new Date('2026-11-21T10:00:00Z');
 
-/** Makes a plain text message by a person, or by a machine on their behalf. */
+/** Builds a plain text message by a person, or by a machine on their behalf. */
 function message(text: string, headers: Record<string, string> = {}): InboundMessage {
   return {
     messageId: '<r@lead.example>',

@@ -53,9 +53,9 @@ const MOVED = anyOf(
 );
 
 /**
- * Returns true if a message without machine headers is still an automatic notice: a short text in a program's words, or
- * one from a no-reply address.
- * @param hasLeft returns true if a folded sentence says that somebody has left
+ * Returns true if a message without machine headers is still an automatic notice: a short text with a program's
+ * phrases, or one from a no-reply address.
+ * @param hasLeft returns true if a folded sentence states that somebody has left
  */
 export function isMachineNotice(
   message: InboundMessage,
@@ -68,7 +68,8 @@ export function isMachineNotice(
   if (/[?？]/.test(words)) return false;
   const text = fold(words);
   if ([GIVEN_UP, BY_ITSELF, HELD, MOVED].some((notice) => notice.test(text))) return true;
-  // People write about themselves as "I". So a sentence which says by name that the sender has left comes from a program.
+  // People write about themselves as "I". So a sentence that states by name that the sender has left comes from a
+  // program.
   const names = fold(message.fromName).match(/\p{L}{3,}/gu) ?? [];
   return text.split(/[.!\n。]/).some((sentence) => names.some((name) => sentence.includes(name)) && hasLeft(sentence));
 }

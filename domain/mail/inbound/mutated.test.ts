@@ -7,7 +7,10 @@ import { REPORTS } from './fixtures/reports.ts';
 import { MAX_TEXT, parseInbound, type InboundMessage } from './parse.ts';
 import { safeHtml } from './safe-html.ts';
 
-/** Number of mutated messages. `npm test` always uses the same ones; set HERON_MAIL_FUZZ_RUNS for more and others. */
+/**
+ * Number of mutated messages. `npm test` always uses the same mutations. Set HERON_MAIL_FUZZ_RUNS for more and
+ * different ones.
+ */
 const RUNS = Number(process.env.HERON_MAIL_FUZZ_RUNS ?? 600);
 const SEED = Number(process.env.HERON_MAIL_FUZZ_SEED ?? 20_261_123);
 
@@ -62,7 +65,7 @@ async function read(raw: string): Promise<Reading> {
 }
 
 /**
- * Signs of which any report of a failed delivery has at least one: its parts, its author, its name, or a 5xx answer.
+ * Signs of a failed delivery, at least one of which every report has: its parts, its author, its name, or a 5xx reply.
  */
 const CUES =
   /delivery-status|(?:final|original)-recipient|x-failed-recipients|mailer-?daemon|postmaster|deliver|unzustellbar|fail|returned|notificationtype|\b55\d\b|\b5\.\d\.\d/i;
@@ -89,7 +92,7 @@ test('whatever is broken about a message, it is read as one of the kinds; an add
     }),
     { numRuns: RUNS, seed: SEED },
   );
-  // Otherwise the test would have checked nothing.
+  // Otherwise the test would not have exercised hard bounces.
   t.true(hard > RUNS / 50, `${hard} hard`);
 });
 
@@ -105,7 +108,7 @@ const MACHINE = 'From: MAILER-DAEMON@mx.our.example\nReturn-Path: <>\nSubject: U
 const PERSON = 'From: Bob <bob@example.org>\nSubject: Re: A question\n';
 const plain = (head: string, body: string): string => `${head}Content-Type: text/plain; charset=utf-8\n\n${body}`;
 const filled = (unit: string, size: number): string => unit.repeat(Math.ceil(size / unit.length));
-/** Makes a message of so many nested parts. */
+/** Creates a message with `size` nested parts. */
 function nested(size: number): string {
   const depth = Math.ceil(size / 60);
   return Array.from({ length: depth }, (_, n) => `Content-Type: multipart/mixed; boundary=n${n}\n\n--n${n}\n`).join('');

@@ -115,7 +115,7 @@ test('parsing and classifying never throw, whatever the bytes', async (t) => {
   t.pass();
 });
 
-// Each is repeated to a megabyte. A backtracking pattern would exceed ava's own time limit.
+// Each pattern is repeated to one megabyte. A backtracking pattern would exceed ava's own time limit.
 const HOSTILE = [
   ' ',
   '\n',

@@ -18,8 +18,8 @@ const MAX_FILES = 25;
 /** Maximum length (characters) of a file name. */
 const MAX_FILE_NAME = 200;
 /**
- * Maximum number of lines read of a message. 16 MiB of base64 have less than half as many. The MIME parser stores each
- * line separately, and short lines at a hundred times their size.
+ * Maximum number of lines read of a message. 16 MiB of base64 have less than half as many lines. The MIME parser stores
+ * each line separately, and short lines at a hundred times their size.
  */
 const MAX_LINES = 500_000;
 
@@ -62,7 +62,7 @@ interface ReportPart {
 }
 
 /**
- * A decoded file of a message. Its name has no path. Its type is a valid media type or `application/octet-stream`.
+ * A decoded file of a message. Its name contains no path. Its type is a valid media type or `application/octet-stream`.
  */
 export interface InboundFile {
   readonly filename: string;
@@ -79,7 +79,7 @@ export interface InboundMessage {
   readonly references: readonly string[];
   /** Address of the first author, in lower case and with an ASCII domain, like every address here. */
   readonly from: string | null;
-  /** Addresses of all authors. Without any in From, the addresses to reply to. */
+  /** Addresses of all authors. Without any in From, the Reply-To addresses. */
   readonly authors: readonly string[];
   /** Addresses in Reply-To and Sender, and the author that a mailing list replaced. */
   readonly relatedAddresses: readonly string[];
@@ -97,9 +97,9 @@ export interface InboundMessage {
   readonly text: string;
   /** Undecoded body of a multipart message, for reports whose parts are assembled wrongly. At most 64 KiB. */
   readonly rawBody: string;
-  /** HTML body, at most 256 KiB. Null if there is none. */
+  /** HTML body, at most 256 KiB. Null if absent. */
   readonly html: string | null;
-  /** Bodies that contain the writer's words. For `html`, `text` was made from `html`. */
+  /** Bodies that contain the writer's words. For `html`, `text` was derived from `html`. */
   readonly form: Form;
   /** Lower-cased media type of the whole message. */
   readonly contentType: string;
@@ -268,8 +268,8 @@ function returnPath(value: string | undefined): string | null {
 }
 
 /**
- * Parses RFC 5322 dates and other dates with an explicit offset. Without an offset the moment is unknown, so the result
- * is null.
+ * Parses RFC 5322 dates and other dates with an explicit offset. Without an offset the point in time is unknown, so the
+ * result is null.
  */
 function parseDate(value: string | undefined): Date | null {
   if (value === undefined) return null;

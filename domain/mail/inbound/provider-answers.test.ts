@@ -5,7 +5,7 @@ import { parseInbound } from './parse.ts';
 import { providerAnswer } from './provider-answers.ts';
 
 /**
- * One answer for each rule about a provider. The reason is null if the same words of another server have no certain
+ * One example answer for each provider rule. The reason is null if the same words of another server have no certain
  * meaning.
  */
 const EXAMPLES: readonly (readonly [host: string, words: string, reason: string | null])[] = [

@@ -26,7 +26,7 @@ const MAX_RECIPIENTS = 50;
 
 /**
  * Reads a bounce, complaint or delivery notification that Amazon SES sends as JSON, bare or wrapped by its notification
- * service. Returns null for anything else.
+ * service. Returns null for any other message.
  */
 export function parseProviderNotice(message: InboundMessage): ProviderNotice | null {
   if (
@@ -118,7 +118,7 @@ function addressesOf(list: unknown): Reported[] {
   });
 }
 
-/** SES states itself that a bounce is transient. For addresses on its own suppression list it states nothing else. */
+/** SES states itself that a bounce is transient. For addresses on its own suppression list SES states nothing else. */
 function failed(
   { address, status, diagnostic }: Reported,
   { bounceType, bounceSubType }: NonNullable<SesNotice['bounce']>,

@@ -18,7 +18,7 @@ export const WROTE = anyOf(
   String.raw`(?=[\s:：(,]|$)`,
 );
 
-/** Beginnings of a line that says who wrote when. */
+/** Beginnings of a line that names the date and author of a quote. */
 export const INTRODUCTION_START = anyOf(
   [
     String.raw`on|am|le|el|il|em|op|w dniu|dnia|den|dne|pe|v|в|у|a|in data|på|i|\d{1,4}`,
@@ -29,7 +29,7 @@ export const INTRODUCTION_START = anyOf(
   String.raw`(?:[\s.,年/月-]|$)`,
 );
 
-/** Separator lines which say that another message follows. */
+/** Separator lines before another message. */
 export const ORIGINAL_MARKER = anyOf(
   [
     String.raw`original (?:message|appointment)|reply message|forwarded message|forwarded by\b.{0,100}|begin forwarded message`,
@@ -82,7 +82,7 @@ export const DISTINCTIVE_LABEL = anyOf(
   AFTER_LABEL,
 );
 
-/** "you wrote", "schrieb ich": words of people. Programs name the author instead. */
+/** Phrases such as "you wrote" and "schrieb ich", which people write. Programs name the author instead. */
 export const PERSONAL = anyOf(
   [
     String.raw`(?:we|i|he|she|they|who|it)(?: \w{2,10})? (?:wrote|writes)|schrieb (?:ich|er|sie|es|man)|(?:il|elle|on|qui) a écrit|escribió (?:usted|él|ella)|(?:usted|él|ella|que) escribió|(?:lei|lui|che) ha scritto|(?:você|ele|ela|que) escreveu`,
@@ -99,7 +99,7 @@ export const ATTRIBUTION_LINE =
 
 /** Names of phones and mail programs in the line that they add. */
 const DEVICE = String.raw`(?:\S{0,20}(?:iphone|ipad|ipod|android|blackberry|galaxy|huawei|xiaomi|pixel|xperia|outlook|yahoo|gmail|proton|windows|typeapp|boxer|tutanota|gmx|web\.de|t-online|telekom|seznam|rambler|mail for\b|mail[ -]?app|mail\.(?:ru|de|com)|smart(?:ph|f)on|\bphone|iphon|handy\b|mobil|móvil|cellul|celular|tablet|telef[oó]n|téléphone|telefoon|puhelim|laitteesta|aplikac|яндекс|почты|телефон|смартфон|планшет|мобільн|мобильн))`;
-/** At most a few words between the beginning of such a line and the device. */
+/** At most a few words between the line's beginning and the device name. */
 const FEW = String.raw`(?:[^\s.,!?;:]{1,20}\s){0,3}?`;
 
 /** Lines that phones and programs add below the text. "Sent by courier" is not such a line. */

@@ -53,11 +53,10 @@ const FORWARDED =
 
 /**
  * Removes quoted text and signatures from a plain text reply: top-posted, bottom-posted or answered in between. Lines
- * that start with `>` and the introduction above them are removed anywhere. The reply ends at a program-made
- * introduction without `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule, or the `-- `
- * of a signature. A line of uncertain origin is kept: repetitions of our emails are removed later by their text, but a
- * lost line of the writer cannot be restored. The result is never longer than the input, and the work is linear in its
- * length.
+ * that start with `>` and the introduction above them are removed anywhere. The reply ends at a program's introduction
+ * without `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule, or a signature's `-- `.
+ * Lines of uncertain origin are kept: repetitions of our emails are later removed by their text, but a lost line of the
+ * writer cannot be restored. The result is never longer than the input, and the work is linear in its length.
  */
 export function stripQuoted(text: string): string {
   const lines = text.split(/\r?\n/, MAX_LINES);
@@ -87,7 +86,7 @@ export function stripQuoted(text: string): string {
   return kept.join('\n').replace(/^\n+/, '');
 }
 
-/** Returns true if a text ends in what programs write above a quote: an introduction, a header block or a rule. */
+/** Returns true if a text ends in a program's marker above a quote: an introduction, a header block or a rule. */
 export function endsWithIntroduction(text: string): boolean {
   const lines = text.trimEnd().split('\n');
   for (let at = Math.max(0, lines.length - HEADER_LINES); at < lines.length; at += 1) {
@@ -102,8 +101,8 @@ function isQuoteLine(line: string): boolean {
 }
 
 /**
- * Returns the lines whose leading `>` was typed by a person. These are comparisons (">10 pallets"), and the only marked
- * lines of a message if they follow a line such as "We need:".
+ * Returns the lines whose leading `>` was typed by a person. Such lines are comparisons (">10 pallets"), and the only
+ * marked lines of a message if they follow a line such as "We need:".
  */
 function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   const marked = lines.flatMap((line, at) => (isQuoteLine(line.trim()) ? [at] : []));
@@ -128,7 +127,10 @@ function isBrokenLink(lines: readonly string[], at: number): boolean {
   return /^\(?https?:\S+\s?>?$/.test(line) || (!/\s/.test(line) && /https?:\S*$/.test(before));
 }
 
-/** One or more lines that say who wrote when. `generated` is true if only a program writes in this form. */
+/**
+ * One or more lines that name the date and author of a quote. `generated` is true if only a program writes in this
+ * form.
+ */
 interface Introduction {
   readonly length: number;
   readonly generated: boolean;
@@ -153,14 +155,14 @@ function introductionAt(lines: readonly string[], at: number): Introduction | nu
     taken.push(line);
     if (isRuled && count === 1 && WROTE_AT_END.test(line)) return { length: 1, generated: DATED.test(line) };
     if (count === 1 && DATED_AUTHOR.test(line)) return { length: 1, generated: false };
-    // Some programs omit the colon. Then the line must end in a verb after date and address.
+    // Some programs omit the colon. Such a line must end in a verb after date and address.
     const ends = /[:：]$/.test(line)
       ? isIntroduction(joined)
       : WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined);
-    // A time alone does not make an introduction of several lines.
+    // A time without a date does not make an introduction of several lines.
     if (ends && count > 1 && ![FULL_DATE, DAY_AND_TIME, ADDRESS].some((each) => each.test(joined))) return null;
     if (ends) return isPrecededByOwn(taken) ? null : { length: count, generated: isGenerated(joined) };
-    // Any other sentence ending was written by a person.
+    // Any other line ending was written by a person.
     if (/[:：!?。！？]$/.test(line)) return null;
   }
   return null;
@@ -186,7 +188,7 @@ function wordsBefore(line: string): string {
   return line.slice(0, end);
 }
 
-/** Returns true if only the last of the lines introduce a quote, so that the lines above are the writer's own. */
+/** Returns true if only the last of the lines introduce a quote, so that the lines above belong to the writer. */
 function isPrecededByOwn(lines: readonly string[]): boolean {
   return lines.some((_, at) => {
     const rest = lines.slice(at).join(' ');
@@ -219,7 +221,7 @@ function isHeaderBlock(lines: readonly string[], at: number): boolean {
     ...next.filter((line, index) => isLabelled(index) || (isLabelled(index - 1) && /^[<[]/.test(line))),
   ];
   if (!next.some((_, index) => isLabelled(index))) return false;
-  // Labels alone are not enough: a person may write "From: Berlin" above "To: Munich" and "Date: 12 May 10:00".
+  // Labels are not sufficient: a person may write "From: Berlin" above "To: Munich" and "Date: 12 May 10:00".
   return (
     block.some((line) => /\S@\S/.test(line)) ||
     (block.some((line) => DISTINCTIVE_LABEL.test(line)) && block.some((line) => DATE_LABELLED.test(line)))
@@ -227,8 +229,8 @@ function isHeaderBlock(lines: readonly string[], at: number): boolean {
 }
 
 /**
- * Returns true for a device line such as "Sent from my phone". It closes a reply; if more text follows, it is an
- * ordinary sentence.
+ * Returns true for a device line such as "Sent from my phone". The phrase closes a reply; if more text follows, it is
+ * an ordinary sentence.
  */
 function isDeviceLine(lines: readonly string[], at: number, line: string): boolean {
   if (line.length > MAX_DEVICE_LINE || !DEVICE_LINE.test(line)) return false;
@@ -239,8 +241,8 @@ function isDeviceLine(lines: readonly string[], at: number, line: string): boole
 }
 
 /**
- * Returns true for a signature delimiter (RFC 3676). A delimiter without its space counts only if few lines follow, and
- * no sentence comes first.
+ * Returns true for a signature delimiter (RFC 3676). A delimiter without its space counts only if few lines follow and
+ * no sentence precedes it.
  */
 function isSignature(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? '';

@@ -128,10 +128,10 @@ const SPAM = anyOf(
   ],
   'i',
 );
-/** Refusals of this message only, even if the words mention blocking. */
+/** Refusals of this message only, even if the text mentions blocking. */
 const CONTENT =
   /blocked because (?:of )?its (?:content|attachment)|(?:message|mail) (?:was )?(?:rejected|refused|blocked) (?:due to|because of|for) (?:local|content|our|its|spam|unacceptable)/i;
-/** Block lists of senders and networks. Checked before what a greeting says about the service. */
+/** Block lists of senders and networks. Checked before the phrases of a greeting about the service. */
 const LISTED = /(?:block|black|deny) ?-?list(?:s|ed)?\b|\bdnsbl\b|\brbl\b|spamhaus/i;
 const SIZE = anyOf(
   [
@@ -183,9 +183,9 @@ const REFUSES_ALL_MAIL = anyOf(
   ],
   'i',
 );
-/** The sender's domain accepts no mail. The words differ only in one from those about the recipient's domain. */
+/** The sender's domain accepts no mail. The phrases differ in only one word from those about the recipient's domain. */
 const NO_WAY_BACK = /(?:sender|return|reverse-path|from|originator)[^.\n]{0,40}null ?mx/i;
-/** One mailbox that accepts no mail for now, unlike a system that never does. */
+/** One mailbox that temporarily accepts no mail, unlike a system that never does. */
 const SWITCHED_OFF =
   /(?:mail ?box|account|user|inbox)(?: is| has been| was| are)? (?:currently |temporarily )?(?:disabled|suspended|inactive|deactivated|locked|frozen)/i;
 /** Words that only the directory of the recipient's own system uses, and filters do not. */
@@ -211,7 +211,7 @@ const UNKNOWN_USER = anyOf(
     String.raw`(?:address|mailbox|account) (?:is )?not present|(?:can['’]t|cannot|does not|doesn['’]t) accept (?:user|recipient)|destination (?:addresses|server)[^.\n]{0,30}(?:unknown|rejected recipients)|(?:not|inactive|no) (?:an? )?(?:active )?(?:e-?mail )?address(?:es)? (?:at|on|here|in)|inactive e-?mail address|mail ?box is unavailable|mailbox unavaiable|account (?:is )?unavailable|not e-?mail addresses`,
     String.raw`recipient (?:is )?not (?:accepted|local|ok|found)|no(?:t)? (?:existing|existent) (?:user|recipient)|non existent user|bad(?:rcptto|recipientto)|validrcptto|(?:following )?recipients? (?:was|were|is) undeliverable|bad (?:destination )?(?:mailbox )?recipient|rcpt [(<][^.\n]{0,80}(?:does not|t) exist|> not found|(?:invalid|unknown) (?:virtual|base) user|unknown or illegal alias|missing home directory|no mail ?box available`,
     String.raw`nessun utente simile|no existe (?:dicha|ese|esa|el|la|este|esta) (?:persona|usuari[oa]|cuenta|destinatari[oa]|buz[oó]n)|adresse d['’ ]?au moins un destinataire invalide|(?:tal|tel|aucun) (?:usuario|utilisateur|destinataire)|invalid or unknown user`,
-    // Says only that the recipient was rejected, possibly with the domain.
+    // Only states that the recipient was rejected, possibly with the domain.
     String.raw`(?:recipient|rcpt|mail ?box|user|address)(?: address)? (?:was |is |has been |got )?(?:rejected|refused|denied)(?::? [\w-]+(?:\.[\w-]+)+)?[\s.!()[\]"'<>-]*(?:\(state \d+\))?\W*$`,
     String.raw`(?:not|no) (?:a |an |the )?(?:such |valid |known |existing |real |local )+(?:${WHO}|recipients?|person|customer|employee|member|destination|login|subscriber|entry|object)|(?:unknown|invalid|illegal|unresolvable|non-?existent|obsolete|dead|bogus) (?:or (?:illegal|invalid|unknown) )?(?:${WHO}|alias|login|username|customer|subscriber|destination|rcpt|final delivery userid)`,
     String.raw`(?:person|employee|user|recipient|owner|customer|subscriber|he|she|addressee)[^.\n]{0,30} (?:has |have )?(?:left (?:the|our|this)|is no longer|no longer works?|quit|departed|moved on)|address[^.\n]{0,20}(?:retired|obsolete|decommissioned|abandoned|typo|misspelled)|hostname required|never heard of`,
@@ -219,14 +219,14 @@ const UNKNOWN_USER = anyOf(
   'i',
 );
 
-/** Refusals to relay: the recipient's mail goes elsewhere, or we are not signed in. */
+/** Refusals to relay: another server handles the recipient's mail, or we are not signed in. */
 export const RELAY =
   /relay(?:ing)?[^.\n]{0,20}(?:denied|not (?:allowed|permitted)|prohibited|refused|rejected)|(?:unable|not permitted|not configured|not allowed|authentication) to relay|(?:does not|won't|no|not an open|insecure mail|as an?|mail) relay|relaying mail to|not a (?:registered )?gateway|not local host|(?:list of|in my) allowed rcpthosts?|do(?:es)?(?: not|n['’]t) handle mail for|non-local e-?mail address|specified domain is not allowed/i;
 
 /** Codes that Facebook's mail servers write after the status. A code begins with an abbreviation of its topic. */
 const FACEBOOK_POLICY = /\b(?:pol|con|msg|aut|spm|dns|blk|tls)-[pt]\d\b|\bint-p2\b/i;
 
-/** Words by reason. If a server states several reasons, the first match decides. */
+/** Patterns by reason. If a server states several reasons, the first match decides. */
 export const WORDS: readonly (readonly [RefusalReason, RegExp])[] = [
   ['policy', FACEBOOK_POLICY],
   ['not_verified', NOT_VERIFIED],

@@ -7,7 +7,7 @@ import { bestStatus, replyCode, stageIn } from './smtp-words.ts';
 type Case = readonly [words: string, stage: Stage | null, reason: RefusalReason];
 
 const CASES: readonly Case[] = [
-  // Address gone: a status that names the address, or words in answer to RCPT.
+  // Address does not exist: a status that names the address, or words in answer to RCPT.
   ['550 5.1.1 User unknown', null, 'unknown_user'],
   ['550 5.1.1 Mailbox does not exist', 'data', 'unknown_user'],
   ['550 No such user here', 'rcpt', 'unknown_user'],
@@ -40,7 +40,7 @@ const CASES: readonly Case[] = [
   ['554 Error: no valid recipients from 192.0.2.1', 'rcpt', 'reputation'],
   ['550 5.1.1 go away', 'rcpt', 'reputation'],
   ["550 5.1.1 the user's space has been used up", 'rcpt', 'full'],
-  // Address exists but is unavailable, or is not certainly gone.
+  // Address exists but is unavailable, or may exist.
   ['552 5.2.2 Mailbox full', 'rcpt', 'full'],
   ['550 5.1.1 mailbox is over quota', 'rcpt', 'full'],
   ['550 5.2.1 This account is disabled', 'rcpt', 'disabled'],

@@ -1,6 +1,6 @@
 /**
  * This file determines the cause of a refused email. Every refusal (an SMTP answer, a delivery report, a failed
- * connection) is sorted into one of five classes. Only the first class ends the use of an address.
+ * connection) is sorted into one of five classes. Only addresses of the first class are not used again.
  */
 
 import { RELAY, WORDS, type RefusalReason } from './refusal-words.ts';
@@ -9,14 +9,14 @@ export type { RefusalReason } from './refusal-words.ts';
 
 /**
  * - `recipient_gone`: the address or its domain does not exist, has moved, or accepts no mail at all;
- * - `recipient_unavailable`: the address exists, but is full, disabled or slow, or is not certainly gone;
+ * - `recipient_unavailable`: the address exists, but is full, disabled or slow, or may exist;
  * - `content`: this message is refused (spam rating, size, policy);
  * - `sender`: the sending mailbox: its limits, standing or sign-in, or the reputation of its address, domain or IP;
  * - `network`: no connection, or a wrong configuration of a server or of ours.
  */
 export type RefusalClass = 'recipient_gone' | 'recipient_unavailable' | 'content' | 'sender' | 'network';
 
-/** `hard`: the address is gone. `soft`: everything else. */
+/** `hard`: the address does not exist. `soft`: everything else. */
 export type BounceType = 'hard' | 'soft';
 
 /** SMTP command that was answered (RFC 5321). `connect` covers everything before MAIL. */
@@ -45,7 +45,7 @@ export interface Refusal {
 
 const MAX_WORDS = 4000;
 
-/** Yahoo's words for an address that does not exist. Its answer has no status and comes late. */
+/** Yahoo's words for an address that does not exist. The server's answer has no status and arrives late. */
 const PROVIDER_VERDICT = /this user does ?n[o'’]t have an? [\w.-]+ account/;
 
 const CLASS_OF: Readonly<Record<RefusalReason, RefusalClass>> = {
@@ -105,14 +105,14 @@ const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
   ['5.1.3', 'unknown_user'],
   ['5.1.6', 'moved'],
   ['5.1.10', 'refuses_all_mail'],
-  // Exchange Online: reported by a server beyond it, or a domain that is not in the DNS.
+  // Exchange Online: reported by a downstream server, or a domain that is not in the DNS.
   ['5.1.351', 'unknown_user'],
   ['5.4.310', 'unknown_domain'],
 ]);
 
 /**
  * "System not accepting network messages": RFC 3463 lists shutdown, load and maintenance, also in class 5. The text
- * sounds like a host that never accepts mail, but there are reply codes for that case.
+ * resembles a host that never accepts mail, but there are reply codes for that case.
  */
 const CLOSED = /^[45]\.3\.2$/;
 
@@ -128,10 +128,10 @@ const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
 ];
 
 /**
- * Determines the cause of a refusal. An address counts as gone only if the status names the address, or such words
- * answer RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in answer to
- * the message itself comes from filters, and a status of class 4 leaves the question open. Neither ever ends the use of
- * an address. Unreadable answers count as a mailbox that is temporarily unavailable.
+ * Determines the cause of a refusal. An address counts as nonexistent only if the status names the address, or such
+ * words answer RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in
+ * answer to the message itself comes from filters, and a status of class 4 leaves the question open. Both never end the
+ * use of an address. Unreadable answers count as a mailbox that is temporarily unavailable.
  */
 export function classifyRefusal(evidence: Evidence): Refusal {
   return refusalFor(reasonOf(evidence));
@@ -147,13 +147,13 @@ export function namesCause(words: string): boolean {
   return causeIn(readable(words)) !== null;
 }
 
-/** Returns `full` or `disabled` if the words say so about an existing mailbox, else null. */
+/** Returns `full` or `disabled` if the text states this of an existing mailbox, else null. */
 export function obstacleIn(words: string): 'full' | 'disabled' | null {
   const said = causeIn(readable(words));
   return said === 'full' || said === 'disabled' ? said : null;
 }
 
-/** Returns `hard` only for an address that is gone. */
+/** Returns `hard` only for an address that does not exist. */
 export function bounceTypeOf(refusal: Refusal): BounceType {
   return refusal.class === 'recipient_gone' ? 'hard' : 'soft';
 }
@@ -167,7 +167,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
     return 'system';
   const plain = PLAIN_STATUS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? null;
   if (isTemporary(status, code)) {
-    // The server gave the same answer until the sender's queue gave up, so the address is at fault.
+    // The server gave the same answer until the sender's queue expired, so the address is at fault.
     if (quoted && status === '4.1.1' && isGone) return said;
     if (said !== null && !isGone) return said;
     return plain ?? (isGone ? 'unconfirmed' : 'slow');
@@ -179,9 +179,9 @@ function reasonOf(evidence: Evidence): RefusalReason {
     return said === null || isGone || (!statusByReporter && CONFIRMED_BY_STATUS.has(said)) ? named : said;
   }
   if (isNeverCode(code)) return isGone || said === null ? 'refuses_all_mail' : said;
-  // RFC 5321: the person is at another address.
+  // RFC 5321: the person has another address.
   if (code === 551 && status === '5.0.0' && isGone) return 'moved';
-  // Only "address rejected", in answer to RCPT: gateways that query the recipient's directory.
+  // A bare "address rejected" in answer to RCPT: such gateways query the recipient's directory.
   if (
     status === '5.1.0' &&
     stage !== 'mail' &&
@@ -189,7 +189,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
     /(?:address|recipient) (?:was )?(?:rejected|refused|denied)/.test(text)
   )
     return said === null || said === 'policy' || said === 'configuration' ? 'unknown_user' : said;
-  // The domain has no server in the DNS, as found by the reporting system. No server was asked.
+  // The domain has no server in the DNS, as found by the reporting system. No server was contacted.
   if (status === '5.4.4' && (/domain look-?up failed/.test(text) || (code === null && said === null)))
     return 'unknown_domain';
   // Exchange Online answers RCPT this way if its directory does not contain the address.
@@ -208,7 +208,7 @@ function isNeverCode(code: number | null): boolean {
   return code === 521 || code === 556;
 }
 
-/** Returns true if something besides the words indicates that the address is gone. */
+/** Returns true if evidence besides the text indicates that the address does not exist. */
 function isConfirmed(
   said: RefusalReason,
   text: string,

@@ -3,9 +3,7 @@ import { classifyRefusal, obstacleIn, refusalFor, namesCause } from './refusal.t
 import type { Refusal } from './refusal.ts';
 import { answerIn, bestStatus, isPipelined, replyCode, stageIn } from './smtp-words.ts';
 
-/**
- * This file reads the prose that a mail system writes about the recipients of a message, in standard and other reports.
- */
+/** This file reads a mail system's prose about the recipients of a message, in standard and other reports. */
 
 const MAX_PROSE = 8000;
 const MAX_SECTION = 2000;

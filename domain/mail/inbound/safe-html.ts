@@ -1,17 +1,20 @@
 import sanitizeHtml from 'sanitize-html';
 import { MAX_HTML } from './html-text.ts';
 
-/** Maximum nesting of elements. Deeper elements are dropped: nobody writes them, and the work must stay bounded. */
+/**
+ * Maximum nesting of elements. Deeper elements are dropped: no mail program writes them, and the work must stay
+ * bounded.
+ */
 const MAX_NESTING = 100;
-/** Maximum length (characters) of an image URL that is kept. */
+/** Maximum length (characters) of a kept image URL. */
 const MAX_ADDRESS = 2_000;
 
 /**
  * Sanitizes the HTML of a received message for display: keeps words, structure and links. Removes active content
- * (scripts, forms, handlers), remote content (styles, frames) and whatever could imitate the surrounding page (ids,
- * classes, positions). A remote image keeps its URL as `data-src`, which nothing loads, so that the sender does not
- * learn that the message was read. Other images become their description, and single-pixel images nothing. Links open
- * in a new window.
+ * (scripts, forms, handlers), remote content (styles, frames) and everything that could imitate the surrounding page
+ * (ids, classes, positions). A remote image keeps its URL as `data-src`, which no browser loads, so the sender does not
+ * learn that the message was read. Other images are replaced by their description, and single-pixel images are removed.
+ * Links open in a new window.
  */
 export function safeHtml(html: string): string {
   return sanitizeHtml(html.slice(0, MAX_HTML), OPTIONS).slice(0, MAX_HTML).trim();
@@ -34,7 +37,7 @@ const OPTIONS: sanitizeHtml.IOptions = {
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesAppliedToAttributes: ['href'],
   allowProtocolRelative: false,
-  // Their text is removed too.
+  // Elements that are removed together with their text.
   nonTextTags: [
     'script',
     'style',

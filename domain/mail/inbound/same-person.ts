@@ -45,7 +45,7 @@ function isOtherAddress(address: string, email: string): boolean {
   return domain.endsWith(`.${otherDomain}`) || otherDomain.endsWith(`.${domain}`);
 }
 
-/** Returns true if an address is made from a name of two words: `dana.field`, `dfield`, `fieldd`, `danafield`. */
+/** Returns true if an address consists of parts of a two-word name: `dana.field`, `dfield`, `fieldd`, `danafield`. */
 function isNameOf(name: readonly string[], email: string): boolean {
   const [first = '', last = ''] = [name[0], name.at(-1)];
   if (name.length < 2 || first === '' || last === '') return false;
@@ -53,7 +53,7 @@ function isNameOf(name: readonly string[], email: string): boolean {
   return [first + last, last + first, first.charAt(0) + last, last + first.charAt(0)].includes(local);
 }
 
-/** Returns true if one of the last lines is only the name. */
+/** Returns true if one of the last lines consists only of the name. */
 function signsAs(words: string, given: readonly string[], whole: readonly string[]): boolean {
   const lines = words.split('\n').flatMap((line) => line.trim() || []);
   return lines.slice(-SIGN_OFF_LINES).some((line) => {

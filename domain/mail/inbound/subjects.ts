@@ -4,8 +4,8 @@ import { fold } from './fold.ts';
 export const ANSWERS = /^(?:(?:re|aw|sv|vs|rv|ref|odp|antw|r|fwd?|wg|tr)\s?(?:\[\d+\])?\s?:\s*)+/;
 
 /**
- * Removes subjects that we sent from a reply's subject, folded: `Automatic reply: Vacation homes` gives `Automatic
- * reply:`, and `Vacation homes` gives nothing. Our own words say nothing about the reply.
+ * Removes our sent subjects from a reply's folded subject: `Automatic reply: Vacation homes` gives `Automatic reply:`,
+ * and `Vacation homes` gives an empty text. Our own words do not indicate the kind of reply.
  */
 export function withoutOwnSubject(subject: string, sent: readonly string[]): string {
   const whole = fold(subject).trim();

@@ -3,7 +3,7 @@ import { checkAddress, type MessageSender } from './build.ts';
 import type { MessageError } from './render-source.ts';
 import { headerText } from './text.ts';
 
-/** An email as written by a person or an agent. Nothing is rendered, tracked or added. */
+/** An email as written by a person or an agent. The text is sent as written, without merge fields and tracking. */
 interface DirectMessage {
   readonly sender: Pick<MessageSender, 'email' | 'name' | 'replyTo' | 'sendAs'>;
   readonly to: readonly string[];
@@ -37,7 +37,7 @@ export function buildDirectMessage(message: DirectMessage): { options: SendMailO
     ...(inReplyTo === null ? {} : { inReplyTo }),
     ...(references.length === 0 ? {} : { references: [...references] }),
     attachments: attachments.map((file) => ({ ...file, contentDisposition: 'attachment' as const })),
-    // The written text is untrusted: nothing in it may make nodemailer read a file or a URL.
+    // The written text is untrusted: it must not make nodemailer read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };

@@ -71,7 +71,7 @@ export interface MessageInput {
   readonly unsubscribe: UnsubscribeSettings;
   readonly conversation: Conversation;
   readonly urls: MessageUrls;
-  /** Returns the click ticket id of the message's nth link, from 0. It must be the same on every build. */
+  /** Returns the click ticket id of the message's nth link, from 0. The value must be the same on every build. */
   readonly ticketId: (index: number) => string;
 }
 
@@ -96,7 +96,7 @@ export interface BuiltMessage {
   readonly links: readonly TrackedLink[];
   /** Placeholders without a value. The message is well-formed all the same. */
   readonly unresolved: readonly string[];
-  /** Faults. A message with any fault must not be sent. */
+  /** Faults that prevent sending. A message with any fault must not be sent. */
   readonly errors: readonly MessageError[];
   /** State of the conversation after this message. */
   readonly conversation: Conversation;
@@ -106,10 +106,10 @@ export interface BuiltMessage {
  * Builds the message of one send. Renders the text for the recipient, appends signature and opt-out footer, tags and
  * tracks links, and adds the threading headers.
  *
- * There is an HTML part if the step has HTML, or if opens or clicks are tracked. With `textOnly` there is none, and
- * tracking is off. Without a plain text in the step, the plain part is derived from the HTML. Authoring faults are
- * returned in `errors`.
- * @throws {TypeError} when the sender's address gives no domain or `oneClickUrl` is not a URL
+ * There is an HTML part if the step has HTML, or if opens or clicks are tracked. With `textOnly` the message has no
+ * HTML part, and tracking is off. Without a plain text in the step, the plain part is derived from the HTML. Authoring
+ * faults are returned in `errors`.
+ * @throws {TypeError} when the sender's address has no domain or `oneClickUrl` is not a URL
  */
 export function buildMessage(input: MessageInput): BuiltMessage {
   const { campaign, sender } = input;
@@ -138,7 +138,7 @@ export function buildMessage(input: MessageInput): BuiltMessage {
     messageId,
     ...(inReplyTo === undefined ? {} : { inReplyTo, references }),
     ...(campaign.unsubscribeHeader ? { headers: oneClickHeaders(input.urls.oneClickUrl) } : {}),
-    // The text is untrusted: nothing in it may make nodemailer read a file or a URL.
+    // The text is untrusted: it must not make nodemailer read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -146,8 +146,8 @@ export function buildMessage(input: MessageInput): BuiltMessage {
 }
 
 /**
- * The bodies of a message as people of the workspace may read them: no pixel, links as written, and no link that opts the
- * recipient out.
+ * Returns the bodies of a message for members of the workspace: without pixel, with the original links, and without an
+ * opt-out link.
  */
 export function buildUntracked(input: MessageInput): { text: string; html: string | null } {
   const rendered = renderStep(input);
@@ -234,10 +234,7 @@ function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['head
   };
 }
 
-/**
- * Checks that a text is exactly one bare address, without a display name, a list, or anything that could address
- * another person.
- */
+/** Checks that a text is exactly one bare address, without a display name, a list, or another recipient. */
 export function checkAddress(address: string, errors: MessageError[]): string {
   const bare = address.trim();
   if (!/^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u.test(bare)) {

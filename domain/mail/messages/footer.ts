@@ -1,6 +1,6 @@
 import { escapeHtml, headerText } from './text.ts';
 
-/** Form of the opt-out in a message: a sentence, a link, or nothing. */
+/** Form of the opt-out in a message: a sentence, a link, or none. */
 export type UnsubscribeMode = 'text' | 'link' | 'off';
 
 /** The unsubscribe block of AdvancedOutreachSettings. Missing values have their defaults. */
@@ -11,7 +11,7 @@ export interface UnsubscribeSettings {
   readonly link_text?: string;
 }
 
-/** The opt-out footer as plain text and HTML. Both are empty if there is none. */
+/** The opt-out footer as plain text and HTML. Both are empty without an opt-out. */
 interface Footer {
   readonly text: string;
   readonly html: string;

@@ -20,7 +20,7 @@ const WORDS = String.raw`[\p{L}_.@$ ](?:[\p{L}\p{N}_.\- \u00a0]|&nbsp;){0,59}`;
 const FALLBACK = String.raw`(?<fallback>[|:,][^{}\[\]\n]{0,80})?`;
 const named = (open: string, close: string, name = WORDS, fallback = '') => `${open}(${name})${fallback}${close}`;
 
-/** Notations that are merge tags whatever they contain. */
+/** Notations that are always merge tags, regardless of their content. */
 const CERTAIN = new RegExp(
   [
     String.raw`\*${BAR}[^|*\n]{1,80}${BAR}\*`,
@@ -36,7 +36,7 @@ const CERTAIN = new RegExp(
   'giu',
 );
 
-/** Notations that people also use otherwise. They are merge tags only around a field name. */
+/** Notations with other common uses. They are merge tags only around a field name. */
 const LIKELY = [
   { pattern: named(OPEN, CLOSE, WORDS, FALLBACK), takes: isFieldName },
   { pattern: named(PERCENT, PERCENT, String.raw`[\p{L}_][\p{L}\p{N}_.\-]{0,59}`), takes: isFieldName },

@@ -6,9 +6,9 @@ import { findTextLinks, isWebUrl, type FoundLink } from './text-links.ts';
 const MAX_LABEL_LENGTH = 255;
 
 /**
- * Finds the http and https links of an HTML source, in order. The tokenizer only gives their positions: the author's
+ * Finds the http and https links of an HTML source, in order. The tokenizer returns only their positions: the author's
  * HTML is never serialized again. Fragments, mailto:, tel: and relative links are omitted. Uses tokens, because a tree
- * costs several times as much, and takes quadratic time for hostile markup.
+ * costs several times as much and takes quadratic time for hostile markup.
  */
 export function findHtmlLinks(html: string): FoundLink[] {
   if (!/href/i.test(html)) return [];
@@ -75,7 +75,7 @@ function createLinkCollector(): {
   };
 }
 
-/** Replaces found links by new URLs. `undefined` leaves a link unchanged. Everything else is kept byte for byte. */
+/** Replaces found links by new URLs. `undefined` leaves a link unchanged. All other text is kept byte for byte. */
 export function replaceLinks(
   source: string,
   links: readonly FoundLink[],
@@ -94,7 +94,8 @@ export function replaceLinks(
 }
 
 /**
- * Inserts a fragment at the end of the body: before the last `</body>`, else before `</html>`, else at the very end.
+ * Inserts a fragment at the end of the body: before the last `</body>`, else before `</html>`, else at the end of the
+ * text.
  */
 export function appendToBody(html: string, fragment: string): string {
   const position = lastIndexOfTag(html, /<\/body\s*>/gi) ?? lastIndexOfTag(html, /<\/html\s*>/gi) ?? html.length;

@@ -1,4 +1,4 @@
-/** This file limits the work for any author's text. Lengths are UTF-16 code units. */
+/** Limits of a text that an author writes, so that rendering takes little time. Lengths are UTF-16 code units. */
 
 /** Maximum length of a subject or body. A longer text is reported and not rendered. */
 export const MAX_SOURCE_LENGTH = 256 * 1024;
@@ -8,7 +8,7 @@ export const MAX_RENDERED_LENGTH = 1024 * 1024;
 
 /**
  * Maximum work units of one rendering: about one unit per character that is read, changed or printed, more for
- * expensive functions. A usual email takes some thousands. The whole budget takes about a tenth of a second.
+ * expensive functions. A usual email needs some thousands. The whole budget takes about a tenth of a second.
  */
 export const MAX_RENDER_WORK = 2_000_000;
 
@@ -21,5 +21,5 @@ export const MAX_NESTING = 32;
 /** Maximum number of errors listed per template. */
 export const MAX_TEMPLATE_ERRORS = 20;
 
-/** Maximum total length of the sources whose parsed form one cache keeps: some hundred usual campaign steps. */
+/** Maximum total length of sources in one cache of parsed templates: some hundred usual campaign steps. */
 export const MAX_CACHED_LENGTH = 1024 * 1024;

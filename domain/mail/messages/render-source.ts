@@ -17,7 +17,7 @@ export interface MessageError {
   readonly column?: number;
 }
 
-/** One field, rendered for one recipient. */
+/** A field rendered for one recipient. */
 export interface RenderedField {
   readonly text: string;
   readonly unresolved: readonly string[];
@@ -33,9 +33,9 @@ const LIMITS = {
 const MAX_STORED_FAULTS = 5;
 
 /**
- * Renders one authored field for one recipient. Spintax is expanded first, in the author's source only, so that braces
- * and bars in a contact's data are never syntax. Then merge fields are filled in. Values are HTML-escaped in
- * `body_html`, and percent-encoded inside URLs of the bodies. Never throws.
+ * Renders one authored field for one recipient. Spintax is expanded first and only in the author's source, so that
+ * braces and bars in a contact's data are never syntax. Merge fields are filled in afterwards. Values are HTML-escaped
+ * in `body_html`, and percent-encoded inside URLs of the bodies. Never throws.
  */
 export function renderField(field: MessageField, source: string, values: object, seed: string): RenderedField {
   const html = field === 'body_html';
@@ -65,14 +65,14 @@ export function sourceWarnings(field: MessageField, source: string): TemplateErr
   return foreignTags(source, { html: field === 'body_html' });
 }
 
-/** A fault with its place, as one sentence. */
+/** Returns a fault with its position, as one sentence. */
 export function faultWithPlace({ field, message: fault, line, column }: MessageError): Message {
   return line === undefined || column === undefined
     ? message('template.fault', { field, fault })
     : message('template.fault_at', { field, line, column, fault });
 }
 
-/** The first faults of an email that could not be written, as one message. At least one is needed. */
+/** Returns the first faults of an email that could not be rendered, as one message. `errors` must not be empty. */
 export function faultsWithPlaces(errors: readonly MessageError[]): Message {
   return joined(errors.slice(0, MAX_STORED_FAULTS).map(faultWithPlace));
 }

@@ -1,7 +1,7 @@
 import { headerText } from './text.ts';
 import { limitReferences, withoutReplyPrefix } from './threading.ts';
 
-/** Domain of made-up ids for messages without their own Message-ID. No mail program knows these ids. */
+/** Domain of generated ids for messages without their own Message-ID. No mail program knows these ids. */
 const MADE_UP = '@no-message-id.invalid>';
 
 /** Headers that link an answer to the answered message (RFC 5322, 3.6.4). */
@@ -12,7 +12,10 @@ interface ReplyHeaders {
   references: string[];
 }
 
-/** Returns the headers of an answer. Its References are those of the answered message, followed by that message. */
+/**
+ * Returns the headers of an answer. Its References are those of the answered message, followed by the id of that
+ * message.
+ */
 export function replyHeaders(answered: {
   message_id: string;
   in_reply_to: string | null;
@@ -25,8 +28,8 @@ export function replyHeaders(answered: {
 }
 
 /**
- * Returns the subject of an answer: the written subject. If it is empty or the conversation's own, returns the answered
- * subject with one `Re: `.
+ * Returns the subject of an answer: the written subject. If the subject is empty or the conversation's own, returns the
+ * answered subject with one `Re: `.
  */
 export function replySubject(written: string | undefined, answered: string): string {
   const own = withoutReplyPrefix(written ?? '');

@@ -11,7 +11,7 @@ export interface ScoredCopy {
   readonly subject?: string;
   readonly bodyPlain?: string;
   readonly bodyHtml?: string;
-  /** True for a reply within a conversation: it needs no own subject, and "Re:" is truthful. */
+  /** True for a reply within a conversation: it needs no subject of its own, and "Re:" is truthful. */
   readonly isReply?: boolean;
 }
 
@@ -67,10 +67,10 @@ interface Text {
 type Check = (text: Text) => ScoreIssue[];
 
 /**
- * Scores an email's text as content filters see it: 100 minus the points of every issue. Uses rules, not a model:
- * phrases, capitals, exclamation marks, links, images against text, length, hidden and active markup. Checks all
- * spintax options; a merge field counts as one word. Excludes the opt-out footer and the signature. Reads at most 64
- * KiB of each field.
+ * Scores an email's text like a content filter: 100 minus the points of every issue. Uses rules, not a model: phrases,
+ * capitals, exclamation marks, links, images against text, length, hidden and active markup. Checks all spintax
+ * options; a merge field counts as one word. Excludes the opt-out footer and the signature. Reads at most 64 KiB of
+ * each field.
  */
 export function scoreContent(copy: ScoredCopy): ContentScore {
   const html = maskSpintax((copy.bodyHtml ?? '').slice(0, MAX_SCORED_LENGTH), { html: true });

@@ -17,12 +17,15 @@ interface Spintax {
   readonly syntax: readonly number[];
 }
 
-/** A group without its closing brace so far. Only a group with a bar is spintax, which is known at the end. */
+/**
+ * A group without its closing brace so far. Only a group with a bar is spintax, which the parser learns at the end of
+ * the group.
+ */
 interface OpenGroup {
   readonly opening: number;
   readonly options: Part[][];
   readonly bars: number[];
-  /** Offsets of the syntax inside the group, which stays syntax even if the group turns out to be text. */
+  /** Offsets of nested spintax inside the group. They stay syntax even if the outer group is plain text. */
   readonly inner: number[];
 }
 
@@ -101,7 +104,7 @@ function parseSource(source: string, { html }: { html: boolean }): Spintax {
         index = actionEnd;
         continue;
       }
-      // Nested deeper than anyone writes: treated as text, which also avoids deep recursion.
+      // Nested deeper than usual: treated as text, which also avoids deep recursion.
       if (stack.length > MAX_NESTING) return { parts: [source], syntax: [] };
       flushText(index);
       stack.push({ opening: index, options: [[]], bars: [], inner: [] });

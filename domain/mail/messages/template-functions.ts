@@ -1,4 +1,4 @@
-/** A value met while rendering, with the paths of the missing fields that it was made from. */
+/** A value during rendering, with the paths of missing fields that contributed to it. */
 export interface Traced {
   readonly value: unknown;
   readonly missing: readonly (readonly string[])[];
@@ -21,7 +21,7 @@ type Scalar = string | number | bigint | boolean;
 
 const NONE: readonly (readonly string[])[] = [];
 
-/** Wraps a value that was made without missing fields. */
+/** Wraps a value without missing fields. */
 export function known(value: unknown): Traced {
   return { value, missing: NONE };
 }
@@ -32,8 +32,8 @@ function isBlank(value: unknown): boolean {
 }
 
 /**
- * Returns the truth of a value as in Go templates: false, zero, empty text, empty lists, empty objects and nothing are
- * false.
+ * Returns the truth of a value as in Go templates: false, zero, empty text, empty lists, empty objects and missing
+ * values are false.
  */
 export function isTruthy(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) {
@@ -92,7 +92,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Number of characters segmented in one call, because the segmenter takes quadratic time. */
 const SEGMENT_WINDOW = 256;
 
-/** Returns the first `length` characters (graphemes). If something was cut, the last character is an ellipsis. */
+/** Returns the first `length` characters (graphemes). If the text was shortened, its last character is an ellipsis. */
 function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
   const kept: string[] = [];
@@ -103,7 +103,7 @@ function truncate(text: string, length: number): string {
   return text;
 }
 
-/** Yields the characters of a text as a reader counts them (graphemes). */
+/** Yields the characters of a text as perceived by readers (graphemes). */
 export function* characters(text: string): Generator<string> {
   let at = 0;
   let window = SEGMENT_WINDOW;

@@ -11,11 +11,11 @@ export interface TemplateError {
   readonly column: number;
 }
 
-/** One use of a field. */
+/** A use of one field. */
 interface TemplateReference {
   /** Path from the root: `['App', 'order', 'total']`. */
   readonly path: readonly string[];
-  /** True if a missing value leaves no gap, because there is a default or the field is only tested. */
+  /** True if a missing value leaves no gap, because a default exists or the field is only tested. */
   readonly hasDefault: boolean;
 }
 
@@ -32,13 +32,13 @@ export type TemplateNode =
   | { readonly kind: 'print'; readonly expression: Expression }
   | { readonly kind: 'if'; readonly clauses: readonly TemplateClause[] };
 
-/** One arm of an `{{if}}`. The `{{else}}` arm has no test. */
+/** One branch of an `{{if}}`. The `{{else}}` arm has no test. */
 interface TemplateClause {
   readonly test: Expression | undefined;
   readonly body: readonly TemplateNode[];
 }
 
-/** A parsed template. With errors it still renders, with its broken actions printed literally. */
+/** A parsed template. A template with errors still renders, with its broken actions printed literally. */
 export interface Template {
   readonly nodes: readonly TemplateNode[];
   readonly errors: readonly TemplateError[];
@@ -121,7 +121,7 @@ export function parseSource(source: string, { html }: { html: boolean }): Templa
   return { nodes: root, errors, references };
 }
 
-/** Opens the `{{else}}` or `{{else if}}` arm of a block and returns its body. */
+/** Opens the `{{else}}` or `{{else if}}` branch of a block and returns its body. */
 function openElse(block: OpenIf | undefined, tokens: Token[], references: TemplateReference[]): TemplateNode[] {
   if (!block) throw new TemplateSyntaxError(message('template.else_without_if'));
   if (block.clauses.at(-1)!.test === undefined) throw new TemplateSyntaxError(message('template.second_else'));
@@ -203,7 +203,7 @@ function call(name: string, args: readonly Expression[]): Expression {
 }
 
 /**
- * Converts `index . "Job Title"` to a field read. Its keys are literals, so that references are known without
+ * Converts `index . "Job Title"` to a field read. Its keys are literals, so that the references are known without
  * rendering.
  */
 function fieldByIndex(args: readonly Expression[]): Expression {

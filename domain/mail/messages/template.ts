@@ -11,7 +11,7 @@ interface RenderedTemplate {
   readonly text: string;
   /**
    * Placeholders without a value or default (written `{{.Company}}`), or that could not be parsed and are in the text
-   * literally. Each is listed once.
+   * literally. Each reference is listed once.
    */
   readonly unresolved: readonly string[];
   /** Set if rendering ended early at its length or work limit. Such a text must not be sent. */
@@ -36,7 +36,7 @@ export function parseTemplate(source: string, { html = false }: { html?: boolean
 
 /**
  * Renders a parsed template. Missing, null and blank values, and objects, leave a gap and are reported as unresolved,
- * unless they have a default or are only tested. Only own properties are read, so no prototype is reachable. With
+ * unless they have a default or are only tested. Only own properties are read, so prototypes are unreachable. With
  * `escapeHtml` all output of actions is HTML-escaped. With `encodeInUrls` values inside a URL of the text are
  * percent-encoded. Never throws.
  * @param options.budget budget shared by templates that are rendered together; defaults to a separate one
@@ -91,7 +91,7 @@ export function renderTemplate(
 export class WorkBudget {
   #left = MAX_RENDER_WORK;
   readonly #whole: WorkBudget | undefined;
-  /** Limit that was exceeded, so that rendering must end. Null otherwise. */
+  /** Exceeded limit that ends the rendering; null within the limits. Null otherwise. */
   exceeded: RenderedTemplate['exceeded'] = null;
 
   /** @param whole budget shared with other renderings, which is also charged */
@@ -101,7 +101,7 @@ export class WorkBudget {
 
   /**
    * Charges work units before the work is done.
-   * @returns false if the units exceed the rest: then the work must not be done
+   * @returns false if the units exceed the rest; the caller must then skip the work
    */
   spend(units: number): boolean {
     this.#left -= units;
@@ -112,7 +112,7 @@ export class WorkBudget {
 
 const NOTHING = known('');
 
-/** Evaluates an expression. Gives nothing once the budget is exceeded. */
+/** Evaluates an expression. Returns an empty text once the budget is exceeded. */
 function evaluate(expression: Expression, values: object, budget: WorkBudget): Traced {
   if (expression.kind === 'literal') return known(expression.value);
   if (expression.kind === 'field') {

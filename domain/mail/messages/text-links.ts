@@ -8,8 +8,8 @@ export interface FoundLink {
 }
 
 /**
- * Characters of URLs as people write them: ASCII except blanks, quotes and angle brackets, and letters, digits and
- * word-internal marks of any script. Other punctuation, symbols and invisible marks beyond ASCII end a URL.
+ * Characters of typed URLs: ASCII except blanks, quotes and angle brackets, and letters, digits and word-internal marks
+ * of any script. Other punctuation, symbols and invisible marks beyond ASCII end a URL.
  */
 const CHARACTER = '(?:[!#-;=?-_a-~]|[^\\P{L}\\p{ASCII}]|[\\p{M}\\u00b7\\u200c\\u200d]|[^\\P{N}\\p{ASCII}])';
 /**
@@ -22,9 +22,7 @@ const URL_LOOKBACK = 512;
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 /** Punctuation that ends a sentence, not a URL. */
 const TRAILING = /[.,;:!?'*]/;
-/**
- * A letter of a non-Latin script. After a Latin letter or digit it does not belong to the URL, but to the sentence.
- */
+/** A letter of a non-Latin script. After a Latin letter or digit it belongs to the sentence, not to the URL. */
 const OTHER_SCRIPT = /[^\P{L}\p{Script=Latin}]/u;
 
 /** Finds the http and https URLs in a plain text, in order, without adjacent punctuation and words. */
@@ -38,7 +36,8 @@ export function findTextLinks(text: string): FoundLink[] {
 }
 
 /**
- * Returns the unfinished URL at the end of a text, which any appended text would continue. Undefined if there is none.
+ * Returns the unfinished URL at the end of a text, which any appended text would continue. Undefined if no URL begins
+ * there.
  */
 export function unfinishedUrl(text: string): string | undefined {
   let start = text.length;
@@ -62,7 +61,7 @@ export function isWebUrl(url: string): boolean {
 }
 
 /**
- * Returns the length of the URL at the start of a candidate. Brackets belong to it in pairs: the URL ends at an
+ * Returns the length of the URL at the start of a candidate. Brackets belong to the URL in pairs: it ends at an
  * unopened closing bracket, and before an unclosed opening bracket.
  * @param isOpen true if more text may follow, which may close the open brackets
  */

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { headerText } from './text.ts';
 
-/** The conversation with one recipient so far. */
+/** The past conversation with one recipient. */
 export interface Conversation {
   /** Subject of its first message, without reply prefix. Empty before the first message. */
   readonly subject: string;

@@ -8,11 +8,11 @@ const MORE_LINES = ['hgroup', 'legend', 'menu', 'option', 'search', 'summary', '
 const HIDDEN = ['head', 'noscript', 'template', 'title'];
 const line = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 
-/** Maximum length (characters) of a table cell that is shown beside others. */
+/** Maximum length (characters) of a table cell that is joined with other cells on one line. */
 const MAX_CELL_LENGTH = 60;
 /** Maximum number of a table's nodes that are read to distinguish data from layout. */
 const MAX_TABLE_NODES = 2_000;
-/** Maximum number of columns or rows that a cell may span: the converter lays out a grid of them all. */
+/** Maximum number of columns or rows of a spanning cell, because the converter lays out a grid of all of them. */
 const MAX_SPAN = 20;
 const INLINE = new Set([
   'b',
@@ -54,7 +54,7 @@ const formatLink: FormatCallback = (element, walk, builder) => {
   builder.addInline(` <${url}>`, { noWordTransform: true });
 };
 
-/** Returns true if words directly adjoin an element, so that they would become part of a URL in its place. */
+/** Returns true if text directly adjoins an element, so that both would form one URL. */
 function touchesWords(element: DomNode): boolean {
   const before = neighbourOf(element, 'prev');
   const behind = neighbourOf(element, 'next');

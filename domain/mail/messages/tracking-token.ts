@@ -7,7 +7,7 @@ const MAC_BYTES = 16;
 
 /**
  * Returns the token of a tracking URL: the id in 22 characters and a 128-bit HMAC. Ids of sends also appear in
- * Message-IDs, which others than the recipient can read, so an id without its HMAC is not accepted.
+ * Message-IDs, which other people than the recipient can read, so an id without its HMAC is rejected.
  */
 export function trackingToken(secret: Buffer | string, purpose: TokenPurpose, id: string): string {
   return Buffer.from(id.replace(/-/g, ''), 'hex').toString('base64url') + mac(secret, purpose, id);
@@ -16,7 +16,7 @@ export function trackingToken(secret: Buffer | string, purpose: TokenPurpose, id
 /** Length (characters) of a token. */
 export const TRACKING_TOKEN_LENGTH = 44;
 
-/** Returns the id in a token. Undefined if the token was not made for this purpose with one of these secrets. */
+/** Returns the id in a token. Undefined if the token was not created for this purpose with one of these secrets. */
 export function readTrackingToken(
   secrets: readonly (Buffer | string)[],
   purpose: TokenPurpose,

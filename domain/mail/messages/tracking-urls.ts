@@ -1,6 +1,6 @@
 /**
- * This file alone knows the form of the tracking service's public URLs. A base is an origin without trailing slash,
- * such as `https://t.example.com`.
+ * Only this file knows the form of the tracking service's public URLs. A base is an origin without trailing slash, such
+ * as `https://t.example.com`.
  */
 
 /** Returns the URL of a tracked link. `ticketId` is the unguessable id of its row in tracked_links. */

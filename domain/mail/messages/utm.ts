@@ -59,7 +59,7 @@ export function tagUrl(url: string, utm: UtmValues, content: string): string {
 
 /**
  * Returns a function that names the links of one message for utm_content: the label's slug, or `link-<position>`
- * without a label. A name in use gets a number. Call it once per link, in order.
+ * without a label. A name in use gets a numeric suffix. Call it once per link, in order.
  */
 export function createContentNamer(): (label: string, position: number) => string {
   const taken = new Set<string>();

@@ -2,8 +2,8 @@ import { appendToBody, plainToHtml } from './html.ts';
 import { htmlToText } from './to-text.ts';
 
 /**
- * Returns the bodies of an email written by a person or an agent, with the mailbox's signature. Without a plain text it
- * is made from the HTML. There is an HTML part only if HTML was written.
+ * Returns the bodies of an email written by a person or an agent, with the mailbox's signature. Without a plain text,
+ * the plain part is derived from the HTML. There is an HTML part only if HTML was written.
  */
 export function writeBodies(
   written: { body_plain?: string | undefined; body_html?: string | undefined },

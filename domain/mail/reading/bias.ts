@@ -1,17 +1,23 @@
 import type { AnswerKind, ReadingBias } from './read-reply.ts';
 
-/** Readings of one kind that people corrected to another one. */
+/** Classifications of one kind that people corrected to another kind. */
 interface CountedCorrection {
   read: AnswerKind;
   said: AnswerKind;
   count: number;
 }
 
-/** Shift of the log-odds for each correction, and the largest one: a workspace leans the model and does not train it. */
+/**
+ * Shift of the log-odds per correction, and its maximum: corrections of a workspace shift the model's result and do not
+ * train it.
+ */
 const STEP = 0.25;
 const LARGEST = 1.5;
 
-/** The bias that corrections of one workspace teach: towards the kinds that people gave, away from those that they took back. */
+/**
+ * Returns the bias from one workspace's corrections: towards the kinds that people chose, away from those that they
+ * rejected.
+ */
 export function biasFrom(corrections: readonly CountedCorrection[]): ReadingBias {
   const net = new Map<AnswerKind, number>();
   for (const { read, said, count } of corrections) {

@@ -19,7 +19,7 @@ export interface DateFile {
   ordinal: string;
 }
 
-/** Phrase meanings with their own key in the files. */
+/** Meanings of phrases that have their own key in the files. */
 const RELATIVE = [
   'today',
   'tomorrow',
@@ -84,7 +84,7 @@ const SEASONS: Readonly<Record<string, number>> = { spring: 3, summer: 6, autumn
 const LONGEST_PHRASE = 40;
 /** Maximum number of phrases read in a text. */
 const MAX_PHRASES = 60;
-/** Length up to which an abbreviated name counts only beside a number or another date word. */
+/** Maximum length of an abbreviated name that counts only beside a number or another date word. */
 const SHORT = 4;
 /** Scripts without spaces between words, and Korean, whose particles directly follow a word. */
 const NO_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
@@ -171,7 +171,7 @@ export function phrasesIn(text: string): { language: string; phrases: Phrase[] }
   for (const [language, phrases] of found) {
     const dates = phrases.reduce((sum, { start, end }) => sum + (end - start > 2 ? end - start : 0.5), 0);
     const letters = dates + TELLING * (told.get(language) ?? 0);
-    // Prefers English on a tie: many people write English besides their own language.
+    // Prefers English on a tie, because many people also write English.
     if (letters > best.letters || (letters === best.letters && language === 'en'))
       best = { language, phrases, letters };
   }

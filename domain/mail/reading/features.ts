@@ -4,13 +4,14 @@ const BUCKET_MASK = (1 << BUCKET_BITS) - 1;
 
 /** Maximum number of characters read. A longer answer states its purpose at the beginning. */
 export const MAX_CHARACTERS = 3_000;
-/** Maximum length (characters) of the part of a word from which n-grams are made. */
+/** Maximum length (characters) of the part of a word that is split into n-grams. */
 const MAX_WORD = 40;
 /** Sizes of n-grams: of words with their boundaries, and of scripts without spaces between words. */
 const SPACED = { from: 2, to: 5 };
 const DENSE = { from: 1, to: 4 };
 /**
- * Length of the word beginning that stands for all its forms, and distance (words) within which word order is ignored.
+ * Length of the word beginning that represents all forms of a word, and distance (words) within which word order is
+ * ignored.
  */
 const STEM = 4;
 const NEAR = 3;
@@ -49,7 +50,7 @@ export interface Token {
 }
 
 /**
- * Folds a text for reading: one form of each letter, lower case, without optional marks. An address, a link and a
+ * Folds a text for the model: one form of each letter, lower case, without optional marks. An address, a link and a
  * number each become one word. The length may change.
  */
 export function foldText(text: string): string {
@@ -96,7 +97,7 @@ export function wordFeatures({ text }: Token): number[] {
 export function featuresOf(tokens: readonly Token[]): Int32Array {
   const found = new Set<number>();
   const words = tokens.map(({ text }) => hashOf(text, text.length));
-  // The beginning of a word stands for all its forms.
+  // The beginning of a word represents all its forms.
   const stems = tokens.map(({ text }) => hashOf(text, DENSE_SCRIPT.test(text) ? text.length : STEM));
   for (const [index, token] of tokens.entries()) {
     for (const one of wordFeatures(token)) found.add(one);

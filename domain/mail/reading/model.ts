@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { BUCKET_BITS, featuresOf, foldText, tokensOf, wordFeatures, type Token } from './features.ts';
 
-/** Kinds of answers. An opt-out is divided by its force: stop writing, erase my data, a complaint or legal threat. */
+/** Kinds of answers. An opt-out has a subtype: stop writing, erase my data, a complaint or legal threat. */
 export const LABELS = [
   'stop',
   'erase',
@@ -57,7 +57,7 @@ export function shippedModel(): Model {
 
 /**
  * Decodes a model file.
- * @throws Error if the file was made for other features
+ * @throws Error if the file was created for other features
  */
 export function decodeModel(file: Buffer): Model {
   const length = file.readUInt32LE(0);

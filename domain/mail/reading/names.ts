@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 
 /** A person or office named by an answer: a better contact, or a stand-in. */
 export interface NamedPerson {
-  /** Name as in the text, without address. Null if only an address is given. */
+  /** Name as in the text, without address. Null if the text contains only an address. */
   name: string | null;
   address: string | null;
 }
@@ -114,7 +114,7 @@ function bucketOf(feature: string): number {
   return (hash ^ (hash >>> 12)) & MASK;
 }
 
-/** Returns the person named by a referral or an away note. Null if none is named. */
+/** Returns the person named by a referral or an away note. Null if the text names none. */
 export function namedPerson(text: string, model: NameModel = shippedModel()): NamedPerson | null {
   const tokens = nameTokens(text);
   const scores = tokens.map((_, at) =>

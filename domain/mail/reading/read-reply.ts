@@ -3,7 +3,7 @@ import { decidingWords, LABELS, readText, type Label, type Reading } from './mod
 import { namedPerson, type NamedPerson } from './names.ts';
 import { laterTime, returnTime, type NamedTime } from './when.ts';
 
-/** Kinds of answers, finer than the intents of the API. Opt-outs of every force are one kind. */
+/** Kinds of answers, finer than the intents of the API. All subtypes of opt-outs are one kind. */
 export type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
 
 /**
@@ -17,9 +17,9 @@ export interface ReadReply {
   kind: AnswerKind;
   /** Probability (0 to 1) of the kind. */
   confidence: number;
-  /** Probability (0 to 1) that the writer wants no further emails, whatever the kind. */
+  /** Probability (0 to 1) that the writer wants no further emails, regardless of the kind. */
   optOut: number;
-  /** The most likely force of an opt-out, whatever the kind. */
+  /** The most likely subtype of an opt-out, regardless of the kind. */
   force: OptOutForce;
   /** The most likely kind except away notes and automatic answers. */
   spoken: AnswerKind;
@@ -29,7 +29,7 @@ export interface ReadReply {
 export interface Answer extends ReadReply {
   /** Words that contributed most to the kind, as in the text, strongest first. */
   words: string[];
-  /** Time from which the writer may be asked again (`not_now`), or is back (`out_of_office`). */
+  /** Time from which the writer may be contacted again (`not_now`), or is back (`out_of_office`). */
   time: NamedTime | null;
   /** Person to contact instead (`referral`), or stand-in (`out_of_office`). */
   person: NamedPerson | null;
@@ -42,11 +42,11 @@ const NO_BIAS: ReadingBias = {};
 const FORCES = ['stop', 'erase', 'legal'] as const;
 const OTHER_KINDS = LABELS.filter((label): label is Exclude<Label, OptOutForce> => !FORCES.includes(label as never));
 const MOST_WORDS = 5;
-/** Factor for an opt-out in one sentence of a longer text, which counts slightly less than one in the whole text. */
+/** Factor for an opt-out in one sentence of a longer text, which weighs slightly less than one in the whole text. */
 const SENTENCE_PART = 0.9;
 /**
- * Minimum length (characters) of a long text, the part of it that is read by sentences, and the maximum number of
- * sentences.
+ * Minimum length (characters) of a long text, the length of its part that is split into sentences, and the maximum
+ * number of sentences.
  */
 const LONG = 160;
 const MOST_READ = 1_500;
@@ -55,8 +55,8 @@ const MIN_SENTENCE = 12;
 const WORDS = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
 
 /**
- * Reads a person's answer: one kind and its probability. If an opt-out is at least as likely as another kind, the
- * opt-out wins. Needs no network, and gives the same result on every machine.
+ * Classifies a person's answer: one kind and its probability. If an opt-out is at least as likely as another kind, the
+ * opt-out wins. Uses no network, and returns the same result on every machine.
  */
 export function readReply(text: string): ReadReply {
   return readingOf(text, readText(text));
@@ -68,7 +68,7 @@ export function readReply(text: string): ReadReply {
  * @param receivedAt time of arrival, UTC
  * @param timezone IANA time zone of the writer, for days; UTC if absent or unknown
  * @param known the kind, if the message's headers state it
- * @param bias of the workspace; it never makes an opt-out less likely
+ * @param bias of the workspace; never lowers the probability of an opt-out
  */
 export function readAnswer(
   text: string,
@@ -105,7 +105,7 @@ function readingOf(text: string, whole: Reading, bias = NO_BIAS): ReadReply {
   ).toSorted((a, b) => b.confidence - a.confidence);
   const spoken = all.find(({ kind }) => kind !== 'out_of_office' && kind !== 'automatic')!.kind;
   const shiftedOptOut = all.find(({ kind }) => kind === 'opt_out')!.confidence;
-  // Corrections may let a person be asked instead, and never leave an opt-out unheard.
+  // Corrections may raise the probability of an opt-out, and never lower it.
   return { ...all[0]!, optOut: Math.max(optOut, shiftedOptOut), force, spoken };
 }
 

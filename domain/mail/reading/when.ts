@@ -7,7 +7,7 @@ import type { Cue } from './date-words.ts';
 export interface NamedTime {
   /** Start of the day in the writer's time zone. */
   day: Date;
-  /** Words of the date, as in the text. */
+  /** Text of the date. */
   words: string;
 }
 
@@ -30,8 +30,8 @@ const MAX_NOTE = 400;
  * Returns the day on which the writer of an away message is back, at its start in their time zone. Null if the text
  * names none. Reads 31 languages.
  *
- * A date counts beside words of returning ("back on", "zurück am") or ending ("until", "jusqu'au"); the former take
- * precedence. The end of a range, and an inclusive end, mean the day after. The only date of a short note counts
+ * A date counts beside words of return ("back on", "zurück am") or end ("until", "jusqu'au"); words of return take
+ * precedence. The end of a range, and an inclusive end, mean the day after. The only date of a short note also counts
  * without such a word if it is near.
  * @param receivedAt time of arrival; the result is never earlier, and at most a year later
  * @param timezone IANA name; UTC if absent or unknown
@@ -52,8 +52,8 @@ export function returnTime(text: string, receivedAt: Date, timezone = 'utc'): Na
 }
 
 /**
- * Returns the time from which the writer of "not now" may be asked again, at the start of their day. Null if the text
- * names none. "After" a day or period means the following day.
+ * Returns the time from which the writer of "not now" may be contacted again, at the start of their day. Null if the
+ * text names none. "After" a day or period means the following day.
  */
 export function laterTime(text: string, receivedAt: Date, timezone = 'utc'): NamedTime | null {
   const note = noteOf(text, receivedAt, timezone);
@@ -111,7 +111,7 @@ function sentenceOf({ text, breaks }: Note, { start, end }: WrittenDate): { from
   };
 }
 
-/** Returns true if a cue is directly before or inside a date, or directly after it in languages that put it there. */
+/** Returns true if a cue is directly before or inside a date, or directly after it in languages with that order. */
 function has(note: Note, at: number, cue: Cue): boolean {
   const { dates, cues, text, language } = note;
   const { start, end } = dates[at]!;
@@ -182,7 +182,7 @@ function isRangeEnd(note: Note, at: number): boolean {
   return isFrom && /(?<![\d.:/])\d{1,2}(?:\.|\p{L}{1,3})?\s\p{L}{1,6}(?:\s\p{L}{1,6})?\s$/u.test(before);
 }
 
-/** Returns the only date of a short note, if it is near and nothing begins on it. */
+/** Returns the only date of a short note, if it is near and does not mark a beginning. */
 function onlyDate(note: Note): { date: WrittenDate; dayAfter: boolean } | null {
   const { original, dates, today } = note;
   const likely = dates.filter(({ day, precision }) => day && precision !== 'period' && day > today);

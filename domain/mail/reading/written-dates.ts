@@ -59,7 +59,7 @@ const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
 const MAX_BESIDE = 12;
 const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
 
-/** A text with its phrases, while its dates are searched. */
+/** A text with its phrases during the search for dates. */
 interface Sought {
   text: string;
   today: DateTime;
@@ -70,8 +70,8 @@ interface Sought {
 
 /**
  * Finds the dates in a text, in order, at most 30, and the words that determine their meaning. Reads 31 languages.
- * `3/12` may be 3 December or 12 March, and the year may be missing. A weekday beside the date decides, then the order
- * of the language, and in English the nearest future day. A weekday alone means its next occurrence.
+ * `3/12` may be 3 December or 12 March, and the year may be missing. A weekday beside the date decides first, then the
+ * order of the language, and in English the nearest future day. A weekday alone means its next occurrence.
  * @param text folded by `foldForDates`
  * @param today day on which the text was written, in the writer's time zone
  */
@@ -260,7 +260,7 @@ function findShortForms(sought: Sought): void {
   }
 }
 
-/** Finds the number of a day without a month: "back on the 22nd". It counts only beside a date word. */
+/** Finds the number of a day without a month: "back on the 22nd". The number counts only beside a date word. */
 function findLoneDays(sought: Sought): void {
   const { text, today, phrases } = sought;
   for (const number of dayNumbers(sought)) {
@@ -307,7 +307,7 @@ function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean 
   return phrases.some((one) => isBefore(text, one, start) && one.senses.some(({ is }) => is === 'cue'));
 }
 
-/** Adds, of several readings, the day that matches the weekday beside them, or the first future day. */
+/** Adds one of several readings: the day that matches the weekday beside them, or the first future day. */
 function addDay(
   sought: Sought,
   span: { start: number; end: number },

@@ -12,7 +12,7 @@ import { findStanding } from './standing.ts';
 
 /** Period (ms) after UTC midnight over which mailboxes start their day, each at its own time. */
 const DAWN_MS = 20 * MINUTE_MS;
-/** Delay (ms) before checking a held mailbox again, if the end of the hold is unknown. */
+/** Delay (ms) before a held mailbox is checked again if the end of the hold is unknown. */
 const HELD_MS = 6 * HOUR_MS;
 const SOON_MS = 1_000;
 /** Delay (ms) before planning a mailbox that another transaction has locked. */
@@ -52,8 +52,8 @@ export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: strin
 }
 
 /**
- * Settles an email that was being sent when the warmup was paused or stopped. Its worker may be dead, and no later
- * iteration would check it. Fails the email if it was not sent.
+ * Settles an email that was being sent when the warmup was paused or stopped. The email's worker may be dead, and no
+ * later iteration would check it. Fails the email if it was not sent.
  * @returns the delay (ms) until the next check if a worker may still be sending it
  */
 async function settleAbandoned(
@@ -92,7 +92,7 @@ function restOf(mailbox: MailboxRow, now: number): number | undefined {
   return ends.length > 0 ? Math.max(...ends) : undefined;
 }
 
-/** Returns when the mailbox starts its next UTC day (epoch ms). The result is the same for every call on a day. */
+/** Returns when the mailbox starts its next UTC day (epoch ms). All calls on one day return the same result. */
 function startOfMailboxDay(mailboxId: string, now: number): number {
   const share = Number.parseInt(mailboxId.slice(-6), 16) / 0xff_ff_ff;
   return (Math.floor(now / DAY_MS) + 1) * DAY_MS + Math.floor(share * DAWN_MS);

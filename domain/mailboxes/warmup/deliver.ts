@@ -41,13 +41,13 @@ interface Claimed {
   pool: string;
 }
 
-/** `moved`: the slot was moved to the first time that keeps gap and cap. `gone`: there is nothing to send. */
+/** `moved`: the slot was moved to the first time that keeps gap and cap. `gone`: no email is due. */
 type Claim = Claimed | { kind: 'moved' } | { kind: 'gone' };
 
 /**
- * Sends one due warmup email, or finds out the result of an email left by a dead worker. As for campaigns, the row is
- * committed before any byte is sent, and a mark before the end of the message. An email whose end may have been
- * submitted is never sent again.
+ * Sends one due warmup email, or determines the result of an email left by a dead worker. As for campaigns, the claim
+ * is committed before the first byte is sent, and a mark before the end of the message. An email whose end may have
+ * been submitted is never resent.
  * @returns the delay (ms) until the next attempt if the mail host or the provider is busy
  */
 export async function deliverWarmup(
@@ -77,8 +77,8 @@ export async function deliverWarmup(
 }
 
 /**
- * Submits a claimed email to its server, until the deadline `until` (ms of `performance.now()`). Withholds the end of
- * the message if another worker has taken over the claim.
+ * Submits a claimed email to its server, until the deadline `until` (ms of `performance.now()`). Does not send the end
+ * of the message if another worker has taken over the claim.
  */
 export function submitWarmup(
   ctx: Ctx,
@@ -102,8 +102,8 @@ export function submitWarmup(
 }
 
 /**
- * Claims a due email for sending. Requires both mailboxes in the pool, no rule against the pair, and that gap and cap
- * are kept.
+ * Claims a due email for sending. Requires that both mailboxes are in the pool, no rule excludes the pair, and gap and
+ * cap are kept.
  */
 export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
   return transact(ctx, async (tx) => {
@@ -112,7 +112,7 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
       { id },
     );
     if (!found) return { kind: 'gone' };
-    // Takes the allocator's lock, so that no slot of the mailbox is reserved and no email is claimed meanwhile.
+    // Takes the allocator's lock, so that no slot of the mailbox is reserved and no email is claimed in the meantime.
     const mailbox = await lockMailbox(tx, found.mailbox_id);
     const [mail] = await tx.org.sql<MailRow>(
       `select * from warmup_mails where organization_id = :org and id = :id for update`,
@@ -222,7 +222,7 @@ async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
   return freeFrom(seat!, now);
 }
 
-/** Fails an email before anything was sent. Its place in the cap becomes free. */
+/** Fails an email before any attempt to send it. The email no longer counts in the cap. */
 async function drop(tx: Tx, mail: MailRow, why: string): Promise<Claim> {
   await tx.org.table('warmup_mails').where({ id: mail.id }).update({ state: 'failed', error: why });
   await resetFreeTime(tx, [mail.mailbox_id]);
@@ -279,8 +279,8 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
 }
 
 /**
- * Recovers an email left by a dead worker. Returns it to its slot if its end was not submitted; otherwise it is never
- * sent again.
+ * Recovers an email left by a dead worker. Returns the email to its slot if its end was not submitted. Otherwise the
+ * email is never resent.
  */
 async function recover(ctx: Ctx, mail: MailRow): Promise<{ retryInMs: number } | undefined> {
   const left = mail.claimed_at!.getTime() + ctx.config.SEND_CLAIM_MS - ctx.clock.now().getTime();

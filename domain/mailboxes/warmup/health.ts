@@ -8,7 +8,7 @@ import { codedReason } from '../../platform/coded-reason.ts';
 import { render } from '../../../messages/render.ts';
 
 /**
- * Period (ms) of the emails that count. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
+ * Period (ms) of the counted emails. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
  * healthy.
  */
 const HEALTH_WINDOW_MS = 7 * DAY_MS;
@@ -60,7 +60,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
      from standing s`,
     { mailbox: mailboxId, since: new Date(tx.now.getTime() - HEALTH_WINDOW_MS), most: SAMPLES.most },
   );
-  // A mailbox out of the pool keeps its state until its time is over.
+  // A mailbox outside the pool keeps its state until its time has passed.
   if (!now || isOut(now.health_state)) return;
   const { state, score } = healthOf(now.spam + now.bounced, now.samples);
   const counts = { spam: now.spam, count: now.samples };

@@ -33,8 +33,8 @@ export type Window = Columns<'mailboxes', 'timezone' | 'warmup_days' | 'warmup_s
 
 /**
  * Plans the rest of the current UTC day for mailboxes of the workspace without a plan, in chunks, until the given one
- * has a plan. Several processes may plan at once. Each skips mailboxes locked by other transactions, which are planned
- * later.
+ * has a plan. Several processes may plan concurrently. Each call skips mailboxes locked by other transactions, which
+ * are planned later.
  * @returns the number of planned mailboxes
  */
 export async function planDay(ctx: Ctx, mailboxId?: string): Promise<number> {
@@ -138,7 +138,9 @@ interface Hours {
   /** Open intervals in epoch ms. */
   spans: readonly Span[];
   openMs: number;
-  /** Share (0 to 1) of the day's open time that remains. A plan made during the day is reduced by this share. */
+  /**
+   * Share (0 to 1) of the day's open time that remains. A plan that is created during the day is reduced by this share.
+   */
   share: number;
 }
 

@@ -93,7 +93,8 @@ function partnersOf(pool: Pool, sender: Matched): Partners {
 }
 
 /**
- * Draws different partners by weight. May return fewer, if some have so much weight that they are drawn repeatedly.
+ * Draws different partners by weight. May return fewer if some mailboxes have so much weight that they are drawn
+ * repeatedly.
  */
 function pickSome({ members, upTo }: Partners, senderId: string, count: number): string[] {
   const chosen = new Set<string>();

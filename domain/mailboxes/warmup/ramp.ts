@@ -8,8 +8,8 @@ export type Ramp = Pick<MailboxRow, 'warmup' | 'warmup_paused_at' | 'warmup_base
 
 /**
  * Returns the number of warmup emails for a mailbox on the UTC day of `now`. Starts with `warmup_base` on the day of
- * its anchor and grows by `warmup_increase` per day, up to `warmup_max`. While paused, the day of the pause counts.
- * Half of it when throttled; 0 when quarantined, blocked or off.
+ * its anchor and grows by `warmup_increase` per day, up to `warmup_max`. While paused, the ramp stays at the day of the
+ * pause. When throttled the number is halved; when quarantined, blocked or off it is 0.
  */
 export function dailyTarget(ramp: Ramp, health: HealthState, now: Date): number {
   if (!ramp.warmup || isOut(health)) return 0;
@@ -28,7 +28,7 @@ export function targetWithin(cap: number, ramp: Ramp, health: HealthState, now: 
 
 /**
  * Returns the warmup emails of a mailbox on the UTC days from `from` on, with its present ramp and health. One number
- * per day; the last one applies to all later days.
+ * per day; the last number applies to all later days.
  */
 export function upcomingTargets(ramp: Ramp, health: HealthState, cap: number, from: Date): number[] {
   const targetOf = (day: number) => targetWithin(cap, ramp, health, new Date(from.getTime() + day * DAY_MS));

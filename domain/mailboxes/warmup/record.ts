@@ -51,7 +51,7 @@ export async function recordWarmup(
       { ...bindings, where: isSpam ? 'spam' : 'inbox', now: tx.now },
     );
     await advanceFolder(tx, mailbox.id, location);
-    // The email was recorded before: it was moved from the spam folder, or read again under other UIDs.
+    // The email was recorded before: it was moved from the spam folder, or read again under another UID.
     if (!mail || mail.landed) return;
     if (isSpam) tx.emit('warmup.placement_in_spam', { email_account_id: mail.mailbox_id, warmup_email_id: mail.id });
     if (mail.answers === null) await planReply(tx, mail, pair, mailbox.id);
@@ -77,7 +77,7 @@ function lockPair(tx: Tx, ids: readonly string[]): Promise<Replier[]> {
 
 /**
  * Plans a reply, with the mailbox's reply rate as probability. Plans none if a rule excludes the pair in either
- * direction. Signals the mailbox's run if the reply is due before everything that the run waits for.
+ * direction. Signals the mailbox's workflow if the reply is due before the workflow's next wake-up.
  */
 async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailboxId: string): Promise<void> {
   const replier = rows.find(({ id }) => id === mailboxId);
@@ -104,7 +104,7 @@ async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailbox
   await signalIfEarlier(tx, mailboxId, at);
 }
 
-/** Signals the run of a mailbox if an email at `at` (epoch ms) is due before everything that the run waits for. */
+/** Signals the workflow of a mailbox if an email at `at` (epoch ms) is due before the workflow's next wake-up. */
 export async function signalIfEarlier(tx: Tx, mailboxId: string, at: number): Promise<void> {
   const [earlier] = await tx.org.sql(
     `select 1 from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and slot_at < :at limit 1`,

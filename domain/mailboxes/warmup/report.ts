@@ -8,7 +8,7 @@ import { evaluateHealth } from './health.ts';
 
 /** Number of bytes of a message in which its header is searched. */
 const HEAD_BYTES = 65_536;
-/** Header pattern of machine-written messages. All others are left to the inbox without being parsed here. */
+/** Header pattern of machine-written messages. All other messages are left to the inbox without parsing them here. */
 const BY_MACHINE =
   /^(?:auto-submitted:\s*auto-|content-type:\s*multipart\/report|return-path:\s*<>|x-failed-recipients:|from:[^\n]*(?:mailer-daemon|postmaster|mail delivery))/im;
 
@@ -17,7 +17,8 @@ type Known = Columns<'warmup_mails', 'id' | 'mailbox_id'> & { partner: string | 
 /**
  * Records an automatic message about a warmup email: a bounce, a delay or an absence. Such a message is no inbound
  * message: it has no effect on threads or campaigns. A bounce counts against the sender's health like placement in
- * spam, and only if it names the email's recipient. Runs in one transaction that also advances the folder's position.
+ * spam, but only if the report names the email's recipient. Runs in one transaction that also advances the folder's
+ * position.
  * @returns true if the message is about a warmup email
  */
 export async function recordWarmupReport(
@@ -53,7 +54,7 @@ export async function recordWarmupReport(
   return true;
 }
 
-/** Returns the status with which an email to an address bounced. Undefined if the report does not say so. */
+/** Returns the status with which an email to an address bounced. Undefined if the report does not state it. */
 function failureOf(report: InboundClassification, address: string | null): string | undefined {
   if (report.kind !== 'bounce' || address === null) return undefined;
   const failed = report.recipients.find((one) => one.finalRecipient === address || one.originalRecipient === address);

@@ -30,7 +30,7 @@ type WarmupRuleInput = Pick<
   | 'enabled'
 >;
 
-/** Maximum number of rules per workspace. Each warmup email is compared with all of them. */
+/** Maximum number of rules per workspace. Each warmup email is compared with all rules. */
 const MAX_RULES = 200;
 
 /** Returns the rules of the workspace in the order in which they apply. */

@@ -48,7 +48,7 @@ export async function readStanding(ctx: Ctx, id: string): Promise<WarmupStanding
 }
 
 /**
- * Starts the warmup of a mailbox; its ramp begins today. Resumes a paused one, and leaves a running one unchanged.
+ * Starts the warmup of a mailbox; its ramp begins today. Resumes a paused warmup, and leaves a running one unchanged.
  * @throws AppError not_found, warmup_enable_failed
  */
 export async function startWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
@@ -65,7 +65,7 @@ export async function startWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
 }
 
 /**
- * Pauses the warmup of a mailbox and keeps its ramp. Leaves a paused one unchanged.
+ * Pauses the warmup of a mailbox and keeps its ramp. A paused warmup stays paused.
  * @throws AppError not_found, conflict if warmup is off
  */
 export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
@@ -135,7 +135,7 @@ async function change(
   });
 }
 
-/** Signals the warmup run of a mailbox. Starts a run if none is open. */
+/** Signals the warmup run of a mailbox. Starts a workflow if none is open. */
 export function signalWarmup(tx: Tx, mailboxId: string, cause: WarmupSignals['changed']['cause']): void {
   const args = { organizationId: tx.org.organizationId, mailboxId };
   tx.intend(signal(warmupWorkflow, args, 'changed', { cause }));

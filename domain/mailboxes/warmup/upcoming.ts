@@ -11,8 +11,8 @@ interface ComingWarmup {
 }
 
 /**
- * Returns the warmup emails of coming days, if ramps and health stay as they are. Planned days are not included,
- * because their emails have slots and counts already.
+ * Returns the planned warmup emails of the coming days, assuming that ramps and health stay unchanged. Planned days are
+ * excluded, because their emails already have slots and counts.
  * @param caps emails per UTC day, by mailbox
  */
 export async function upcomingWarmup(

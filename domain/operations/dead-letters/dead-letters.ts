@@ -13,7 +13,7 @@ import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/
 import { deadLetterKinds, retryTask } from '../system/blocked-runs.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A dead letter as lists and responses show it: work that gave up, or whose result is unknown. */
+/** A dead letter in the form of API responses: a failed task, or one with an unknown result. */
 export type DeadLetter = Columns<
   'dead_letters',
   | 'id'
@@ -59,10 +59,10 @@ export async function listDeadLetters(
 }
 
 /**
- * Restarts the task of a dead letter, once: the second of two concurrent calls gets a conflict and changes nothing. If
- * the task's run is deleted or has ended, only the dead letter is settled. A key or application needs the right to use
- * all mailboxes of the task. Its policy must allow restarting a completed campaign.
- * @param as `sent` settles an uncertain email as sent, because the caller knows that it was
+ * Restarts the task of a dead letter once: the second of two concurrent calls gets a conflict and changes nothing. If
+ * the task's workflow is deleted or has ended, only the dead letter is settled. A key or application needs the right to
+ * use all mailboxes of the task. Its policy must allow restarting a completed campaign.
+ * @param as `sent` settles an uncertain email as sent, because the caller knows that it was sent
  * @throws AppError not_found, forbidden, conflict when it was replayed before or the task cannot be repeated any more,
  * bad_request for `sent` if the task is no uncertain email
  */
@@ -96,7 +96,7 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
 /** The fields of a dead letter that identify its task. */
 type Task = Pick<DeadLetter, 'task_id' | 'task_type'>;
 
-/** @returns true if the email was still uncertain; its dead letter is deleted then */
+/** @returns true if the email was still uncertain; its dead letter is then deleted */
 function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
   return confirmSent(tx, sendId, message('sent.person_says'));
 }

@@ -19,9 +19,9 @@ interface UncertainEmail {
   mailbox_id: string | null;
   message_id: string | null;
   claimed_at: Date | null;
-  /** True when a person asked to send it again and it waits for a slot. */
+  /** True when a person requested a resend and the email waits for a slot. */
   again: boolean;
-  /** Message with the reason why nobody knows. */
+  /** Reason why the result is unknown. */
   reason: Message | null;
 }
 
@@ -37,8 +37,8 @@ export async function listUncertain(db: Db): Promise<UncertainEmail[]> {
 }
 
 /**
- * Settles an uncertain email by an operator's decision: as sent, or by sending it again under the same Message-ID.
- * @throws AppError not_found, conflict when it is not uncertain or must not be sent again
+ * Settles an uncertain email by an operator's decision: as sent, or by resending it under the same Message-ID.
+ * @throws AppError not_found; conflict when it is not uncertain or must not be resent
  */
 export async function settleUncertain(deps: Deps, id: string, as: 'sent' | 'again'): Promise<void> {
   const send = isUuid(id)

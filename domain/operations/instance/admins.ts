@@ -9,7 +9,7 @@ const ADMINS_LOCK = 7_201_948;
 
 /**
  * Makes a person an administrator of the installation, or removes this right (`heron admin`). The last administrator
- * stays.
+ * cannot be removed.
  * @returns the addresses of all administrators afterwards
  * @throws AppError not_found for an address without an account, conflict for the last administrator
  */

@@ -20,7 +20,7 @@ const START = 'docs/guides/production.md#first-start';
 const HEALTH = 'docs/guides/monitoring.md#health';
 const SECURITY = 'docs/explanation/security.md';
 
-/** All findings, in the order in which they are listed. Codes are never renamed. */
+/** All findings in list order. Codes are never renamed. */
 export const FINDINGS = {
   secret_published_default: { severity: 'error', docs: SETTINGS },
   allow_insecure_defaults: { severity: 'warning', docs: SETTINGS },

@@ -12,8 +12,8 @@ const PATIENCE_MS = 5_000;
 export const ALIVE_MS = 8_000;
 
 /**
- * Checks if the live processes are compatible: they must see the same files and be able to read each other's data in
- * Temporal. Requires the schema of this build.
+ * Checks if the live processes are compatible: they must access the same file store and be able to read each other's
+ * data in Temporal. Requires the schema of this build.
  */
 export async function fleetFindings({
   db,
@@ -58,7 +58,7 @@ function keyDifference(ours: readonly string[], theirs: readonly (readonly strin
   return other && message('finding.codec_registry', { ours: named(ours), theirs: named(other) });
 }
 
-/** Compares file stores. A worker that keeps files in PostgreSQL, or sees no store yet, reports null. */
+/** Compares file stores. Null for a worker that keeps files in PostgreSQL, or has no store yet. */
 function placeDifference(ours: string | null, theirs: readonly (string | null)[]): Message | undefined {
   const places = new Set([ours, ...theirs]);
   if (places.size < 2) return undefined;

@@ -41,5 +41,5 @@ export function readLimits(config: Config): { sending: Limits; warmup: Limits; r
   };
 }
 
-/** In these settings 0 switches the limit off. */
+/** In these settings 0 disables the limit. */
 const unlessZero = (limit: number): number | null => (limit === 0 ? null : limit);

@@ -7,8 +7,8 @@ import { message, type Message } from '../../../messages/index.ts';
 import type { FoundMessages } from './findings.ts';
 
 /**
- * Returns findings from the settings of a process alone, without querying other parts.
- * @param env for variables that are not settings of Heron: whether Node checks certificates
+ * Returns findings from the settings of a process, without querying other parts.
+ * @param env for variables outside Heron's settings: whether Node checks certificates
  */
 export function settingFindings(config: Config, env: Record<string, string | undefined> = process.env): FoundMessages {
   return { ...secrets(config, env), ...addresses(config), ...mail(config), ...notRead(env) };

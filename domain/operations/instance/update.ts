@@ -52,7 +52,7 @@ export async function readUpdate({
   return { running, newest, state: gt(newest.version, VERSION) ? 'available' : 'current' };
 }
 
-/** @throws Error when there is no response, or one without a version */
+/** @throws Error when there is no response, or it contains no version */
 async function askFor(egress: Deps['egress'], url: string): Promise<Release> {
   const { status, body } = await egress.request({
     method: 'GET',

@@ -27,7 +27,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates an active campaign with sent emails, of which some will bounce or get complaints. */
+/** Creates an active campaign with sent emails, some of which will bounce or get complaints. */
 async function scene(emails: number, settings: Record<string, unknown> = {}) {
   const { organizationId: org } = await world.tenant();
   const { db } = world.deps;
@@ -114,7 +114,8 @@ test.serial(
   async (t) => {
     const { org, bounce, count, status } = await scene(50);
     for (let index = 0; index < 5; index += 1) await bounce(index);
-    // No process was running when the bounces were committed. The first one dies after its work and before the commit.
+    // No process was running when the bounces were committed. The first check dies after its work and before the
+    // commit.
     await fanOut(world.deps);
     await enterEvents(world.deps, SUBSCRIBERS);
     const dying = declareSubscriber({

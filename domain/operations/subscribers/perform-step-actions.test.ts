@@ -16,7 +16,7 @@ import { externalText } from '../../platform/external-text.ts';
 import type { Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-// The clock stands still, so that a failed reaction is not retried and the test sees the failure.
+// The clock is fixed, so that a failed reaction is not retried and the test sees the failure.
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
 const FIRST_NAME = randomSecret('Lea');
 let world: World;

@@ -11,11 +11,11 @@ const CLOCKS_MS = 10_000;
 /** Result of preventing second sends after a restore. */
 export interface RestoreHolds {
   /**
-   * Number of emails possibly sent after the backup. They are searched in the Sent folder, and become uncertain without
-   * a match.
+   * Number of emails possibly sent after the backup. Such emails are searched in the Sent folder, and become uncertain
+   * without a match.
    */
   emailsInDoubt: number;
-  /** Number of warmup emails possibly sent. They are not sent again. */
+  /** Number of warmup emails possibly sent. Such emails are not resent. */
   warmupInDoubt: number;
   /**
    * Number of paused campaigns that were active. Their emails sent after the backup are unknown, so a person must start
@@ -28,14 +28,14 @@ export interface RestoreHolds {
  * Prevents a restored installation from sending emails that the old one may have sent. Emails that were claimed, or due
  * before the old installation stopped, are treated as if their worker died after submitting the message. Each is
  * searched in the Sent folder by its Message-ID; without a match it becomes uncertain. Steps reached after the backup
- * left no rows, so active campaigns are paused. If nothing ran after the backup, nothing changes.
+ * left no rows, so active campaigns are paused. If no process ran after the backup, nothing changes.
  * @param times.stoppedAt when the last process of the old installation ended
  */
 export async function holdRestored(
   deps: Deps,
   { takenAt, stoppedAt }: { takenAt: Date; stoppedAt: Date },
 ): Promise<RestoreHolds> {
-  // Nothing ran after the backup. The claims of dead workers are recovered by their marks, as after any crash.
+  // No process ran after the backup. The claims of dead workers are recovered by their marks, as after any crash.
   if (stoppedAt <= takenAt) return { emailsInDoubt: 0, warmupInDoubt: 0, campaignsPaused: 0 };
   const until = new Date(stoppedAt.getTime() + CLOCKS_MS);
   return {

@@ -75,7 +75,7 @@ async function copyOut(store: BlobStore, key: string, folder: string, file: stri
 }
 
 /**
- * Writes the files of a backup into PostgreSQL, whatever their original store. Workers then move them to the new
+ * Writes the files of a backup into PostgreSQL, regardless of their original store. Workers then move them to the new
  * installation's store, under new keys.
  */
 export async function loadBlobs(folder: string, files: readonly DumpedBlob[], write: Write): Promise<void> {

@@ -1,2 +1,2 @@
-/** Thrown when a backup cannot be made or used. The message explains the reason to an operator. */
+/** Thrown when a backup cannot be created or used. The message explains the reason to an operator. */
 export class BackupError extends Error {}

@@ -19,13 +19,15 @@ const ALIVE_MS = 8_000;
 
 const manifestSchema = z.object({
   format: z.literal(FORMAT),
-  /** Release that made the backup. */
+  /** Release that created the backup. */
   version: z.string(),
   takenAt: z.coerce.date(),
   postgres: z.string(),
   migrations: z.array(z.string()).min(1),
   keys: z.object({
-    /** Id of the CREDENTIALS_ENCRYPTION_KEY at the time of the backup. Links in sent emails are signed with it. */
+    /**
+     * Id of the CREDENTIALS_ENCRYPTION_KEY at the time of the backup. Links in sent emails are signed with this key.
+     */
     current: z.string(),
     /** Ids of the keys with which stored values are sealed. */
     sealed: z.array(z.string()),
@@ -43,7 +45,7 @@ const manifestSchema = z.object({
     }),
   ),
   sequences: z.record(z.string(), z.string()),
-  /** Files outside PostgreSQL. Older backups have none. */
+  /** Files outside PostgreSQL. Absent in older backups. */
   blobs: z
     .object({
       files: z.array(
@@ -54,7 +56,7 @@ const manifestSchema = z.object({
           sha256: z.string(),
         }),
       ),
-      /** Ids of files missing in their store: deleted while the backup was made, or lost before. */
+      /** Ids of files missing in their store: deleted during the backup, or lost before. */
       missing: z.array(z.string()),
     })
     .default({ files: [], missing: [] }),
@@ -108,7 +110,7 @@ export async function makeBackup(
   return manifest;
 }
 
-/** @throws BackupError when the folder holds no backup, or one in a format that this release cannot read */
+/** @throws BackupError when the folder contains no backup, or one in a format that this release cannot read */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, MANIFEST), 'utf8').catch(() => {
     throw new BackupError(`${folder} has no ${MANIFEST}: it is no backup, or one that was not finished`);

@@ -15,7 +15,9 @@ const LONGEST_RETRY_MS = 86_400_000;
 const MAX_RETRIES = 8;
 const PAGE = 500;
 
-/** Returns true if a failure is not caused by the work: PostgreSQL was unreachable. Such work continues by itself. */
+/**
+ * Returns true if a failure is not caused by the work: PostgreSQL was unreachable. Such work continues without a retry.
+ */
 export function isPassing(error: unknown): boolean {
   return isDatabaseUnavailable(error);
 }
@@ -69,7 +71,7 @@ export async function retryDueRuns(deps: Deps): Promise<number> {
 }
 
 /**
- * Retries one blocked run now.
+ * Retries one blocked run immediately.
  * @param workflowId its workflow id, as in the dead letter and the Temporal UI
  * @returns false when it is not blocked
  */

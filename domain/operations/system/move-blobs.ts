@@ -16,7 +16,7 @@ import { CHUNK_BYTES, readBlob } from '../../platform/blobs.ts';
  * deleted or moved again, that copy is deleted from its store.
  */
 
-/** Maximum number of files moved in one pass. Each is held in memory while it is moved. */
+/** Maximum number of files moved in one pass. Each file is held in memory while it is moved. */
 const PAGE = 20;
 const REMOVALS = 100;
 /**
@@ -68,7 +68,7 @@ async function claimBlobs({ db, clock, blobs: { provider } }: Parts, restMs: num
       now,
       rested: new Date(now.getTime() - restMs),
       lost: new Date(now.getTime() - LEASE_MS),
-      // Each key is used once, so that a copy of an installation on the same store cannot delete the other's files.
+      // Each key is used once, so that a copy of an installation on the same store cannot delete the original's files.
       suffix: randomBytes(4).toString('hex'),
     },
   );
@@ -123,7 +123,7 @@ async function discard(trx: Trx, store: BlobStoreName, key: string): Promise<voi
 }
 
 /**
- * Deletes bytes outside PostgreSQL whose file is deleted: at the end of its retention, or with its contact or
+ * Deletes bytes outside PostgreSQL whose file was deleted: at the end of its retention, or with its contact or
  * workspace. Retries a store that does not respond. Safe in several processes at once.
  * @returns the number of deleted files
  */

@@ -6,7 +6,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { OUTBOX_CHANNEL } from '../../../temporal/dispatch.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An intent that Temporal refused. It is tried again by itself, less and less often. */
+/** An intent that Temporal refused. The relay retries it at growing intervals. */
 export interface ParkedIntent {
   id: string;
   kind: 'start' | 'signal' | 'cancel';
@@ -32,10 +32,10 @@ export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]>
 }
 
 /**
- * Makes the relay retry parked intents now, with a new count of attempts, and then the intents that wait for them.
+ * Makes the relay retry parked intents at once, with a new count of attempts, and then the intents that wait for them.
  * @param ids intents to retry; all if absent
  * @returns the number of retried intents
- * @throws AppError not_found when a named intent is not parked; nothing changes then
+ * @throws AppError not_found when a named intent is not parked; then none is retried
  */
 export async function retryParked(db: Db, ids?: readonly string[]): Promise<number> {
   return inTransaction(db, async (trx) => {
@@ -51,9 +51,9 @@ export async function retryParked(db: Db, ids?: readonly string[]): Promise<numb
 }
 
 /**
- * Deletes parked intents. The intents that wait for them are carried out.
+ * Deletes parked intents. Intents that wait for them are executed.
  * @returns the number of deleted intents
- * @throws AppError not_found when one is not parked; nothing changes then
+ * @throws AppError not_found when one is not parked; then none is discarded
  */
 export async function dropParked(db: Db, ids: readonly string[]): Promise<number> {
   return inTransaction(db, async (trx) => {

@@ -10,13 +10,14 @@ interface Division {
   tables: readonly [string, ...string[]];
   /** Partition column. Ids begin with their time; `moment` is a timestamptz. */
   by: 'id' | 'moment';
-  /** Setting for the number of days that a month is kept after its end. 0 keeps all months. */
+  /** Setting with the number of days for which a month is kept after its end. 0 keeps all months. */
   kept: 'EVENT_RETENTION_DAYS' | 'AUDIT_RETENTION_DAYS' | 'REPORT_HOUR_RETENTION_DAYS';
 }
 
 /**
- * Tables with monthly partitions. Each also has the partitions `…_before` and `…_rest` for all earlier and later rows,
- * so that no row is refused for its time. `docs/explanation/scale.md` names the unpartitioned tables and the reasons.
+ * Tables with monthly partitions. Each table also has the partitions `…_before` and `…_rest` for all earlier and later
+ * rows, so that no row is rejected for its time. `docs/explanation/scale.md` names the unpartitioned tables and the
+ * reasons.
  */
 const DIVIDED: readonly Division[] = [
   { tables: ['domain_events'], by: 'id', kept: 'EVENT_RETENTION_DAYS' },
@@ -27,8 +28,8 @@ const DIVIDED: readonly Division[] = [
   { tables: ['fact_mailbox_hours'], by: 'moment', kept: 'REPORT_HOUR_RETENTION_DAYS' },
 ];
 /**
- * Maximum lock wait (ms) while a month is created or dropped. A sweep that does not get the locks in this time leaves
- * the work to the next one.
+ * Maximum lock wait (ms) while a month is created or dropped. A sweep that waits longer leaves the work to the next
+ * one.
  */
 const MAX_WAIT_MS = 2_000;
 /** Advisory lock with an arbitrary number, so that concurrent sweeps wait for each other. */
@@ -45,9 +46,8 @@ interface Partition {
 }
 
 /**
- * Creates the partition of the next month in advance, and drops months that ended at least as many days ago as their
- * table's setting says. So rows are kept for this time and up to a month longer. A month with an unapplied or parked
- * event is kept and logged.
+ * Creates the next month's partition in advance, and drops months that ended longer ago than their table's setting. So
+ * rows are kept for this time and up to a month longer. A month with an unapplied or parked event is kept and logged.
  */
 export async function maintainPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<void> {
   for (const division of DIVIDED) {
@@ -87,7 +87,7 @@ async function maintainMonths(
     partitions.filter(({ to }) => to !== null && to <= past),
     log,
   );
-  // An empty `…_before` alone remains from the last drop.
+  // An `…_before` partition that is empty and alone remains from the last drop.
   const isOver = over.length > 1 || (over.length === 1 && (await hasRows(scope, over[0]!)));
   if (!isNextMissing && !isOver) return false;
   await scope.sql(`lock table ${tables.join(', ')} in access exclusive mode`);
@@ -100,9 +100,7 @@ async function maintainMonths(
   return true;
 }
 
-/**
- * Returns the partitions before the first one with an event that is still needed. `ended` is sorted, oldest first.
- */
+/** Returns the partitions before the first one that contains a needed event. `ended` is sorted, oldest first. */
 async function unneeded(scope: AcrossScope, ended: readonly Partition[], log: Deps['log']): Promise<Partition[]> {
   const over: Partition[] = [];
   for (const partition of ended) {
@@ -140,8 +138,8 @@ async function hasRows(scope: AcrossScope, { table, suffix }: Partition): Promis
 }
 
 /**
- * Returns true if no event of a partition is needed any more. All must have a position that every subscriber has passed
- * in every organization, and none may be parked.
+ * Returns true if no event of a partition is needed any more. All events must have a position that every subscriber has
+ * passed in every organization, and none may be parked.
  */
 async function isApplied(scope: AcrossScope, { table, suffix }: Partition): Promise<boolean> {
   const partition = `${table}${suffix}`;
@@ -164,8 +162,8 @@ async function dropPartition(scope: AcrossScope, tables: readonly string[], suff
 }
 
 /**
- * Moves the rows of a period from `…_rest` into a partition of their own. The rest is empty unless this work was
- * skipped for months.
+ * Moves the rows of a period from `…_rest` into a separate partition. The rest is empty unless this work was skipped
+ * for months.
  */
 async function divideRest(scope: AcrossScope, division: Division, from: Date, to: Date): Promise<void> {
   const { tables } = division;

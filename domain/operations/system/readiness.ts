@@ -62,7 +62,7 @@ async function databaseAnswers({ db }: Ctx): Promise<Message> {
   return message('ready.database');
 }
 
-/** Checks if Temporal responds, and which workers it reports. Without a response there are no workers. */
+/** Checks if Temporal responds, and which workers it reports. Without a response no worker is found. */
 async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   let presence: Parameters<typeof workersCheck>[0] = { workers: 0, unserved: [] };
   const service = await timed(
@@ -76,7 +76,10 @@ async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   return [service, workersCheck(presence)];
 }
 
-/** Checks if the clocks of the workers' machines agree with PostgreSQL's. A worker whose clock is wrong takes no work. */
+/**
+ * Checks if the clocks of the workers' machines agree with PostgreSQL's. A worker whose clock is wrong stops polling
+ * for tasks.
+ */
 async function clocksAgree({ db }: Ctx): Promise<Message> {
   const workers = await across(db, 'maintenance').sql<Columns<'workers', 'clock_ahead_ms'>>(
     `select clock_ahead_ms from workers where seen_at > now() - ${ALIVE_MS} * interval '1 millisecond'`,
@@ -89,7 +92,7 @@ async function clocksAgree({ db }: Ctx): Promise<Message> {
   return maxMs < DRIFT_WARNING_MS ? message('ready.clocks') : message('ready.clocks_differ', { seconds });
 }
 
-/** Ignores intents behind a parked intent of the same workflow, because they do not wait for the relay. */
+/** Ignores intents that wait for a parked intent of the same workflow, because they do not wait for the relay. */
 async function intentsInTime({ db }: Ctx): Promise<Message> {
   const [stuck] = await across(db, 'maintenance').sql<{ n: number }>(
     `select count(*) as n from outbox o
@@ -122,7 +125,7 @@ async function eventsPlaced(ctx: Ctx): Promise<Message> {
   return message('ready.stream');
 }
 
-/** Checks if subscribers keep up and if events are parked. Counts organizations whose next event fails. */
+/** Checks whether subscribers are behind and whether events are parked. Counts organizations whose next event fails. */
 async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   const list = (say: (each: SubscriberStatus) => Message | false): Message[] => all.flatMap((each) => say(each) || []);
   let all: SubscriberStatus[] = [];

@@ -153,7 +153,7 @@ test.serial('a family that takes all the time has its next turn after the others
   t.deepEqual(await untilFirst(), [...OTHERS, FIRST]);
 });
 
-/** Temporal in which these runs are open. Records the ranges that it is asked for. */
+/** Returns a stub of Temporal with these open workflows. Records the requested ranges. */
 function temporalWith(open: readonly string[]) {
   const ranges: { from: string; to: string }[] = [];
   const asked: string[] = [];

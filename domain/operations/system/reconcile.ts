@@ -15,14 +15,14 @@ export interface FamilyReport {
   family: string;
   /** Number of runs that must be open according to PostgreSQL. */
   checked: number;
-  /** Number of those runs that were not open. They were started, except on a dry run. */
+  /** Number of those runs that were not open. The missing workflows were started, except on a dry run. */
   missing: number;
-  /** False when the search was interrupted. The next one continues there. */
+  /** False when the search was interrupted. The next search continues there. */
   finished: boolean;
 }
 
 interface ReconcileOptions {
-  /** Only counts; starts and records nothing. */
+  /** Only counts: starts no workflow and records no result. */
   dryRun?: boolean;
   /** True continues an interrupted search. Otherwise a new search starts. */
   resume?: boolean;
@@ -51,13 +51,13 @@ const RATE_PER_SECOND = 100;
  *
  * For each family, reads the rows in pages in the order of their workflow ids. Compares each page with the open runs in
  * its range of ids, which Temporal's visibility store lists (one request per thousand). So healthy runs cost no request
- * each, and an interrupted search continues with the next page. Visibility lags, so a run absent there is only
- * suspected. The run counts as missing if the outbox has no waiting intent for it, Temporal reports it as not open, and
- * its row still requires it afterwards. Starts go through the outbox; starting an open run changes nothing. A parked intent of a
- * missing run is tried at once instead.
+ * each, and an interrupted search continues with the next page. Visibility lags, so a workflow absent from it is only
+ * suspected to be missing. The workflow counts as missing if the outbox has no waiting intent for it, Temporal reports
+ * it as not open, and its row still requires it afterwards. Starts use the outbox; starting an open workflow changes
+ * nothing. A parked intent of a missing workflow is retried at once instead.
  *
  * A failing family does not stop the others. A search that may be interrupted begins with the family searched longest
- * ago, so that a slow family does not use up the time of every search.
+ * ago, so that a slow family does not use the time of every search.
  * @returns the families in the order of their search
  * @throws AggregateError at the end if some families failed, as all do while Temporal does not respond
  */
@@ -133,14 +133,14 @@ async function notVisible(
 
 /**
  * Returns the runs that are not open in Temporal and that no waiting intent will open. A parked intent does not count,
- * and neither does what is behind it.
+ * and neither do intents that wait for it.
  */
 async function notOpen(
   { db, workflows }: Pick<Parts, 'db' | 'workflows'>,
   suspected: readonly ExpectedRun[],
 ): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
-  // Read before asking Temporal: an intent that has left the outbox by then is known to Temporal.
+  // Read before the query to Temporal: Temporal knows of an intent that has left the outbox by then.
   const waiting = new Set<string>(
     (
       await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
@@ -160,8 +160,8 @@ async function notOpen(
 }
 
 /**
- * Starts the runs whose rows still require them. Some may have ended in the meantime. Where an intent is parked, a start
- * would wait behind it; the parked one is tried at once.
+ * Starts the workflows whose rows still require them. Some rows may have ended in the meantime. A start would wait for
+ * a parked intent of the same workflow, so the parked one is retried at once.
  */
 async function startMissing(
   { db }: Pick<Deps, 'db'>,
@@ -178,14 +178,14 @@ async function startMissing(
     await writeIntents(
       trx,
       still.map(({ intent }) => intent).filter(({ workflowId }) => !parked.has(workflowId)),
-      // Spreads the starts over the time until the next page, so that new intents do not wait behind all of them.
+      // Spreads the starts over the time until the next page, so that new intents do not wait for all of them.
       (still.length / ratePerSecond) * 1_000,
     );
     return still.length;
   });
 }
 
-/** Makes the parked intents of the runs due now. Returns their workflow ids. */
+/** Makes the parked intents of the workflows due now. Returns their workflow ids. */
 async function hurryParked(trx: Trx, runs: readonly ExpectedRun[]): Promise<string[]> {
   const rows = await across(trx, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
     `update outbox set available_at = now() where parked_at is not null and workflow_id = any(:ids::text[])

@@ -9,7 +9,7 @@ import { BackupError, missingKeys, readManifest, type Manifest } from './backup.
 
 /**
  * Writes a backup into the empty database of the settings, in the schema of the backup. Run `migrate` afterwards to
- * reach this build's schema. All checks run before anything is written, and the rows are written in one transaction.
+ * reach this build's schema. All checks run before the first write, and the rows are written in one transaction.
  * @throws BackupError when the database is not empty, the backup is of a later release or damaged, or a key is missing
  */
 export async function restoreRows(

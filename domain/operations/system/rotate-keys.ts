@@ -74,13 +74,15 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
 interface RotatedColumn {
   column: string;
   resealed: number;
-  /** Number of values that no key opens: their key is missing from CREDENTIALS_PREVIOUS_KEYS, or they are damaged. */
+  /**
+   * Number of values that no key decrypts: their key is missing from CREDENTIALS_PREVIOUS_KEYS, or they are damaged.
+   */
   unreadable: number;
 }
 
 /**
  * Seals all values again that are not sealed with the current key. Safe during operation if all processes have the new
- * and the previous key, because a value that changes meanwhile is sealed by its writer. Can be repeated.
+ * and the previous key, because the writer of a concurrent change seals the value itself. Can be repeated.
  * @param options.dryRun only counts; `resealed` is then the number of values to seal
  */
 export async function rotateKeys(

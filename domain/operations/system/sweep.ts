@@ -10,15 +10,15 @@ import { maintainPartitions } from './partitions.ts';
 
 const PAGE = 5_000;
 
-/** Tables whose rows expire: the column with the time, the retention (ms) from then, and a condition. */
+/** Tables whose rows expire: the column with the time, the retention (ms) after it, and a condition. */
 const EXPIRING = [
   { table: 'idempotency_keys', column: 'expires_at', keptMs: 0 },
   { table: 'mailbox_checks', column: 'expires_at', keptMs: 0 },
   { table: 'api_key_usage_logs', column: 'created_at', keptMs: 30 * DAY_MS },
-  // Longer than the longest range of analytics.
+  // Longer than the maximum range of analytics.
   { table: 'api_key_usage_minutes', column: 'minute', keptMs: 100 * DAY_MS },
   { table: 'oauth_tokens', column: 'expires_at', keptMs: DAY_MS },
-  // As long as tokens of a code can live without a refresh, so that a second use of the code is noticed.
+  // Equals the maximum lifetime of a code's tokens without a refresh, so that a second use of the code is detected.
   { table: 'oauth_codes', column: 'expires_at', keptMs: 90 * DAY_MS },
   // Clients that registered themselves and never got a grant.
   {
@@ -27,7 +27,7 @@ const EXPIRING = [
     keptMs: 30 * DAY_MS,
     only: 'self_registered and not exists (select from oauth_grants g where g.application_id = oauth_applications.id)',
   },
-  // Longer than an approval of the order may take. A quote that was ordered is kept with its order.
+  // Longer than an approval of the order can take. An ordered quote is kept with its order.
   { table: 'mailbox_quotes', column: 'expires_at', keptMs: DAY_MS, only: 'consumed_at is null' },
   { table: 'agent_policy_usage', column: 'day', keptMs: 7 * DAY_MS },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },
@@ -42,7 +42,7 @@ const EXPIRING = [
 
 /**
  * Rows created by product events, kept for ENGAGEMENT_RETENTION_DAYS. Conversions are kept longer than their events,
- * and so are the persons of conversions.
+ * and so are the people of conversions.
  */
 const ENGAGEMENT = [
   { table: 'product_events', column: 'id' },
@@ -54,7 +54,7 @@ const ENGAGEMENT = [
   },
 ] as const satisfies readonly { table: string; column: string; only?: string }[];
 
-/** Condition: a decided approval that no email will be compared with any more. */
+/** SQL condition: a decided approval that is not needed for a later email. */
 const UNBOUND = `status <> 'pending' and not exists (select from campaigns c where c.approval_id = approvals.id)
   and not exists (select from direct_sends d where d.approval_id = approvals.id and d.state in ('awaiting_approval', 'queued'))`;
 
@@ -66,14 +66,14 @@ const DECIDED = [{ table: 'approvals', column: 'id', only: UNBOUND }] as const s
 }[];
 
 /**
- * Warmup emails, kept for WARMUP_RETENTION_DAYS. An email is kept until its reply is old too, and while either may
- * still be sent.
+ * Warmup emails, kept for WARMUP_RETENTION_DAYS. An email is kept until its reply is old too, and while either is still
+ * unsent.
  */
 const WARMED = [
   {
     table: 'warmup_mails',
     column: 'id',
-    // A lookup per email: a join would read all old replies for each page.
+    // A lookup per email, because a join would read all old replies for each page.
     only: `state not in ('reserved', 'sending') and not coalesce(
       (select a.id > :before or a.state in ('reserved', 'sending') from warmup_mails a where a.answers = warmup_mails.id), false)`,
   },
@@ -81,13 +81,13 @@ const WARMED = [
 
 /**
  * Ended runs of automations, kept for AUTOMATION_RUN_RETENTION_DAYS. A run prevents its event from starting another
- * one, so it is kept as long as the event. A parked event is kept at any age.
+ * one, so the run is kept as long as the event. A parked event is kept at any age.
  */
 const RAN = [
   {
     table: 'automation_runs',
     column: 'id',
-    // A lookup per run: a join would read all events for each page.
+    // A lookup per run, because a join would read all events for each page.
     only: `status <> 'running' and coalesce(
       (select false from domain_events e where e.id = case when cause like 'event/%' then cast(substr(cause, 7) as uuid) end), true)`,
   },

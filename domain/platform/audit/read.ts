@@ -25,7 +25,7 @@ export function beginOf(dayOrMoment: string): Date {
   return new Date(isDay(dayOrMoment) ? `${dayOrMoment}T00:00:00Z` : dayOrMoment);
 }
 
-/** Converts a UTC day to its end, and an instant to the next millisecond, so that the filter includes it. */
+/** Converts a UTC day to its end, and a time to the next millisecond, so that the filter includes it. */
 export function endOf(dayOrMoment: string): Date {
   return new Date(beginOf(dayOrMoment).getTime() + (isDay(dayOrMoment) ? DAY_MS : 1));
 }

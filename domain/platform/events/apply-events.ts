@@ -18,7 +18,7 @@ const ENOUGH_MS = 500;
 const STATEMENT_TIMEOUT_MS = 15_000;
 const APPLY_TIMEOUT_MS = 30_000;
 const MAX_ATTEMPTS = 10;
-/** First delay (ms) after a failure. Doubles up to the cap; ten attempts take about nine minutes. */
+/** First delay (ms) after a failure. The delay doubles up to the cap; ten attempts take about nine minutes. */
 const RETRY_BASE_MS = 1_000;
 const RETRY_CAP_MS = 300_000;
 /** Number of successive reactions after which an event counts as a loop and is parked. */
@@ -26,7 +26,7 @@ export const MAX_HOPS = 16;
 
 /** Result of one iteration on a stream. */
 interface StreamIteration {
-  /** `busy`: nothing to do, or another process works on the stream. */
+  /** `busy`: no event is due, or another process works on the stream. */
   outcome: 'applied' | 'failed' | 'parked' | 'busy';
   applied: number;
   /** True when more events can be applied at once. */
@@ -45,7 +45,7 @@ interface Claim {
   all: boolean;
 }
 
-/** Another process has advanced the position. The transaction is rolled back. */
+/** Thrown when another process has advanced the position. The transaction is rolled back. */
 class StaleClaim extends Error {}
 
 class ReactionLoop extends Error {}
@@ -53,8 +53,8 @@ class ReactionLoop extends Error {}
 /**
  * Applies the next events of an organization to a subscriber. Effects and position commit in one transaction. An
  * advisory lock allows one process at a time, and the position is updated only if it is unchanged since it was read.
- * Before a failing event, the events in front of it are committed. The failing event is retried later and parked after
- * its last attempt.
+ * The events before a failing one are committed first. The failing event is retried later and parked after its last
+ * attempt.
  */
 export async function applyNextEvents(
   deps: Deps,
@@ -96,7 +96,7 @@ export async function applyNextEvents(
 }
 
 /**
- * Locks the stream for this transaction and reads its next events. Returns undefined if there are none or another
+ * Locks the stream for this transaction and reads its next events. Returns undefined if no event is due or another
  * process has the lock.
  */
 async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promise<Claim | undefined> {
@@ -220,7 +220,7 @@ function refuseLoop({ hops, type }: ReactionEvent): void {
 }
 
 /**
- * Stores the new position in the transaction of the effects. Everything up to it has been applied.
+ * Stores the new position in the transaction of the effects. All events up to this position have been applied.
  * @returns true if there are more events now
  * @throws StaleClaim
  */

@@ -24,7 +24,7 @@ interface EnteredEvents {
  * Advances the subscribers in the stream of all organizations, and records which organizations have new events for
  * each. Positions become visible in order, so no event can later appear before a subscriber's position. Skips
  * subscribers that another process is advancing, and those whose stored types differ from this build's. Locks no row
- * when there is nothing new, because a lock is a write and this runs every few seconds.
+ * without new events, because a lock is a write and this runs every few seconds.
  */
 export async function enterEvents(
   { db }: Pick<Deps, 'db'>,
@@ -66,8 +66,8 @@ export const ENTER = `with taken as materialized (
      select (select json_agg(e) from entered e) as streams, (select bool_or(found = ${PAGE}) from ranges) as full`;
 
 /**
- * Finds streams that are due: left by a dead process, or to be retried. Also returns the time (ms) until the next
- * failed stream is due, or null if none has failed.
+ * Finds streams that are due: left by a dead process, or to be retried. Also returns the time (ms) until the next retry
+ * of a failed stream, or null if no stream has failed.
  */
 export async function findDueStreams(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

@@ -91,7 +91,7 @@ async function findParked({ db }: Deps, id: string): Promise<ParkedEvent> {
   return parked;
 }
 
-/** Locks the stream, so that no other events are applied meanwhile, and then the parked event. */
+/** Locks the stream, so that no other events are applied in the meantime, and then the parked event. */
 async function lockParked(tx: Tx, { id, subscriber }: ParkedEvent): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(${STREAM_LOCK})`, { name: subscriber });
   const [open] = await tx.org.sql(

@@ -72,7 +72,7 @@ class Faults {
         this.#left.delete(key);
         await rawDb(tx.trx).raw('select pg_terminate_backend(pg_backend_pid())');
       }
-      // A failing batch is rolled back and split. Only an event that is alone counts as failed.
+      // A failing batch is rolled back and split. Only an event applied without others counts as failed.
       if (planned.kind === 'fails' && events.length === 1 && (planned.times -= 1) <= 0) this.#left.delete(key);
       throw new Error(`${planned.kind} on purpose`);
     }

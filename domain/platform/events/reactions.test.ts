@@ -226,7 +226,7 @@ test.serial(
   },
 );
 
-/** Emits `count` events, of which the second fails until it is parked. */
+/** Emits `count` events; the second one fails until it is parked. */
 async function park(kept: Subscriber, organizationId: string, count = 3): Promise<{ ids: string[]; parkedId: string }> {
   const ids = await emit(organizationId, count);
   poison.add(ids[1]!);
@@ -369,8 +369,8 @@ test.serial(
     await react(world.deps, [old]);
     t.deepEqual(await effects(old, organizationId), [...added, ...back]);
 
-    // A release without build numbers takes over at every start. After it is gone, the newer process that never ended
-    // continues.
+    // A release without build numbers takes over at every start. Once the older process has stopped, the still running
+    // newer process continues.
     await world.deps.db('reaction_subscribers').where({ name: 'rolled' }).update({ build: 2 });
     pass(3 * CONFIRM_MS + 1);
     await confirmSubscribers(world.deps, [wider], 2);

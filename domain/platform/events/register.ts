@@ -6,25 +6,25 @@ import type { Deps } from '../kernel/context.ts';
 import { sortedTypes, type Subscriber } from './subscriber.ts';
 
 /**
- * Time (ms) for which the cursors of a subscriber are kept after its last process, so that a release can be rolled
- * back.
+ * Time (ms) for which the cursors of a subscriber are kept after its last process has stopped, so that a release can be
+ * rolled back.
  */
 const ABANDONED_AFTER_MS = 24 * 3600_000;
 
 /** Interval (ms) at which a process confirms that it is alive with its subscribers. */
 export const CONFIRM_MS = 60_000;
 /**
- * Time (ms) without confirmation after which a registered subscriber belongs to no running build and any other build
- * takes it over.
+ * Time (ms) without confirmation after which a subscriber's registered build counts as stopped and any other build may
+ * take the subscriber over.
  */
 const STALE_MS = 3 * CONFIRM_MS;
-/** Recency of this build among those that use the same database: its number of migrations. Higher is newer. */
+/** Number of migrations, which orders the builds that use the same database by age. A higher number is newer. */
 const BUILD = MIGRATIONS.length;
 
 /**
  * Registers the subscribers of this build at process start. A new subscriber gets its starting position. Changed types
  * apply from now on, and processes of the other build skip the subscriber. The registration of a newer running build is
- * kept. So an old process that restarts during a roll-out takes nothing back.
+ * kept. So an old process that restarts during a roll-out does not become the registered build again.
  * @param build recency of the build; a parameter for tests
  */
 export async function registerSubscribers(

@@ -11,8 +11,8 @@ export interface SubscriberStatus {
   /** Number of unapplied events, at most 10,000. Includes failing and waiting organizations. */
   lag_events: number;
   /**
-   * Age (seconds) of the oldest unapplied event, without failing and waiting organizations. Shows if processing keeps
-   * up.
+   * Age (seconds) of the oldest unapplied event, without failing and waiting organizations. Shows whether processing is
+   * up to date.
    */
   lag_seconds: number;
   /** Number of organizations whose next event has failed and will be retried. */

@@ -21,15 +21,15 @@ export type ReactionEvent<T extends StoredEventType = StoredEventType> = {
 interface Declaration<T extends StoredEventType> {
   /** Lower case with underscores. Stored with the cursor, so a new name is a new subscriber. */
   name: string;
-  /** Event types of the subscriber. A type that is added later counts from then on. */
+  /** Event types of the subscriber. Events of a type that is added later count from that time on. */
   types: readonly [T, ...T[]];
   /** Starting position of a new subscriber: the present end, or the oldest stored event. */
   startsFrom: 'now' | 'beginning';
   /**
-   * Treatment of an organization's later events after one was parked. `pass` (default): they are applied, and a replay
-   * applies the parked event after them. `wait`: they wait until the parked event is replayed or discarded. Choose
-   * `wait` only if an event is meaningless without the earlier ones, because one bad event then stops the organization
-   * until a person acts.
+   * Treatment of an organization's later events after one was parked. `pass` (default): later events are applied, and a
+   * replay applies the parked event after them. `wait`: later events wait until the parked event is replayed or
+   * discarded. Choose `wait` only if an event is meaningless without the earlier ones, because one failing event then
+   * stops the organization until a person acts.
    */
   afterParking?: 'pass' | 'wait';
   /** Maximum number of attempts before an event is parked. */
@@ -40,7 +40,7 @@ interface OneByOne<T extends StoredEventType> {
   /**
    * Applies an event in the transaction that advances the cursor: rows, `tx.emit`, `tx.intend`. Must have no effects
    * outside the transaction, because after a rollback it is called again for the same event.
-   * @param ctx for verbs of an area, which then join the transaction
+   * @param ctx for domain functions, which then join the transaction
    */
   apply(tx: Tx, event: ReactionEvent<T>, ctx: Ctx): Promise<void>;
   applyBatch?: undefined;
@@ -49,8 +49,8 @@ interface OneByOne<T extends StoredEventType> {
 interface Batched<T extends StoredEventType> {
   apply?: undefined;
   /**
-   * Variant of `apply` for up to 500 events of one organization in order. For verbs that need few statements for many
-   * events.
+   * Variant of `apply` for up to 500 events of one organization in order. For subscribers that need few statements for
+   * many events.
    */
   applyBatch(tx: Tx, events: readonly ReactionEvent<T>[], ctx: Ctx): Promise<void>;
 }
@@ -60,7 +60,7 @@ export type Subscriber<T extends StoredEventType = StoredEventType> = Declaratio
 
 /** Declares a subscriber. The payload types follow from the event types. */
 export function declareSubscriber<T extends StoredEventType>(subscriber: Subscriber<T>): Subscriber {
-  // The verb only gets events of its own types. The type of the list of all subscribers cannot express this.
+  // The subscriber only receives events of its own types. The type of the list of all subscribers cannot express this.
   return subscriber as unknown as Subscriber;
 }
 

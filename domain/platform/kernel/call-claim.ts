@@ -1,22 +1,25 @@
 /*
- * A claim of an outside call keeps a second attempt from repeating a call that the first still has under way. Temporal
- * repeats an activity whose worker is silent, but a worker that stood still for a while is not dead. The claim ends with
- * the stored answer, or once no attempt can still be alive. Its times are those of PostgreSQL's clock.
+ * A claim of an outside call keeps a second attempt from repeating a call that is still in progress. Temporal repeats
+ * an activity whose worker is silent, but a worker that was suspended for a while is not dead. The claim ends with the
+ * stored answer, or once no attempt can still be alive. Its times are those of PostgreSQL's clock.
  */
 
 /**
- * Time (ms) beyond the timeout of a call during which its attempt counts as alive: to begin the call, and to store the
- * answer.
+ * Time (ms) beyond the timeout of a call during which its attempt counts as alive. It covers the start of the call and
+ * the storing of the answer.
  */
 const MARGIN_MS = 10_000;
 
-/** Maximum delay (ms) before looking again for the end of another attempt. Mostly it has ended by then. */
+/**
+ * Maximum delay (ms) before looking again for the end of another attempt. In most cases the attempt has ended by that
+ * time.
+ */
 export const CALL_RECHECK_MS = 2_000;
 
 /** SQL assignment that claims the call of a row. `:claimMs` is bound to {@link callClaimMs}. */
 export const CLAIM_CALL = `call_until = now() + :claimMs * interval '1 millisecond'`;
 
-/** SQL condition that no other attempt may have the call of a row under way. */
+/** SQL condition: no other attempt's call of a row is in progress. */
 export const CALL_IS_FREE = '(call_until > now()) is not true';
 
 /** Returns the duration (ms) of the claim of a call that lasts at most `timeoutMs`. */

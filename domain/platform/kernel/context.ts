@@ -33,21 +33,21 @@ export interface Deps {
   blobs: BlobStores;
   /** The prospect catalogue. Undefined if the installation has none. */
   catalogue?: CatalogueReader | undefined;
-  /** Direct calls to Temporal, for the few verbs that need a result now (mailbox checks, readiness). */
+  /** Direct calls to Temporal, for the few functions that need an immediate result (mailbox checks, readiness). */
   workflows: WorkflowGateway;
   /** All durable families, from `activities/index.ts`. */
   families: readonly DurableFamily[];
-  /** Checks every event against its schema and rolls the transaction back if one does not match. On in tests. */
+  /** Checks every event against its schema and rolls the transaction back if one does not match. Enabled in tests. */
   strictEvents?: boolean;
 }
 
-/** Context of a verb: the process's parts, the actor and, inside a guarded write, the open transaction. */
+/** Context of a domain function: the process's parts, the actor and, inside a guarded write, the open transaction. */
 export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
   /**
-   * Language that the request names, for its response and for mails to people without an account. Undefined if none is
-   * named.
+   * Language that the request names, for its response and for mails to people without an account. Undefined if the
+   * request names none.
    */
   language?: Language;
   /** Set by the HTTP server: adds a limit that the request counts against to the RateLimit headers of its answer. */
@@ -64,8 +64,8 @@ export interface Ctx extends Deps {
 }
 
 /**
- * Returns the organization that a verb works in.
- * @throws AppError no_organization (400) when a session has none selected
+ * Returns the organization of a domain function's context.
+ * @throws AppError no_organization (400) for a session without a selected organization
  */
 export function organizationOf(ctx: Ctx): string {
   if (!ctx.actor.organizationId) {

@@ -21,8 +21,8 @@ interface EventFacts {
 }
 
 /**
- * All domain events that clients can subscribe to, including some not emitted yet. Firehose events reach only
- * subscribers that list them. Published names are never renamed; an incompatible payload gets a new name.
+ * All domain events that clients can subscribe to, including some not emitted yet. High-volume events (`firehose`)
+ * reach only subscribers that list them. Published names are never renamed; an incompatible payload gets a new name.
  */
 export const EVENT_TYPES = {
   'campaign.created': { category: 'campaign', firehose: false },
@@ -103,8 +103,8 @@ export const EVENT_TYPES = {
 export type EventType = keyof typeof EVENT_TYPES;
 
 /**
- * Events for Heron's own reactions only. They reach no webhook, application or WebSocket. Their names and payloads may
- * change with a release.
+ * Events for Heron's own reactions only. Webhooks, applications and WebSocket clients never receive them. Their names
+ * and payloads may change with a release.
  */
 export const INTERNAL_EVENTS = [
   'automation.requested',
@@ -155,7 +155,8 @@ export const EVENT_SCOPES = {
 type EventFamily = keyof typeof EVENT_SCOPES;
 
 /**
- * Permissions for the events of a family, as the family's routes require them. A signed-in person needs one of them.
+ * Permissions for the events of a family, as the family's routes require them. A signed-in person needs one of the
+ * permissions.
  */
 const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   inbox: ['view_campaigns'],
@@ -192,7 +193,7 @@ export function scopeOf(type: EventType): Permission {
   return EVENT_SCOPES[familyOf(type)];
 }
 
-/** Returns the permissions of which a signed-in person needs one for an event. */
+/** Returns the permissions for an event; a signed-in person needs one of them. */
 export function permissionsOf(type: EventType): readonly OrgPermission[] {
   return EVENT_PERMISSIONS[familyOf(type)];
 }

@@ -2,9 +2,9 @@ import { isDatabaseUnavailable } from '../../../db/errors.ts';
 import type { Deps } from './context.ts';
 
 /**
- * Runs `work` for each of many rows of all workspaces, one after the other. A failure does not stop the others.
+ * Calls `work` for each of many rows of all workspaces, one after the other. A failure does not stop the others.
  * @param items ids and kinds, which are logged on failure
- * @throws AggregateError at the end if some failed; the error of an unreachable database at once
+ * @throws AggregateError after the last item if some failed; the error of an unreachable database immediately
  */
 export async function forEachIsolated<Item>(
   { log }: Pick<Deps, 'log'>,

@@ -44,9 +44,9 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
 
 /**
  * Performs a write once per Idempotency-Key; the effect and the stored response commit together. A repeated request
- * gets the stored response. A concurrent duplicate waits for the first request and then gets its response.
+ * receives the stored response. A concurrent duplicate waits for the first request and then gets its response.
  * @param work.prepare runs before the transaction, for example to connect to a server. Skipped when a response is
- * stored already; without it, the stored response is read only inside the transaction
+ * already stored. Without `prepare` the stored response is read only inside the transaction.
  * @param work.run the write, with the open transaction in its context. A returned error is thrown after the commit: the
  * written rows stay, and the key becomes free as after a thrown error
  * @throws AppError conflict (409) when the key was used with another request, or the first request takes too long

@@ -7,7 +7,7 @@ const RETRY_AFTER_MS = 5_000;
 
 /**
  * Returns a 503 with Retry-After for a statement or lock timeout and for an unreachable database; undefined for other
- * errors. For use at the API's edge only, because workers distinguish these errors themselves.
+ * errors. Only for the API, because workers distinguish these errors themselves.
  */
 export function asUnavailable(error: unknown): AppError | undefined {
   if (isOverTime(error)) return unavailable(message('database.slow'), RETRY_AFTER_MS, error);

@@ -6,7 +6,7 @@ const RETRY_MS = 500;
 
 /**
  * Retries a write while the database is away. For facts that only this process knows, such as a server's answer: an
- * unstored result could lead to a second send, or to an uncertain one.
+ * unstored result could lead to a duplicate or uncertain email.
  * @param write must be safe to repeat, because its result may be lost after the commit
  * @param options.forMs how long (ms) to retry
  * @param options.after returns true for errors to retry after; by default those of an unreachable database

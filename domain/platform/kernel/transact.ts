@@ -20,12 +20,12 @@ interface Collected {
   endings: Map<string, () => Promise<void>>;
 }
 
-/** Collections of open transactions, for verbs that join them. */
+/** Collections of open transactions, for functions that join them. */
 const COLLECTED = new WeakMap<Tx, Collected>();
 
 /**
- * Runs a verb's work in one transaction, or joins the one that the guard has opened. When it throws, nothing is
- * written.
+ * Calls `work` in one transaction, or in the request's open one. If the function throws, all its writes are rolled
+ * back.
  * @throws AppError for constraint violations that have a code (`db/errors.ts`)
  */
 export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -62,8 +62,8 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
 }
 
 /**
- * Runs a verb's work as part of an open transaction. If it throws, its collected events, audit rows and intents are
- * dropped. Its rows are rolled back by {@link withSavepoint}.
+ * Calls `work` as part of an open transaction. If it throws, its collected events, audit rows and intents are
+ * discarded. Its rows are rolled back by {@link withSavepoint}.
  */
 async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { events, audits, intents, endings } = COLLECTED.get(tx)!;
@@ -78,7 +78,7 @@ async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   }
 }
 
-/** Passes deadlocks on unchanged, because the owner of the transaction recognizes them and retries. */
+/** Rethrows deadlocks unchanged, because the owner of the transaction recognizes and retries them. */
 function translateWithin(error: unknown): unknown {
   return isDeadlock(error) ? error : translateDbError(error);
 }
@@ -88,8 +88,8 @@ const PART_TRIES = 2;
 
 /**
  * Runs an optional part of an open transaction in a savepoint. If it throws, its rows, events, audit rows and intents
- * are discarded, and the transaction can continue. If PostgreSQL refuses a row, the part is repeated once: of two
- * transactions that create the same row, the second then sees the first one's row.
+ * are discarded, and the transaction can continue. If PostgreSQL rejects a row, `part` is repeated once: when two
+ * transactions create the same row, the second one then sees the row of the first.
  * @throws errors of `work`; AppError for constraint violations that have a code
  */
 export async function withSavepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -15,18 +15,18 @@ export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
-  /** Values before and after, of a secret only that there was a change (domain/platform/changes.ts). */
+  /** Values before and after a change; for a secret only the fact that it changed (domain/platform/changes.ts). */
   changes?: AuditChanges;
   metadata?: Record<string, unknown>;
 }
 
-/** Transaction of a verb. Collected events, audit rows and workflow intents commit with the rows. */
+/** Transaction of a domain function. Collected events, audit rows and workflow intents commit with the rows. */
 export interface Tx {
   trx: Trx;
   org: OrgScope;
   /** All durable families of the process. */
   families: readonly DurableFamily[];
-  /** The caller. Verbs whose permissions depend on rows check them against this actor. */
+  /** The caller. Functions whose permissions depend on rows check them against this actor. */
   actor: Actor;
   now: Date;
   /** Number of reactions that led to this transaction; 0 outside reactions. Stored with its events. */
@@ -44,7 +44,7 @@ export interface Tx {
 }
 
 /**
- * All facts about one kind of run outside `workflows/`. Declared once in `activities/<family>.ts`; verbs get it as
+ * All facts about one kind of run outside `workflows/`. Declared once in `activities/<family>.ts`; functions get it as
  * {@link Tx.families} and `Deps.families`.
  */
 export interface DurableFamily {
@@ -82,18 +82,21 @@ export interface ApprovalSubject<Subject = any> {
    * @throws AppError to refuse; then nothing happens and no decision is stored
    */
   execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
-  /** Requests an approval for a locked subject as it is now. For verbs of rooms before the subject's. */
+  /** Requests an approval for the current version of a locked subject. For functions of lower rooms. */
   ask?(tx: Tx, subject: Subject, asked: AskedApproval, config: Config): Promise<ApprovalRow>;
   /**
    * Stops an approved subject because an email differs from the approved content, and requests another approval. Does
-   * nothing for a subject that has changed state. Runs in its own transaction, which locks the subject first.
+   * nothing if the subject is in another state. Runs in its own transaction, which locks the subject first.
    */
   stop?(tx: Tx, stopped: StoppedEmail, config: Config): Promise<void>;
   /** Records that the action will not happen, and signals a workflow that waits for it. */
   refused(tx: Tx, subject: Subject, approval: ApprovalRow, why: NotExecuted, config: Config): Promise<void>;
 }
 
-/** Reason why a held action does not happen: denied, not decided in time, changed since, or its credential was revoked. */
+/**
+ * Reason why a held action is not executed: denied, expired without a decision, changed since, or its credential was
+ * revoked.
+ */
 export type NotExecuted = 'denied' | 'expired' | 'changed' | 'revoked';
 
 /** Requester of an approval, and the reasons why one is needed. */
@@ -108,7 +111,7 @@ export interface StoppedEmail {
   subjectId: string;
   /** The lead of a campaign email; null for a single email. */
   enrollmentId: string | null;
-  /** The approval it was compared with; null if its lead never had one. */
+  /** Id of the compared approval; null if the lead has none. */
   approvalId: string | null;
   /** Names of the fields that differ. */
   fields: string[];

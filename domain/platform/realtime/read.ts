@@ -4,7 +4,7 @@ import type { Ctx } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events.ts';
 import { reader } from '../kernel/transact.ts';
 
-/** A reader's position in an organization's stream. Everything up to `position` has been read. */
+/** A reader's position in an organization's stream. All events up to `position` have been read. */
 export interface StreamCursor {
   /** 0 before the first event. */
   position: number;
@@ -45,12 +45,12 @@ export function streamBegin({ clock, config }: Pick<Ctx, 'clock' | 'config'>): D
   return new Date(clock.now().getTime() - config.EVENT_RETENTION_DAYS * DAY_MS + MARGIN_MS);
 }
 
-/** Maximum number of events read at once. */
+/** Maximum number of events per read. */
 const STREAM_PAGE = 500;
 
 /**
  * Returns the next events after a position, in order. Events become visible in order of their positions, because the
- * fan-out assigns these under one lock. So a reader that continues after the last event misses none. Payloads are read
+ * fan-out assigns these under one lock. So a reader that continues after the last event skips none. Payloads are read
  * for `types` only; other events only advance the cursor.
  */
 export async function readStream(ctx: Ctx, after: number, types: readonly string[]): Promise<StreamPage> {

@@ -19,7 +19,7 @@ export function watchPositions(
 
 /**
  * Forwards notifications of new positions to NATS if EVENTBUS_PROVIDER is `nats`, so that gateways need no PostgreSQL
- * connection for them. Every process with a fan-out forwards. A gateway may be notified of an event several times,
+ * connection for them. Every process with a fan-out forwards them. A gateway may be notified of an event several times,
  * which costs one query each.
  */
 export async function forwardPositions({

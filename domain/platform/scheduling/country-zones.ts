@@ -252,8 +252,8 @@ export const COUNTRY_ZONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Country codes that are sold and used worldwide, so that a domain such as `name.io` says nothing about its owner's
- * location. A national second level (`com.co`) still does.
+ * Country codes that are used worldwide, so that a domain such as `name.io` does not show its owner's country. A
+ * national second level (`com.co`) still does.
  */
 export const WORLDWIDE_SUFFIXES: ReadonlySet<string> = new Set([
   'ac',

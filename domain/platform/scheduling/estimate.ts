@@ -10,7 +10,8 @@ import { DAY, localDay, nextLocalDay } from './zone.ts';
 /** Maximum number of local days in two years, including the first and the last. */
 const MAX_DAYS = 2 * 366 + 2;
 /**
- * Maximum number of cached openings. At most seven recur each week, and each is as large as the pool of mailboxes.
+ * Maximum number of cached openings. At most seven entries recur each week, and each is as large as the pool of
+ * mailboxes.
  */
 const MAX_OPENINGS = 32;
 
@@ -33,9 +34,7 @@ export interface Estimate {
   mailboxes: number;
   /** Emails on a complete sending day, with unused mailboxes and the ramp at its end. */
   daily_capacity: number;
-  /**
-   * Emails that can still be sent today, in the schedule's zone. 0 when sending is over for today or has not begun.
-   */
+  /** Emails that can still be sent today, in the schedule's zone. 0 when sending is over for today or has not begun. */
   remaining_today: number;
   /** Number of days on which emails are sent. */
   sending_days: number | null;
@@ -43,16 +42,16 @@ export interface Estimate {
 }
 
 /**
- * Projects when the last of `recipients` first emails is sent, by the rules of the allocator.
- * Assumes that the mailboxes send nothing else than `coming`, of which each email counts in the cap. On each day,
- * each mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily
- * limit is reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a
- * fifth if no email of the day is lost. So days and emails per day are as projected, but the last email may be later on
- * its day. Both projections are null without recipients, capacity or sending days, with an end date too early, or after
- * more than two years.
+ * Estimates when the last of `recipients` first emails is sent, by the rules of the allocator. Assumes that the
+ * mailboxes send only `coming` besides the campaign, and that each of those emails counts in the cap. On each day, each
+ * mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily limit is
+ * reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a fifth if no
+ * email of the day is lost. So days and emails per day are as projected, but the last email may be later on its day.
+ * Both projections are null without recipients, capacity or sending days, with an end date too early, or after more
+ * than two years.
  *
  * Mailboxes in the same state are grouped. Days that begin in the same state with the same hours are computed once.
- * After the first weeks all weeks are alike, so two years cost little more than these weeks. With ten thousand
+ * After the first weeks all weeks are alike, so the computation for two years costs little more. With ten thousand
  * mailboxes of different warmup plans these weeks may take a second or two, so the function yields to the event loop
  * between days.
  */

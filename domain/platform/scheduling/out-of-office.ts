@@ -3,7 +3,7 @@ import { DAY, localDay, nextLocalDay, zoneClock } from './zone.ts';
 
 interface AwayMessage {
   readonly receivedAt: Date;
-  /** Return date in the auto-reply, YYYY-MM-DD. Null when none could be read. */
+  /** Return date in the auto-reply, YYYY-MM-DD. Null when the message contains none. */
   readonly returnDate: string | null;
   /** The setting `out_of_office_hold_days`, 1 to 90. */
   readonly holdDays: number;
@@ -24,9 +24,9 @@ export function nextWorkingDay(day: string): string {
 }
 
 /**
- * Returns when an away message's hold ends: at the start of the working day after the return date. Without a date, or
- * if that time has passed, the hold lasts `holdDays` times 24 hours from the message. A past date comes from a misread
- * date or an outdated auto-reply.
+ * Returns the end of an away message's hold: the start of the working day after the return date. Without a future date,
+ * the hold lasts `holdDays` times 24 hours from the message. A past date comes from a misread date or an outdated
+ * auto-reply.
  */
 export function awayHoldEnd({ receivedAt, returnDate, holdDays, timezone }: AwayMessage): Date {
   const fallback = new Date(receivedAt.getTime() + holdDays * DAY);

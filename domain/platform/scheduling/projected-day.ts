@@ -4,7 +4,7 @@ import { DAY } from './zone.ts';
 /**
  * Simulates the emails of mailboxes on one sending day of a projection (`estimate.ts`), and their state afterwards.
  * Times are ms from the UTC midnight before the day opens, and UTC days are counted from there. So days with the same
- * hours are equal, whatever their dates.
+ * hours are equal, regardless of their dates.
  */
 
 /** A mailbox as input of a projection. Times in epoch ms, UTC days since 1970. */
@@ -16,7 +16,7 @@ export interface ProjectedMailbox {
   readonly used: ReadonlyMap<string, number>;
   /** Times of its latest email and of its reserved slots. */
   readonly taken: readonly number[];
-  /** The mailbox sends nothing before this time. */
+  /** Time before which the mailbox may not send. */
   readonly restsUntil: number;
   /** Coming emails of the mailbox that belong to no campaign, such as warmup, and have no slots yet. */
   readonly coming?: UpcomingEmails | undefined;
@@ -148,7 +148,7 @@ interface Row {
   readonly emails: number;
 }
 
-/** Emails of one mailbox of a group up to a time of the day, and its state then. */
+/** Emails of one mailbox of a group up to a time of the day, and its state at that time. */
 interface Alone {
   readonly emails: number;
   readonly free: number;
@@ -158,8 +158,8 @@ interface Alone {
 }
 
 /**
- * Returns the emails of a mailbox up to and including `until`. Each is sent as early as gap, cap of the UTC day and
- * `level` allow; `level` is the campaign's maximum per mailbox and day.
+ * Returns the emails of a mailbox up to and including `until`. Each email is sent as early as gap, cap of the UTC day
+ * and `level` allow; `level` is the campaign's maximum per mailbox and day.
  * @param rows collects the emails, if given
  */
 function sendAlone(kind: Kind, pieces: readonly Piece[], level: number, until = Infinity, rows?: Row[]): Alone {
@@ -268,8 +268,8 @@ interface Lot {
 }
 
 /**
- * Distributes the last emails of a day, all due at the same time. Each goes to the mailbox with the fewest emails, and
- * among equals to the one whose last email is oldest.
+ * Distributes the last emails of a day, all due at the same time. Each email goes to the mailbox with the fewest
+ * emails, and among equals to the one whose last email is oldest.
  */
 function distributeLast(lots: readonly Lot[], emails: number, at: number): Kind[] {
   const day = Math.floor(at / DAY);

@@ -15,7 +15,7 @@ export interface Ramp {
 /**
  * Returns the emails allowed per mailbox on ramp day `dayIndex`, counted in sending days since `level` was stored. The
  * index is 0 when the level is advanced daily. Never exceeds the ceiling or the mailbox's cap. A start raised above the
- * level applies at once. A ramp allows at least one email, because with zero the campaign would wait for ever.
+ * level applies at once. A ramp allows at least one email, because with zero the campaign would wait indefinitely.
  */
 export function rampLevel(ramp: Ramp, dayIndex: number): number {
   const cap = Math.max(0, Math.floor(ramp.perMailboxCap));

@@ -9,7 +9,7 @@ interface RecipientZone {
 }
 
 // Abbreviations that people write for their time zone, including summer time. Ambiguous ones (CST, IST, BST, AST) are
-// left out.
+// omitted.
 const ABBREVIATIONS: Readonly<Record<string, string>> = {
   Z: 'UTC',
   UTC: 'UTC',
@@ -66,7 +66,7 @@ const FRACTIONAL: Readonly<Record<number, string>> = {
 };
 
 /**
- * Converts a time zone as people write it to an IANA name: "Europe/Budapest", "america/new york", "(UTC+02:00)
+ * Converts the common spellings of a time zone to an IANA name: "Europe/Budapest", "america/new york", "(UTC+02:00)
  * Europe/Budapest", "UTC+2", "GMT-05:00", "+5:30", "EST". Returns null when it is empty, unknown or ambiguous.
  */
 export function parseTimezone(text: string): string | null {

@@ -34,17 +34,18 @@ export interface SlotRequest {
   readonly notBefore: Date | null;
   readonly optimize?: SendTimePreference;
   /**
-   * Returns a uniform number from 0 to 1. Called once for the spread, and once more for a preference. Seed it by the
-   * send, so that a repeated request draws the same numbers.
+   * Returns a uniform number from 0 to 1. Called once for the spread, and once more for a preference. Use the send as
+   * the seed, so that a repeated request draws the same numbers.
    */
   readonly jitter: () => number;
 }
 
-/** A time to reserve, a time at which to ask again, or the reason why the schedule has no more time. */
+/** A time to reserve, a time of the next try, or the reason why the schedule has no more time. */
 export type Slot = { at: Date } | { later: Date } | { never: 'ended' | 'no_window' };
 
 const SPREAD = 0.2;
-// Search period (ms). Two weekly patterns that ever overlap do so within a week; one more day covers clock changes.
+// Search period (ms). If two weekly patterns ever overlap, they overlap within a week. One more day covers clock
+// changes.
 const SEARCH = 8 * DAY;
 const MAX_PREFERENCES = 2000;
 /** Maximum number of rounds of a search. In each round the schedule or the mailbox requires a later time. */
@@ -60,8 +61,7 @@ const FOREVER = 8.64e15;
  *
  * Optimization only delays. The send waits for the first time at which the campaign is open and the recipient's clock
  * shows a preferred hour, even if the campaign ends before (`ended`). If the two never overlap in a week, the
- * preference is ignored, because the contact would otherwise never get the email. Throws RangeError for an unknown
- * zone.
+ * preference is ignored, because the contact would otherwise get no email. Throws RangeError for an unknown zone.
  */
 export function nextSlot(request: SlotRequest): Slot {
   const { now, lastSentAt, schedule, notBefore, optimize } = request;
@@ -105,7 +105,7 @@ function openFrom(
 
   const at = Math.max(earliest, opens);
   const shifted = Math.min(opens + spread, Math.min(span.to, until) - 1);
-  // An interval may begin where an open one was only split. Only a real opening is shifted.
+  // An interval may begin at a boundary within an open period. Only a real opening is shifted.
   const openBefore = (): boolean => opens > from && openAt(pattern, opens - 1) && openAt(preference, opens - 1);
   return at < shifted && !openBefore() ? shifted : at;
 }

@@ -12,13 +12,13 @@ export interface MinuteWindow {
 /**
  * Sending schedule of a campaign. Treated as immutable, because compiled data is cached per object.
  * - `windows` applies when it contains any window (seven empty arrays contain none). Otherwise `days`, `startTime` and
- * `endTime` apply. Overlapping windows merge.
- * - `days` is a bitmask with bit 0 = Monday. Null means weekdays; 0 means no day, so never.
+ *   `endTime` apply. Overlapping windows merge.
+ * - `days` is a bitmask with bit 0 = Monday. Null means weekdays; 0 means that no day is a sending day.
  * - A missing `startTime` is 00:00 and a missing `endTime` is 24:00. Equal times mean the whole day. A start after the
- * end crosses midnight, and the hours after midnight belong to the day on which the window opened.
+ *   end crosses midnight, and the hours after midnight belong to the day on which the window opened.
  * - `startDate` is the first instant allowed, `endDate` the first instant no longer allowed.
- * - The wall clock decides. An hour repeated in autumn is open both times if a window covers it. A window that spring
- * skips entirely opens at the end of the gap for its own length.
+ * - The wall clock decides. An hour that is repeated in autumn is open both times if a window covers it. A window that
+ *   spring skips entirely opens at the end of the gap for its own length.
  */
 export interface Schedule {
   readonly timezone: string;
@@ -81,7 +81,7 @@ export function nextOpening(schedule: Schedule, at: Date): Date | null {
   return span.from <= at.getTime() ? at : new Date(span.from);
 }
 
-/** Returns the local calendar day, YYYY-MM-DD, on which daily caps count. Takes a schedule or an IANA zone name. */
+/** Returns the local calendar day, YYYY-MM-DD, on which daily caps count. Accepts a schedule or an IANA zone name. */
 export function dayKey(where: Schedule | string, at: Date): string {
   const clock = zoneClock(typeof where === 'string' ? where : where.timezone);
   return utcDay(localDay(clock, at.getTime()) * DAY);
@@ -129,7 +129,7 @@ function daySpans({ days, startTime, endTime }: Schedule): Span[] {
   return spans;
 }
 
-/** Returns the minutes since midnight of an HH:MM time, 00:00 to 23:59. Undefined for anything else. */
+/** Returns the minutes since midnight of an HH:MM time, 00:00 to 23:59. Undefined for any other text. */
 export function minuteOfDay(time: string): number | undefined {
   const match = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time);
   return match === null ? undefined : Number(match[1]) * 60 + Number(match[2]);

@@ -24,7 +24,7 @@ const MAX_BLOCKS = 64;
 const MAX_ZONES = 1000;
 
 // IANA names without a slash. ICU also accepts own abbreviations, some with unexpected meanings (BST is Dhaka, IST is
-// India, CST is Chicago). They are no IANA names, and no campaign should use them.
+// India, CST is Chicago). They are not IANA names, and no campaign should use them.
 const PLAIN_NAMES = new Set(
   [
     'CET',

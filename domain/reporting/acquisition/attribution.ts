@@ -17,7 +17,10 @@ import { attributionSettings, type AttributionSettings } from './settings.ts';
 /** Counts of customers, in total and by their credit to emails. */
 export interface AttributionSummary {
   settings: AttributionSettings;
-  /** The goal that makes a customer. Null if no signup or paid goal is primary; there are no customers then. */
+  /**
+   * The goal whose first conversion makes a customer. Null if no signup or paid goal is primary. There are then no
+   * customers.
+   */
   goal: AcquisitionGoal | null;
   customers: number;
   unattributed: number;
@@ -43,7 +46,7 @@ interface AttributionGroup {
   customers: number;
   withoutEngagement: number;
   corrected: number;
-  /** Customers with a colleague who got an email of the group. Not included in the other figures. */
+  /** Customers with a colleague who received an email of the group. Not included in the other figures. */
   estimated: number;
 }
 

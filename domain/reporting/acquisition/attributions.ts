@@ -38,7 +38,7 @@ export interface CustomerRow {
   status: Status;
   match_method: MatchMethod;
   corrected: boolean;
-  /** Id of the credited send. For an estimated customer, that of the colleague. */
+  /** Id of the credited send. For an estimated customer, the email of the colleague. */
   send_id: string | null;
   sent_at: Date | null;
   campaign_id: string | null;
@@ -152,7 +152,7 @@ export async function explainPerson(ctx: Ctx, personId: string): Promise<Explana
 }
 
 /**
- * Explains a contact's credit (GET /acquisition/prospects/:contactId/attribution). Everything is empty for a contact
+ * Explains a contact's credit (GET /acquisition/prospects/:contactId/attribution). All lists are empty for a contact
  * without events.
  * @throws AppError not_found
  */

@@ -174,8 +174,8 @@ function emptyRow(goals: PrimaryGoals): CohortRow {
 }
 
 /**
- * Memory (MiB) for sorting a month's sends and counting distinct prospects. With less, PostgreSQL prefers to read all
- * sends.
+ * Memory (MiB) for sorting a month's sends and counting distinct prospects. With less memory, PostgreSQL prefers to
+ * read all sends.
  */
 const DISTINCT_MIB = 64;
 
@@ -211,7 +211,7 @@ function countReplies(org: OrgScope, now: Date, cohort: Cohort, dimension: Dimen
   );
 }
 
-/** SQL tables: conversions `c` of goals with the sends `f` for which they count. */
+/** SQL tables: conversions `c` of goals with the sends `f` to which they are attributed. */
 export const CONVERTED = `conversions c join people p on p.id = c.person_id
      join send_facts f on f.contact_id = p.contact_id and f.sent_at <= c.occurred_at and f.sent_at > c.occurred_at - make_interval(secs => :window)`;
 
@@ -220,7 +220,7 @@ export const MAY_COUNT = 'c.organization_id = :org and c.occurred_at >= :from an
 
 /**
  * Counts prospects who reached each goal, and sums the values of conversions of the revenue goal. Each conversion
- * counts once, however many sends came before. One query serves both.
+ * counts once, regardless of the number of earlier sends. One query returns both.
  */
 async function countConverted(
   org: OrgScope,

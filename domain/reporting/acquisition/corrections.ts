@@ -17,8 +17,8 @@ interface Correction {
 }
 
 /**
- * Replaces the automatic credit of a customer (PUT /acquisition/attributions/:personId/correction). A repetition
- * changes nothing.
+ * Replaces the automatic credit of a customer (PUT /acquisition/attributions/:personId/correction). Repeated calls
+ * change nothing.
  * @throws AppError not_found for a person who is no customer; bad_request for a send that is not confirmed, not to the
  * customer's contact, or after the acquisition
  */
@@ -63,7 +63,7 @@ export async function restoreAttribution(ctx: Ctx, personId: string, reason: str
 }
 
 /**
- * Returns problems of an email as credit for a customer, for validation that reports all problems at once. Empty for a
+ * Returns problems of an email as credit for a customer, for validation that reports all problems together. Empty for a
  * person who is no customer.
  */
 export async function correctionProblems(
@@ -95,7 +95,7 @@ async function lockCustomer(tx: Tx, personId: string): Promise<Customer> {
   return customer;
 }
 
-/** Returns a customer, or a person who was corrected and is no customer any more. */
+/** Returns a customer, or a corrected person who is no longer a customer. */
 async function readCustomer(org: OrgScope, personId: string): Promise<Customer | undefined> {
   const person = await org.table('people').where({ id: personId }).first('contact_id');
   const goal = await readAcquisitionGoal(org);

@@ -5,7 +5,7 @@ import { readCountedRows } from '../aggregates/counted-rows.ts';
 
 /** A person counted by a figure of a trend or a funnel. */
 export interface CountedPerson {
-  /** Id of the person. In a funnel, that of the contact if there is one. */
+  /** Id of the person. In a funnel, the id of the contact if there is one. */
   id: string;
   contact_id: string | null;
   contact_email: string | null;

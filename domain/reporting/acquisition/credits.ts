@@ -69,7 +69,7 @@ export const STATUS = `case when c.send_id is not null then 'attributed' when c.
 export const VISITED = `(select min(e.occurred_at) from product_events e where e.organization_id = :org and e.person_id = c.person_id
        and e.occurred_at >= f.sent_at and e.occurred_at < c.acquired_at and e.id <> c.event_id)`;
 
-/** SQL condition: nothing was observed between the credited send and the acquisition. */
+/** SQL condition: no reaction was observed between the credited send and the acquisition. */
 export const WITHOUT_ENGAGEMENT = `(f.replied_at <= c.acquired_at or f.opened_at <= c.acquired_at or f.clicked_at <= c.acquired_at) is not true
        and ${VISITED} is null`;
 

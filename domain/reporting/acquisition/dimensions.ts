@@ -44,10 +44,7 @@ export function groupingKeyOf(dimension: Dimension): string {
   return dimension !== 'all' && key.endsWith('::text') ? key.slice(0, -'::text'.length) : `(${key} collate "C")`;
 }
 
-/**
- * Returns SQL joins that a dimension's key needs besides `send_facts f`. A send without category has one row, with
- * null.
- */
+/** Returns SQL joins for a dimension's key, beyond `send_facts f`. A send without category has one row, with null. */
 export function joinsOf(dimension: Dimension): string {
   return dimension === 'category' ? 'left join lateral unnest(f.category_ids) as category(id) on true' : '';
 }
@@ -87,8 +84,8 @@ export async function namesOf(
 }
 
 /**
- * Returns the first line of copies as they were sent, which is the subject unless the email continues a thread. A copy has no
- * name once none of its emails has kept its content.
+ * Returns the first line of sent texts, which is the subject unless the email continues a thread. A text has no name
+ * once the contents of all its emails are deleted.
  */
 async function subjectsOf(org: OrgScope, hashes: readonly string[]): Promise<Map<string, string>> {
   const rows = await org.sql<{ id: string; name: string }>(

@@ -24,7 +24,7 @@ type Figure = (typeof FIGURES)[number];
 /** A figure of a report, or of one of its groups. */
 export interface FigureOf {
   figure: Figure;
-  /** For a stage: counts only people who reached it after a send whose window has closed. */
+  /** For a stage: counts only people who reached the stage after a send whose window has closed. */
   mature?: boolean | undefined;
   dimension: Dimension;
   /** Key of the group. Null for sends without key, undefined for the whole report. */
@@ -82,8 +82,8 @@ export async function explainFigure(
 const NO_CONVERSION = 'null::uuid as conversion_id, null::float8 as amount_minor, null::text as currency';
 
 /**
- * Returns SQL: rows with the id of the send, contact or conversion. `send_id` is the last send for which the row
- * counts.
+ * Returns SQL: rows with the id of the send, contact or conversion. `send_id` is the last send to which the row is
+ * attributed.
  */
 function sqlOf({ figure, mature, dimension: named, key }: FigureOf, cohort: Cohort): string {
   const dimension = key === undefined ? 'all' : named;

@@ -29,7 +29,7 @@ interface Funnel {
 /**
  * Counts the people who took the steps of a funnel in order (POST /acquisition/funnels). A step is taken by the
  * earliest unused occurrence at or after the previous step, within the window of the first step. A person with several
- * possible starts counts with the one that leads furthest.
+ * possible starts is counted with the start that reaches the most steps.
  * @returns the number of people per step
  * @throws AppError bad_request naming steps whose goal or campaign is unknown
  */
@@ -48,10 +48,10 @@ export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
 const LIST = 'acquisition.funnel-people';
 
 /**
- * Lists the people of one step of a funnel (POST /acquisition/funnels/people). Each has the earliest time at which the
- * funnel can reach the step for them. Their number equals the figure of the funnel.
+ * Lists the people of one step of a funnel (POST /acquisition/funnels/people). Each row has the earliest time at which
+ * the person can reach the step. Their number equals the figure of the funnel.
  * @param of.step number of the step, from 1
- * @param of.lost lists the people who took the previous step and not this one, at the time of the previous step
+ * @param of.lost lists the people who took the previous step but not this one, with the time of the previous step
  * @throws AppError bad_request naming steps whose goal or campaign is unknown, a step that the funnel lacks, or a bad
  * cursor
  */
@@ -93,7 +93,7 @@ async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; 
     ctes.push(`taken${index} as materialized (${found.sql})`);
     Object.assign(bindings, found.bindings);
   }
-  // Only people who take the second step must be followed further. For the others it is enough that they started.
+  // Only people who take the second step need further queries. For the others the start is enough.
   if (funnel.steps.length > 1)
     ctes.push(
       `chain0 as (select who, id as entry, at as entered, at, array[id] as ids from taken0 where who in (select who from taken1))`,
@@ -111,8 +111,8 @@ async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; 
 }
 
 /**
- * Returns the index of the step with the greatest loss of people from the previous one; the first of equals. Null if
- * nobody was lost.
+ * Returns the index of the step that loses the most people compared with the previous one; the first of equals. Null if
+ * no step loses people.
  */
 export function largestDropOff(people: readonly number[]): number | null {
   const losses = people.map((count, index) => (index === 0 ? 0 : people[index - 1]! - count));
@@ -122,8 +122,7 @@ export function largestDropOff(people: readonly number[]): number | null {
 
 interface Occurrences {
   /**
-   * SQL: rows of `who`, `id` and `at`. An email and the reply to it are two occurrences; so are an event and its
-   * conversion.
+   * SQL: rows of `who`, `id` and `at`. An email and its reply are two occurrences; so are an event and its conversion.
    */
   sql: string;
   bindings: Bindings;

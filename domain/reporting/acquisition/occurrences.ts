@@ -21,7 +21,7 @@ interface EventCondition {
 const PAGE = 5_000;
 
 /**
- * Returns the SQL condition on product events `e`. Events whose match PostgreSQL cannot decide (text beyond ASCII) are
+ * Returns the SQL condition on product events `e`. Events for which PostgreSQL cannot decide (text beyond ASCII) are
  * read and decided in TypeScript.
  * @param prefix starts the names of the bindings
  */

@@ -12,7 +12,7 @@ export async function primaryGoals(org: OrgScope): Promise<PrimaryGoals> {
 }
 
 /**
- * Returns the goal whose conversions give the amounts of reports: the primary revenue goal, else the primary paid goal.
+ * Returns the goal whose conversions give the amounts in reports: the primary revenue goal, else the primary paid goal.
  */
 export function revenueGoal(goals: PrimaryGoals): string | null {
   return goals.revenue ?? goals.paid ?? null;

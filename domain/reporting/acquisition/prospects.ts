@@ -33,7 +33,7 @@ interface ProspectSearch {
   q?: string | undefined;
 }
 
-/** A mailed contact with the outcomes of its emails. Limited to one campaign if the search names one. */
+/** A mailed contact with the outcomes of its emails. Limited to one campaign if the search has one. */
 export interface ProspectRow {
   contact_id: string;
   email: string;

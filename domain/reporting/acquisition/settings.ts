@@ -7,7 +7,7 @@ export interface AttributionSettings {
   /** Maximum age of a credited email at the acquisition, in 24-hour days. */
   windowDays: number;
   companyEstimates: boolean;
-  /** Null if nobody has changed the settings. */
+  /** Null if the settings were never changed. */
   updatedBy: string | null;
   updatedAt: Date | null;
 }
@@ -32,8 +32,8 @@ export async function attributionSettings(org: OrgScope): Promise<AttributionSet
 }
 
 /**
- * Changes the given settings (PUT /acquisition/attribution/settings). Reports change at once. A repetition changes
- * nothing.
+ * Changes the given settings (PUT /acquisition/attribution/settings). Reports reflect the change immediately. Repeated
+ * calls change nothing.
  */
 export async function changeAttributionSettings(
   ctx: Ctx,

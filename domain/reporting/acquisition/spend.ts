@@ -15,7 +15,7 @@ export interface Spend {
 export type SpendRow = Row<'campaign_spend'>;
 
 /**
- * Stores the total cost of a campaign (PUT /acquisition/campaign-spend/:campaignId). A repetition changes nothing.
+ * Stores the total cost of a campaign (PUT /acquisition/campaign-spend/:campaignId). Repeated calls change nothing.
  * @throws AppError not_found
  */
 export async function setCampaignSpend(ctx: Ctx, campaignId: string, spend: Spend): Promise<SpendRow> {
@@ -47,8 +47,8 @@ export async function setCampaignSpend(ctx: Ctx, campaignId: string, spend: Spen
 }
 
 /**
- * Deletes the cost of a campaign (DELETE /acquisition/campaign-spend/:campaignId), even if the campaign is deleted.
- * @throws AppError not_found for an unknown campaign, or one that has no spend and belongs to another organization
+ * Deletes the cost of a campaign (DELETE /acquisition/campaign-spend/:campaignId), even if the campaign was deleted.
+ * @throws AppError not_found for an unknown campaign; also for another organization's or a deleted one without spend
  */
 export async function removeCampaignSpend(ctx: Ctx, campaignId: string): Promise<void> {
   await transact(ctx, async (tx) => {

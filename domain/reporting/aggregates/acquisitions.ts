@@ -23,7 +23,7 @@ export const ACQUISITION_MEASURES = [
 ] as const;
 
 /**
- * Returns SQL: the last confirmed send to a contact at or before a time. If several have the same time, the one with
+ * Returns SQL for the last confirmed send to a contact at or before a time. If several have the same time, the one with
  * the greatest id.
  */
 export const lastSend = (contact: string, moment: string): string =>
@@ -62,7 +62,7 @@ export const ACQUISITIONS = `select f.person_id, f.goal_id, f.contact_id, f.conv
        order by l.sent_at desc, l.send_id desc limit 1
      ) colleague on f.domain is not null`;
 
-/** Updates the acquisition facts of people whose data may have changed. A repetition changes nothing. */
+/** Updates the acquisition facts of people whose data may have changed. Repeated calls change nothing. */
 export async function recordAcquisitions(tx: Tx, personIds: readonly string[]): Promise<void> {
   if (personIds.length === 0) return;
   const domains = await companyDomains(tx.org, personIds);

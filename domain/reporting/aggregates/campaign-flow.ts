@@ -3,14 +3,14 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
  * Key of the counts of leads: the number of leads by last step and state. With an empty `state`: the number of entries
- * into a step, by the previous step. The zero id means no step: for leads that have not begun, and before the first
+ * into a step, by the previous step. The zero id means "no step": for leads that have not begun, and before the first
  * step.
  */
 export const FLOW_KEY = ['campaign_id', 'step_id', 'state', 'from_step_id'] as const;
 
 const KEY = `campaign_id, coalesce(step_id, '${ZERO_UUID}') as step_id, coalesce(state, '') as state, coalesce(from_step_id, '${ZERO_UUID}') as from_step_id`;
 
-/** SQL: the counts that triggers keep. */
+/** SQL: the counts that triggers maintain. */
 export const STORED_FLOW = `select ${KEY}, sum(leads)::int as leads from campaign_flow_counts where organization_id = :org
      group by 1, 2, 3, 4 having sum(leads) <> 0`;
 

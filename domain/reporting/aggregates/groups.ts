@@ -42,16 +42,14 @@ export const groupsOf = (email: string): string =>
 /** Returns SQL: the UTC day of a time. */
 const dayOf = (moment: string) => `(${moment} at time zone 'UTC')::date`;
 
-/**
- * Returns SQL: the day of the contact's next email with the same values in some columns. Infinity if there is none yet.
- */
+/** Returns SQL: the day of the contact's next email with the same values in some columns. Infinity if there is none. */
 const nextDay = (...columns: string[]) =>
   `coalesce(${dayOf(`lead(sent_at) over (partition by contact_id, ${[...columns, 'sent_at is null'].join(', ')} order by sent_at, send_id)`)}, 'infinity')`;
 
 /**
  * SQL: the expected rows of `send_groups` for the emails in `mine (send_id)`, with the stored ones. All or none of a
  * contact's confirmed sends must be included. Sorts the emails once for each place. Expanding each email into its
- * groups and sorting these takes half as long again.
+ * groups and sorting these takes 50 % longer.
  */
 const GROUPED = `select e.send_id, e.sent_at, e.counted_at, e.counted,
        case when e.contact_id is null then array_fill('-infinity'::date, array[cardinality(e.placed || c.next_days)]) else e.placed || c.next_days end as next_days
@@ -83,8 +81,8 @@ const MINE = `select f.send_id from wanted w join send_facts f on f.contact_id =
      union all select f.send_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is null`;
 
 /**
- * SQL: the contacts of these emails. Locked until the end, so that a contact that is being deleted is not counted
- * again.
+ * SQL: the contacts of these emails. The rows are locked until the end, so that a contact that is being deleted is not
+ * counted again.
  */
 const WANTED = `select k.id from contacts k where k.organization_id = :org
        and k.id in (select f.contact_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[])) order by k.id for key share`;
@@ -100,8 +98,8 @@ const STORED = `stored as (
 const CHANGED = `select * from (${GROUPED}) g where counted_at is distinct from sent_at or (sent_at is not null and counted is distinct from next_days)`;
 
 /**
- * Updates the group counts for sent emails and for the other emails to their contacts, because the email before each
- * now has a successor. Call it under the lock of the facts. A repetition changes nothing.
+ * Updates the group counts for sent emails and for the other emails to their contacts, because the preceding email of
+ * each now has a successor. Call it under the lock of the facts. Repeated calls change nothing.
  */
 export async function recordGroups(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;
@@ -124,7 +122,7 @@ const added = (
      select :org, dimension, key, day, next_day, sum(sends), true from ${from} group by dimension, key, day, next_day having sum(sends) <> 0
      on conflict (organization_id, dimension, day, key, next_day) where is_folded do update set sends = fact_groups.sends + excluded.sends`;
 
-/** Adds the differences that deleted contacts left to the counts. Call it under the lock of the facts. */
+/** Applies the count differences left by deleted contacts. Call it under the lock of the facts. */
 export async function foldGroups(tx: Tx): Promise<void> {
   await tx.org.sql(
     `with differences as (
@@ -139,7 +137,7 @@ const PAGE = 5_000;
 const MEMORY_MIB = 128;
 
 /**
- * Rebuilds the group counts of an organization while writes continue. Until it is done, reports count the emails
+ * Rebuilds the group counts of an organization while writes continue. Until the rebuild ends, reports count the emails
  * themselves.
  */
 export async function rebuildGroups(deps: Deps, organizationId: string): Promise<void> {
@@ -199,8 +197,8 @@ async function repairPage(tx: Tx, { contactIds, sendIds }: Place): Promise<void>
 }
 
 /**
- * CTEs: stored and expected `send_groups` rows for all emails to the contacts of these emails. Emails without contact
- * are included by themselves.
+ * CTEs: stored and expected `send_groups` rows for all emails to the contacts of these emails. Emails without a contact
+ * are included separately.
  */
 export const GROUPS_OF = `wanted as materialized (
        select distinct f.contact_id as id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is not null

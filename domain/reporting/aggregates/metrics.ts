@@ -1,6 +1,6 @@
 /**
- * Counted metrics. The first ones count emails, each at the first occurrence. From `opens` on, every open and click
- * counts. An email that was refused at once counts as sent and as bounced.
+ * Counted metrics. The first ones count emails, each at the first occurrence. For `opens` and the metrics after it,
+ * every open and click counts. An email that the server refused at once counts as sent and as bounced.
  */
 export const METRICS = [
   'sent',
@@ -42,8 +42,8 @@ export const SUMMED = METRICS.map((metric) => `coalesce(sum(${metric}), 0)::int 
 /**
  * SQL: the time at which an email counts for each metric; `f` is its row of `send_facts`. `opened` counts the first
  * open by a person or a machine. `opened_by_machine` and `clicked_by_machine` count only while no person has opened or
- * clicked. So the opens by people are the difference. `bounced_softly` counts only without a hard bounce. An email with
- * replies of several intents counts once for each.
+ * clicked. So the difference is the number of opens by people. `bounced_softly` counts only without a hard bounce. An
+ * email with replies of several intents counts once for each.
  */
 export const MOMENT_OF = {
   sent: 'coalesce(f.sent_at, f.bounced_at)',
@@ -73,7 +73,7 @@ export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour
      select h.metric, h.hour, h.count from jsonb_to_recordset(f.hits) as h(metric text, hour timestamptz, count int)`;
 
 /**
- * Columns of `send_facts` that are read from the email again at each update. The others are fixed at the time of
+ * Columns of `send_facts` that are read from the email again at each update. The other keys are fixed at the time of
  * sending.
  */
 export const MEASURES = [

@@ -40,7 +40,7 @@ export const PROSPECTS = `select f.contact_id, coalesce(f.campaign_id, '${ALL_CA
      ) c on true
      group by grouping sets ((f.contact_id, f.campaign_id), (f.contact_id))`;
 
-/** Updates the prospect facts of contacts whose data may have changed. A repetition changes nothing. */
+/** Updates the prospect facts of contacts whose data may have changed. Repeated calls change nothing. */
 export async function recordProspects(tx: Tx, contactIds: readonly string[]): Promise<void> {
   if (contactIds.length === 0) return;
   const measures = PROSPECT_MEASURES.join(', ');

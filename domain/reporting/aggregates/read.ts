@@ -22,7 +22,7 @@ type CountsOf = Counts & { id: string };
 type CountsOfDay = Counts & { day: string };
 
 /**
- * Returns the counts of a range by campaign or mailbox, without those that have none.
+ * Returns the counts of a range by campaign or mailbox, without empty ones.
  * @param ids limits the result to these ids
  */
 export async function sumBy(
@@ -38,7 +38,7 @@ export async function sumBy(
   );
 }
 
-/** Returns the counts of a range by UTC day, for all campaigns or one, without days that have none. */
+/** Returns the counts of a range by UTC day, for all campaigns or one, without empty days. */
 export async function sumByDay(org: OrgScope, range: HourRange, campaignId?: string): Promise<CountsOfDay[]> {
   return org.sql<CountsOfDay>(
     `with facts as (${factsOf('campaign')})
@@ -86,7 +86,7 @@ function factsOf(part: 'campaign' | 'mailbox'): string {
 function bounds({ from, to }: HourRange) {
   const first = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
   const end = Math.floor(to.getTime() / DAY_MS) * DAY_MS;
-  // Without a whole day, all hours count as those before it.
+  // Without a whole day, all hours are treated as hours before it.
   const [daysFrom, daysTo] = first < end ? [new Date(first), new Date(end)] : [to, to];
   return { from, to, daysFrom, daysTo, firstDay: utcDay(daysFrom), endDay: utcDay(daysTo) };
 }

@@ -10,7 +10,7 @@ import { organizations, pages, peoplePages, SUMS_OF_MOMENTS } from './verify.ts'
 import { recordVisits, recountVisits } from './visits.ts';
 
 /**
- * Repairs the facts of one organization or of all while writes continue. Emails are repaired page by page, then the
+ * Repairs the facts of one or all organizations while writes continue. Emails are repaired page by page, then the
  * counts of one campaign or mailbox at a time. The organization's subscriber waits during each of these steps.
  * @returns the number of changed emails per organization
  */

@@ -3,7 +3,7 @@ import { recordGroups } from './groups.ts';
 import { MILESTONES } from './prospects.ts';
 import { DIMENSIONS, FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 
-/** An email with the ids from its event, which are used when its row has lost them. */
+/** An email with the ids from its event, for a row that has lost them. */
 interface NamedEmail {
   sendId: string;
   campaignId: string | null;
@@ -15,13 +15,13 @@ interface NamedEmail {
 interface ChangedFacts {
   /** Number of changed emails. */
   emails: number;
-  /** Contacts whose milestones may have changed. A repeated open of an email changes none. */
+  /** Contacts whose milestones may have changed. A repeated open of an email changes no count. */
   prospectIds: string[];
 }
 
 /**
  * Updates the facts of emails and adds the differences to the counts. Emails without campaign and unsent emails have no
- * facts. A repetition changes nothing. Calls are serialized per organization by a lock.
+ * facts. Repeated calls change nothing. Calls are serialized per organization by a lock.
  */
 export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promise<ChangedFacts> {
   const named = [...new Map(emails.map((email) => [email.sendId, email])).values()];

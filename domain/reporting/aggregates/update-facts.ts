@@ -5,8 +5,8 @@ import { recordVisits } from './visits.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
- * Keeps the facts that reports read. Events only name the email, person or contact that changed, and its current state
- * is read. So many events of one email cost one read, and their order does not matter.
+ * Updates the facts for reports. Events only name the email, person or contact that changed, and its current state is
+ * read. So many events of one email cost one read, and their order does not matter.
  */
 export const updateFacts = declareSubscriber({
   name: 'keep_facts',
@@ -60,7 +60,7 @@ export const updateFacts = declareSubscriber({
   },
 });
 
-/** The first reading of a reply adds nothing to campaign.reply_received. */
+/** The event of a reply's first classification adds nothing to campaign.reply_received. */
 function isFirstReading(data: object): boolean {
   return 'corrected' in data && data.corrected === false;
 }

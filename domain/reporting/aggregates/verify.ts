@@ -73,7 +73,7 @@ export async function* pages(deps: Deps, organizationId: string): AsyncGenerator
   }
 }
 
-/** Yields the ids of people who reached a goal or are recorded as such, in pages. */
+/** Yields the ids of people who reached a goal or are recorded as having reached one, in pages. */
 export async function* peoplePages(deps: Deps, organizationId: string): AsyncGenerator<string[]> {
   const org = reader(systemCtx(deps, organizationId, 'facts/read'));
   for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
@@ -188,8 +188,8 @@ async function differingAcquisitions(ctx: ReadCtx, personIds: readonly string[])
 }
 
 /**
- * Compares visit facts. An email that a person opened but that has no visitor is a difference too: it should have a
- * visitor of its own.
+ * Compares visit facts. An email that a person opened but that has no visitor is a difference too, because each such
+ * email needs a visitor.
  */
 function differingVisits(ctx: ReadCtx, sendIds: readonly string[]): Promise<Found[]> {
   return reader(ctx).sql<Found>(
@@ -249,10 +249,7 @@ function differingFlow(ctx: ReadCtx): Promise<Found[]> {
   );
 }
 
-/**
- * Compares counts with the facts of the emails. Hourly counts are compared only as far back as
- * REPORT_HOUR_RETENTION_DAYS keeps them.
- */
+/** Compares counts with the facts of the emails. Hourly counts are compared only within REPORT_HOUR_RETENTION_DAYS. */
 function differingCounts(ctx: ReadCtx, { name, key }: FactTable): Promise<Found[]> {
   const columns = key.map(([column]) => column);
   const keptDays = ctx.config.REPORT_HOUR_RETENTION_DAYS;
@@ -278,7 +275,7 @@ export const SUMS_OF_MOMENTS = METRICS.map(
   (metric) => `coalesce(sum(m.count) filter (where m.metric = '${metric}'), 0)::int as ${metric}`,
 ).join(', ');
 
-/** Keeps only the differing columns, because a row has many. */
+/** Returns only the differing columns, because a row has many. */
 function changedColumns(
   stored: Found['stored'],
   expected: Found['expected'],

@@ -29,8 +29,8 @@ export const COUNTED_VISITS = `select campaign_id, part, key, count(*)::int as v
 
 /**
  * Updates the origins of opens and clicks for the visitors of these emails, and adds the differences to the counts. A
- * contact is one visitor per campaign, whatever emails they open. Call it after `recordFacts` in its transaction, under
- * its lock. A repetition changes nothing.
+ * contact is one visitor per campaign, regardless of the opened emails. Call it after `recordFacts` in its transaction,
+ * under its lock. Repeated calls change nothing.
  */
 export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;
@@ -59,8 +59,8 @@ export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<
 }
 
 /**
- * Assigns a visitor to emails that people opened: that of another email to the contact in the campaign, else the first
- * opened email's id. The visitor stays when the contact is deleted, so the counts stay too. Emails first opened after
+ * Assigns a visitor to opened emails: that of another email to the contact in the campaign, else the first opened
+ * email's id. The visitor stays when the contact is deleted, so the counts stay unchanged. Emails first opened after
  * the deletion get another visitor.
  */
 async function nameVisitors(tx: Tx, sendIds: readonly string[]): Promise<void> {

@@ -17,7 +17,7 @@ export interface HealthRow extends Columns<
 }
 
 export interface AccountHealth {
-  /** `error`: works again only when a person acts. `warning`: recovers by itself, or needs a check. */
+  /** `error`: works again only after a person has acted. `warning`: recovers without a person, or needs a check. */
   status: 'healthy' | 'warning' | 'error';
   /** Score from 0 to 100. */
   score: number;
@@ -26,12 +26,12 @@ export interface AccountHealth {
 }
 
 const HELD = message('mailbox_issue.held');
-/** Points that each problem takes from the 100 of a mailbox. */
+/** Points subtracted for each problem from the 100 of a mailbox. */
 const PENALTY = { error: 60, rest: 30, problem: 10, off: 30 };
 
 /**
  * Returns the health of a mailbox. Error: it is revoked, or held until a person acts. Warning: it is held temporarily,
- * switched off, has an open problem or bad warmup health. The score is at most that of the warmup.
+ * disabled, has an open problem or bad warmup health. The score is at most that of the warmup.
  */
 export function accountHealth(row: HealthRow): AccountHealth {
   const holds = [

@@ -35,7 +35,7 @@ export interface AccountDetail extends AccountStatus {
 
 const MAX_ERRORS = 10;
 
-/** Lists all mailboxes, newest first (GET /analytics/accounts). A key restricted to mailboxes sees only those. */
+/** Lists all mailboxes, newest first (GET /analytics/accounts). A key restricted to mailboxes lists only those. */
 export async function listAccounts(ctx: Ctx): Promise<AccountStatus[]> {
   const query = reader(ctx).query(Mailboxes).orderBy('id', 'desc');
   if (ctx.actor.allowedMailboxes) void query.whereIn('id', [...ctx.actor.allowedMailboxes]);

@@ -34,7 +34,7 @@ interface Activity {
 
 const RECENT = 20;
 const TOP = 5;
-/** Maximum number of campaigns whose latest activity is read: those that sent most recently. */
+/** Maximum number of campaigns whose latest activity is read: the ones with the most recent emails. */
 const SAMPLED_EVENTS = 100;
 
 /**

@@ -45,7 +45,7 @@ interface SentRates {
   complaint_rate: number;
 }
 
-/** Maximum points that each rate can cost, and the rate (percent) at which it costs all of them. */
+/** Maximum points that each rate can subtract, and the rate (percent) at which all of them are subtracted. */
 const PENALTIES = {
   bounce: { points: 40, at: 10 },
   complaint: { points: 30, at: 0.3 },
@@ -55,10 +55,10 @@ const PENALTIES = {
 const BAND_FROM: Record<Band, number> = { healthy: 80, watch: 60, throttled: 40, quarantined: 20, blocked: 0 };
 
 /**
- * Returns the deliverability of a workspace's emails (GET /analytics/deliverability). Counts are kept by the hour, so
+ * Returns the deliverability of a workspace's emails (GET /analytics/deliverability). Counts are stored by the hour, so
  * the start is rounded down and the end up; the report contains both. A bounce, complaint or opt-out counts once per
- * email, at its own time, whenever the email was sent. Totals are those of the workspace. In the list of mailboxes, a
- * key restricted to mailboxes sees only its own.
+ * email at its own time, regardless of when the email was sent. Totals are those of the workspace. In the list of
+ * mailboxes, a key restricted to mailboxes sees only its own.
  */
 export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<DeliverabilityReport> {
   const org = reader(ctx);

@@ -20,7 +20,7 @@ import type { VisitPart } from '../aggregates/visits.ts';
 import type { FigurePart } from './figure-part.ts';
 import { storedTotal, storedVisitors } from './stored-totals.ts';
 
-/** Parameters by which counted things can be narrowed. */
+/** Parameters that restrict the counted records. */
 const PARTS = ['from', 'to', 'campaignId', 'stepId', 'mailboxId', 'provider', 'key'] as const;
 type Part = (typeof PARTS)[number];
 /** API names of the parameters that select a part of a report. */
@@ -34,7 +34,7 @@ const NAMED: Record<Part, string> = {
   key: 'key',
 };
 
-/** Kinds of things that a figure counts. */
+/** Kinds of records that a figure counts. */
 export const COUNTED_KINDS = [
   'email',
   'event',
@@ -48,9 +48,9 @@ export const COUNTED_KINDS = [
 ] as const;
 type CountedKind = (typeof COUNTED_KINDS)[number];
 
-/** A thing that a figure counts. */
+/** A record that a figure counts. */
 export interface CountedRecord {
-  /** Id of the email, event, received message or other thing; `kind` names its type. */
+  /** Id of the email, event, received message or other record; `kind` names its type. */
   id: string;
   kind: CountedKind;
   contact_id: string | null;
@@ -61,7 +61,7 @@ export interface CountedRecord {
 }
 
 interface Source {
-  /** Parameters by which the figure may be narrowed. */
+  /** Parameters that the figure supports. */
   parts: readonly Part[];
   needs?: Part;
   /**
@@ -69,7 +69,7 @@ interface Source {
    * selects are parts of one list.
    */
   sql: (of: FigurePart) => string | readonly string[];
-  /** Returns the stored count of the listed things. Undefined if none is stored; they are then counted. */
+  /** Returns the stored count of the listed records. Undefined if none is stored; the rows are then counted. */
   total?: (org: OrgScope, of: FigurePart) => Promise<number | undefined>;
   /** True for lists by id, because there is no index by time. */
   byId?: true;
@@ -93,7 +93,7 @@ const emails = (metric: keyof typeof MOMENT_OF): Source => ({
       `select 'email' as kind, f.send_id as id, f.contact_id, null as address, f.campaign_id, f.mailbox_id, ${at} as at from send_facts f
        where f.organization_id = :org ${condition} and ${at} is not null ${inRange(at, of)} ${of.campaignId ? 'and f.campaign_id = :campaign' : ''}
          ${of.stepId ? 'and f.step_id = :step' : ''} ${of.mailboxId ? 'and f.mailbox_id = :mailbox' : ''} ${provider}`;
-    // Emails without a time of sending were refused at once. Each half has an index by its time.
+    // Emails without a time of sending were refused by the server at once. Each half has an index by its time.
     return metric === 'sent'
       ? [counted('f.sent_at'), counted('f.bounced_at', 'and f.sent_at is null')]
       : counted(MOMENT_OF[metric]);
@@ -145,7 +145,7 @@ const visitors = (part: VisitPart): Source => ({
        ) v left join lateral (select s.contact_id from send_facts s where s.organization_id = :org and s.visitor = v.id order by s.contact_id limit 1) f on true`,
 });
 
-/** Sources of the figures in reports, by the name of what they count. */
+/** Sources of the figures in reports, by metric. */
 const SOURCES = {
   sent: emails('sent'),
   bounces: emails('bounced'),
@@ -231,8 +231,8 @@ export const ANALYTICS_FIGURES = Object.keys(SOURCES) as [AnalyticsFigure, ...An
 const LIST = 'analytics.explain';
 
 /**
- * Returns problems of a request: parameters that the figure does not support, and missing ones. Each is named as in the
- * API.
+ * Returns problems of a request: parameters that the figure does not support, and missing ones. Each problem names its
+ * parameter as in the API.
  */
 export function figureProblems(
   asked: { figure?: unknown } & Record<string, unknown>,
@@ -251,7 +251,7 @@ export function figureProblems(
 }
 
 /**
- * Lists the things that a figure of the reports counts; `total` equals the figure (GET /analytics/explain). Ranges are
+ * Lists the records that a figure of the reports counts; `total` equals the figure (GET /analytics/explain). Ranges are
  * in whole hours, as in the reports. Deleted campaigns, steps and mailboxes keep their figures; an unknown id has none.
  * @throws AppError bad_request naming unsupported parameters, or a bad cursor; forbidden for a mailbox that the
  * caller's key may not use

@@ -9,7 +9,7 @@ export interface Rates {
   bounce_rate: number;
 }
 
-/** Returns the rates of counts, as percentages of sent emails. 0 if none was sent. */
+/** Returns the rates of counts, as percentages of sent emails. 0 if no email was sent. */
 export function ratesOf(counts: Counts): Rates {
   return {
     open_rate: percent(counts.opened_by_person, counts.sent),
@@ -19,7 +19,7 @@ export function ratesOf(counts: Counts): Rates {
   };
 }
 
-/** A day or hour of a trend: emails sent, opened and clicked by people, and answered in it. */
+/** A day or hour of a trend: emails sent, opened and clicked by people, and answered. */
 export interface TrendPoint {
   sent: number;
   opens: number;

@@ -32,11 +32,10 @@ interface WarmupDay {
 }
 
 /**
- * Returns the warmup emails for every day of a range (GET /analytics/warmup). A day's target is that of the present
- * ramp on this day: 0 before the ramp began and after it was paused. A key restricted to mailboxes sees only their
- * emails.
- * @param mailboxId one mailbox; all of them if undefined or not a UUID
- * @throws AppError not_found for a mailbox that is not the organization's; forbidden for one that the key may not use
+ * Returns the warmup emails for every day of a range (GET /analytics/warmup). A day's target is that of the current
+ * ramp: 0 before the ramp began and after it was paused. A key restricted to mailboxes sees only their emails.
+ * @param mailboxId one mailbox; all mailboxes if undefined or not a UUID
+ * @throws AppError not_found for a mailbox of another organization; forbidden for one that the key may not use
  */
 export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | undefined): Promise<WarmupReport> {
   const org = reader(ctx);

@@ -24,7 +24,7 @@ export interface Match {
   eventId: string;
   /** Time as PostgreSQL writes it. */
   occurredAt: string;
-  /** Null for an event stored before people existed. Its person is then found by the contact. */
+  /** Null for an event stored before people existed. The event's person is then found by the contact. */
   personId: string | null;
   contactId: string | null;
   valueMinor: number | null;
@@ -35,16 +35,16 @@ export interface Match {
 export interface ComparedPage {
   /** Number of compared events: events of the definition's name, and events that have a conversion now. */
   scanned: number;
-  /** Number of conversions that stay. `changed` lists those of another revision, with their new values. */
+  /** Number of conversions that stay. `changed` lists conversions of another revision, with their new values. */
   kept: number;
   changed: Match[];
   /** Events that become conversions. */
   added: Match[];
   /** Ids of events whose conversions are removed, because they do not meet the definition. */
   removed: string[];
-  /** Number of conversions whose event was pruned. They stay unchanged. */
+  /** Number of conversions whose event was pruned. Such conversions stay unchanged. */
   retainedWithoutEvent: number;
-  /** Null when nothing follows this page. */
+  /** Null after the last page. */
   next: Place | null;
 }
 
@@ -69,8 +69,8 @@ interface OutcomeRow {
 }
 
 /**
- * Compares a page of a range's product events, in order of their times, with a goal's conversions. This is the only
- * place that decides the effects of a replay, so a preview shows exactly these. Writes nothing.
+ * Compares a page of a range's product events, in order of their times, with a goal's conversions. Only this function
+ * decides the effects of a replay, so a preview shows the same effects. Changes no data.
  *
  * A page consists of the next `limit` events of the definition's name and conversions of the goal, together. A
  * conversion has the time of its event, so both lists have the same order. The conversion of an event is therefore in
@@ -97,7 +97,7 @@ export async function compareEvents(
   return page;
 }
 
-/** Returns the statement of a page. Also needs the organization as `:org`. */
+/** Returns the statement of a page. The organization must be bound as `:org`. */
 export function pageStatement(comparison: Comparison, after: Place | null, limit: number) {
   const { goalId, revision, definition, from, to } = comparison;
   const { sql, bindings } = comparisonSql(definition);
@@ -167,9 +167,9 @@ function toMatch(row: OutcomeRow): Match {
 
 /**
  * Returns SQL: one row for each event that a replay would change, and a row `page` with the counts and the last
- * position. Unchanged events are not returned. Events and conversions are matched as neighbours in one sorted list.
- * This costs the same whatever PostgreSQL estimates for unanalyzed tables. Conversions whose event is not among those
- * of the definition's name do not meet the definition. Their event has another name or was pruned.
+ * position. Unchanged events are not returned. Events and conversions are matched as neighbours in one sorted list. Its
+ * cost does not depend on PostgreSQL's estimates for unanalyzed tables. Conversions whose event does not have the
+ * definition's name do not meet the definition. Their event has another name or was pruned.
  */
 function comparisonSql(definition: GoalDefinition) {
   const compiled = compileDefinition(definition, 'e.data');

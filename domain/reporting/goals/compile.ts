@@ -6,8 +6,8 @@ import type { GoalDefinition } from './definition.ts';
 /** A definition as SQL expressions on a product event, with their bindings. */
 interface CompiledDefinition {
   /**
-   * Boolean SQL: the data meets the predicates; null if TypeScript must decide (`meetsDefinition`). Does not check the
-   * name.
+   * Boolean SQL: the data meets the predicates; null if TypeScript must decide (`meetsDefinition`). The event's name is
+   * not checked.
    */
   matches: string;
   /** Text SQL: the currency of the value, or null. */

@@ -20,7 +20,7 @@ interface Recorded {
 }
 
 /**
- * Stores conversions. An existing conversion of the goal and event is changed if an older revision made it, and
+ * Stores conversions. An existing conversion of the goal and event is updated if it belongs to an older revision, and
  * otherwise left unchanged.
  * @returns the stored or changed ones
  */
@@ -62,7 +62,7 @@ export async function deleteConversions(tx: Tx, goalId: string, eventIds: readon
   return rows.map((row) => row.person_id);
 }
 
-/** Emits `person.changed` for people whose conversions changed. Each person is named once. */
+/** Emits `person.changed` for people whose conversions changed. Each person is listed once. */
 export function announcePeople(tx: Tx, personIds: Iterable<string>): void {
   const all = [...new Set(personIds)].sort();
   for (let start = 0; start < all.length; start += MAX_NAMED)

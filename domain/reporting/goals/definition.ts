@@ -6,7 +6,7 @@ import { predicatesSchema, propertyPath } from '../../directory/predicates/predi
 
 export type { GoalDefinition } from '../../../db/json-columns.ts';
 
-/** Stages of the funnel, in their order. `custom` belongs to none of them. */
+/** Stages of the funnel, in their order. `custom` has no stage. */
 export const GOAL_KINDS = ['signup', 'activation', 'paid', 'revenue', 'retention', 'custom'] as const;
 export type GoalKind = (typeof GOAL_KINDS)[number];
 

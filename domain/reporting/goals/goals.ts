@@ -49,7 +49,7 @@ export async function getGoal(ctx: Ctx, id: string): Promise<{ goal: Goal; revis
 
 /**
  * Creates a goal. A new primary goal replaces the primary goal of its stage, which stays as a non-primary one. Custom
- * goals replace none. The goal counts events received from now on; a replay counts earlier ones.
+ * goals replace none. The goal counts events received from then on; a replay counts earlier ones.
  * @throws AppError bad_request when the workspace has the maximum number of goals
  */
 export async function createGoal(
@@ -89,10 +89,10 @@ export async function createGoal(
 
 /**
  * Changes a goal, except its stage. A changed definition is a new revision, which counts for events received from now
- * on. A changed name or primacy makes no revision. A running replay ends with `goal_changed` when the definition
+ * on. A changed name or primacy creates no revision. A running replay ends with `goal_changed` when the definition
  * changes.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @throws AppError not_found, conflict when it is archived, or `updated_at` has changed
+ * @throws AppError not_found; conflict when the goal is archived, or `updated_at` has changed
  */
 export async function updateGoal(
   ctx: Ctx,
@@ -123,7 +123,7 @@ export async function updateGoal(
 }
 
 /**
- * Archives a goal: it matches no further events and is no longer primary. Its conversions stay. A repetition changes
+ * Archives a goal: it matches no further events and is no longer primary. Its conversions stay. Repeated calls change
  * nothing.
  * @throws AppError not_found
  */
@@ -178,8 +178,8 @@ export function goalsOf(tx: Tx): string {
 }
 
 /**
- * Serializes changes of the workspace's goals, so that of two goals that become primary at once the second demotes the
- * first. Locks goals in id order, like the matching of events, so that the two cannot deadlock.
+ * Serializes changes of the workspace's goals, so that when two goals become primary concurrently, the second demotes
+ * the first. Locks goals in id order, like the matching of events, so that the two cannot deadlock.
  * @returns the time from which a definition counts. It is read after the locks are held, so it is later than every
  * event matched by the previous definition
  */

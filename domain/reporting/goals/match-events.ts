@@ -19,7 +19,7 @@ type Revision = Columns<'goal_revisions', 'goal_id' | 'revision' | 'created_at'>
 
 /**
  * Creates conversions of stored product events for all active goals, by the definition in force when each event was
- * received. An event counts once per goal, even if this is called late or repeatedly. Skips deleted events.
+ * received. An event counts once per goal, even if this function is called late or repeatedly. Skips deleted events.
  */
 export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<void> {
   const [, events] = await Promise.all([
@@ -59,7 +59,7 @@ function readEvents(tx: Tx, eventIds: readonly string[]): Promise<StoredEvent[]>
 
 /**
  * Returns the definitions that may apply to the events, by goal, latest first. Locks the goals until the transaction
- * ends, so that no page of their replays runs meanwhile. A later page sees the conversions stored here, and this
+ * ends, so that no page of their replays runs in the meantime. A later page sees the conversions stored here, and this
  * transaction sees the positions of the replays.
  */
 async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Map<string, Revision[]>> {
@@ -87,8 +87,8 @@ async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Ma
 type Replayed = Columns<'goal_replays', 'goal_id' | 'goal_revision'> & { event_id: string };
 
 /**
- * Returns replays that have passed some of the events, by goal. An earlier definition must not decide again what such a
- * replay has decided. A cancelled or failed replay does not count for events after its position.
+ * Returns replays that have passed some of the events, by goal. An earlier definition must not override the result of
+ * such a replay. A cancelled or failed replay does not count for events after its position.
  */
 async function readReplays(
   tx: Tx,
@@ -107,7 +107,7 @@ async function readReplays(
 }
 
 /**
- * Returns the definition for an event: that of a replay that has passed it, or that in force when the event was
+ * Returns the definition for an event: that of a replay that has passed it, or the one in force when the event was
  * received.
  */
 function inForce(

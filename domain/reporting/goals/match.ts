@@ -11,8 +11,8 @@ interface ConversionValue {
 const NO_VALUE: ConversionValue = { valueMinor: null, currency: null };
 
 /**
- * Returns true if a product event meets a definition. This is the reference; the SQL form (`compile.ts`) gives the same
- * results.
+ * Returns true if a product event meets a definition. This is the reference implementation; the SQL form (`compile.ts`)
+ * gives the same results.
  */
 export function meetsDefinition(definition: GoalDefinition, event: { name: string; data: unknown }): boolean {
   return event.name === definition.event_name && meetsAll(definition.predicates, event.data);

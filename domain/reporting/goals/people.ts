@@ -5,8 +5,8 @@ import type { Match } from './compare.ts';
 /**
  * Adds the person to each match. An event stored before people existed has only a contact, so a person is created for
  * that contact.
- * @throws AppError event_contact_not_found when a contact and its events were deleted meanwhile; the caller must read
- * the events again
+ * @throws AppError event_contact_not_found when a contact and its events were deleted in the meantime; the caller must
+ * read the events again
  */
 export async function withPeople<M extends Match>(
   tx: Tx,

@@ -21,7 +21,7 @@ export interface GoalPreview {
 }
 
 /**
- * Returns what a definition would have counted in the last days, up to now. Writes nothing.
+ * Returns the events that a definition would have counted in the last days, up to now. Changes no data.
  * @throws AppError bad_request with more than two million events
  */
 export async function previewGoal(ctx: Ctx, definition: GoalDefinition, days: number): Promise<GoalPreview> {

@@ -71,7 +71,7 @@ export async function replayPageOf(tx: Tx, replay: OpenReplay, limit: number): P
 
 /**
  * Locks a replay that has not ended, and its goal. The goal cannot change until the page is done. The subscriber of
- * events waits too, because it must know if the page has passed its events.
+ * events waits too, because it must know whether the page has passed its events.
  */
 async function lockReplay(tx: Tx, id: string): Promise<OpenReplay | undefined> {
   const [replay] = await tx.org.sql<OpenReplay>(
@@ -101,7 +101,7 @@ async function applyPage(tx: Tx, replay: OpenReplay, page: ComparedPage): Promis
     scanned: page.scanned,
     added,
     removed: removed.length,
-    // A conversion that the subscriber of events made meanwhile counts as kept.
+    // A conversion that the subscriber of events stored in the meantime counts as kept.
     kept: page.kept + Math.max(0, page.added.length - added),
     retained: page.retainedWithoutEvent,
   });

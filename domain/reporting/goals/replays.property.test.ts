@@ -238,7 +238,7 @@ test.serial('a replay does exactly what its preview says, and both are what the 
         for (const row of later) if (people.get(row.event_id)) t.is(row.person_id, people.get(row.event_id));
       },
     ),
-    // The seed is fixed, so that every run draws the same values and makes the same number of changes.
+    // The seed is fixed, so that every run draws the same values and the same number of changes.
     { numRuns: 60, seed: 60 },
   );
   t.true(replays > 10 && changes > 10, `${replays} replays, ${changes} changes`);

@@ -39,7 +39,7 @@ export interface ReplayPreview {
   wouldAdd: number;
   wouldRemove: number;
   wouldKeep: number;
-  /** Number of conversions whose event was pruned. They stay. */
+  /** Number of conversions whose event was pruned. Such conversions stay. */
   retainedWithoutEvent: number;
 }
 
@@ -53,7 +53,7 @@ export function rangeProblems({ from, to }: Partial<ReplayRange>): Problem[] {
 }
 
 /**
- * Returns the effects of a replay of the range. Writes nothing.
+ * Returns the effects of a replay of the range. Changes no data.
  * @throws AppError not_found; conflict when the goal is archived; bad_request for an invalid range, or with more than
  * two million events
  */
@@ -159,8 +159,8 @@ export async function getReplay(ctx: Ctx, goalId: string, replayId: string): Pro
 }
 
 /**
- * Cancels a replay for a person and returns its new state. A cancelled one stays as it is.
- * @throws AppError not_found; conflict when it has ended otherwise
+ * Cancels a replay for a person and returns its new state. A cancelled replay stays unchanged.
+ * @throws AppError not_found; conflict when it has ended for another reason
  */
 export async function cancelReplayOf(ctx: Ctx, goalId: string, replayId: string): Promise<GoalReplay> {
   await getReplay(ctx, goalId, replayId);
@@ -190,7 +190,7 @@ export async function cancelReplay(ctx: Ctx, replayId: string): Promise<boolean>
     const [replay] = cancelled;
     if (!replay) return false;
     await dropDeadLetter(tx, REPLAY, replayId);
-    // Signals a blocked run that waits, so that it ends now.
+    // Signals a waiting blocked workflow, so that it ends now.
     tx.intend(
       signalOpen(goalReplayWorkflow, { organizationId: organizationOf(ctx), replayId }, 'retry', { cause: 'operator' }),
     );
@@ -218,7 +218,7 @@ export async function cancelReplayById(deps: Deps, replayId: string): Promise<bo
   return row !== undefined && cancelReplay(systemCtx(deps, row.organization_id, 'heron goal-replay'), replayId);
 }
 
-/** Returns the comparison of a goal's replay. */
+/** Returns the parameters with which a goal's replay compares events and conversions. */
 function comparisonOf(goal: Goal, range: ReplayRange): Comparison {
   return { goalId: goal.id, revision: goal.revision, definition: goal.definition, ...range };
 }

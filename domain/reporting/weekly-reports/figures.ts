@@ -16,7 +16,7 @@ export interface WeeklyFigures {
   before: Figures;
   /** Number of replies received in connected mailboxes, by intent. */
   intents: { intent: Intent; count: number }[];
-  /** The campaign with the most positive replies, then the most replies. Null when none was answered. */
+  /** The campaign with the most positive replies, then the most replies. Null without replies. */
   best: { name: string; sent: number; replies: number; positive: number; reply_rate: number } | null;
   /** Mailboxes with problems at present. */
   troubled: { email: string; issues: Message[] }[];

@@ -21,7 +21,7 @@ interface Report {
   weekly_report: boolean;
 }
 
-/** A member who gets the report. */
+/** A member who receives the report. */
 type Member = Columns<'users', 'id' | 'email' | 'language'>;
 
 /** Number of days after which an unsent report is skipped, because the next one is due. */
@@ -30,7 +30,7 @@ const LATEST_DAYS = 6;
 /**
  * Mails a report to every member who may see analytics and has not opted out. Nobody is mailed twice about one week. A
  * mail with an unknown result (lost answer or dead worker) is not sent again. A permanent refusal is settled and does
- * not stop the others.
+ * not affect the other emails.
  * @returns the result of the run; `why` contains the number of mails sent now
  * @throws MailFailure when the mail server temporarily refused a mail, which is sent at the next attempt
  */

@@ -39,8 +39,8 @@ interface Words {
 }
 
 /**
- * Renders the report as a mail. Its charts are coloured table cells. They need no images, which many mail programs
- * block, no library, and nothing that a filter could take for an attachment. The plain text has the same bars.
+ * Renders the report as a mail. Its charts are coloured table cells. Coloured cells need no images, which many mail
+ * programs block, no library, and no attachment. The plain text has the same bars.
  */
 export function weeklyReportMail(
   { APP_URL: appUrl }: Pick<Config, 'APP_URL'>,

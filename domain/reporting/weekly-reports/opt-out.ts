@@ -34,7 +34,7 @@ export async function findReportOptOut(deps: Deps, token: string): Promise<Repor
   return found;
 }
 
-/** Unsubscribes a member from the reports, or subscribes them again. A repetition changes nothing. */
+/** Unsubscribes a member from the reports, or subscribes them again. Repeated calls change nothing. */
 export async function setReportOptOut(
   deps: Deps,
   { organizationId, userId, done }: ReportOptOut,

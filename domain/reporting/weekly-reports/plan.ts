@@ -9,15 +9,15 @@ import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
 /**
- * Hour on Monday, in the workspace's time zone, at which a report is sent. `LATE_HOURS` is the time in which a late one
- * is still sent.
+ * Hour on Monday, in the workspace's time zone, at which a report is sent. `LATE_HOURS` is the time within which a late
+ * report is still sent.
  */
 const LEAVES_AT_HOUR = 8;
 const LATE_HOURS = 48;
 
 /** A week that has ended: from Monday 00:00 to the next Monday in a time zone. */
 interface Week {
-  /** Date of its Monday, YYYY-MM-DD. */
+  /** Date of the Monday of the reported week, YYYY-MM-DD. */
   week: string;
   from: Date;
   to: Date;
@@ -39,8 +39,8 @@ export function weekBefore(from: Date, timezone: string): { from: Date; to: Date
 }
 
 /**
- * Creates the due reports of all workspaces that want one, and starts each run in the same transaction. A week is
- * reported once, however often and by however many processes this is called.
+ * Creates the due reports of all workspaces with reports enabled, and starts their workflows in the same transaction. A
+ * week is reported once, however often and by however many processes this is called.
  * @returns the number of created reports
  * @throws AggregateError at the end if some workspaces failed
  */

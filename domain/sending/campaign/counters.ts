@@ -3,7 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 
 type CounterScope = 'campaign' | 'campaign_new' | 'mailbox' | 'org_campaigns';
 
-/** One change of a daily count. `day` is YYYY-MM-DD in the scope's own time zone. */
+/** A change of one daily count. `day` is YYYY-MM-DD in the scope's own time zone. */
 export interface CounterChange {
   scope: CounterScope;
   scopeId: string;
@@ -54,7 +54,7 @@ export async function countDaily(org: OrgScope, changes: readonly CounterChange[
   if (bindings.countIds.length > 0) await org.sql(COUNT_DAILY, bindings);
 }
 
-/** Reads the counts of several (scope, id, day) at once, keyed `scope/id/day`. Absent counts are 0. */
+/** Reads several daily counts at once, keyed `scope/id/day`. Absent counts are 0. */
 export async function readCounters(
   org: OrgScope,
   scopeIds: readonly string[],

@@ -7,7 +7,7 @@ import { ruleMessage } from '../../../lib/issue-message.ts';
 
 export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 
-/** Currency of a deal that names none. */
+/** Default currency of a deal. */
 export const DEFAULT_CURRENCY = 'USD';
 
 /** UUID of a row, lower-cased as rows store it, so that comparisons match. */
@@ -18,7 +18,7 @@ export const taskTypeName = z.string().min(1).max(60);
 /**
  * Fields of a task that an automation or a campaign step creates. The task type is not included, because steps name it
  * differently.
- * @param values what the texts may use
+ * @param values fields available to the texts
  */
 export function taskFields(values: string) {
   return {
@@ -32,7 +32,7 @@ export function taskFields(values: string) {
 
 /**
  * Fields of a deal that an automation or a campaign step creates.
- * @param values what its name may use
+ * @param values fields available to its name
  */
 export function dealFields(values: string) {
   return {
@@ -80,7 +80,7 @@ export async function taskTypeProblems(
   return named.length === 0 ? [] : unknownTaskTypes(await readTaskTypes(org), named);
 }
 
-/** Variant of {@link taskTypeProblems} for task types that are already read. */
+/** Variant of {@link taskTypeProblems} for task types that were already read. */
 export function unknownTaskTypes(
   types: readonly { name: string }[],
   named: readonly { path: string; name: string }[],

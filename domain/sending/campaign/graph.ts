@@ -6,7 +6,7 @@ import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
 
-/** Outcome of a step. Branches route by it. */
+/** Outcome of a step. Branches depend on it. */
 export type Outcome = 'sent' | 'uncertain' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
 
 /**
@@ -40,7 +40,7 @@ export const conditionsSchema = z.looseObject({
       z.looseObject({
         /** The next step; null ends the flow. */
         to: z.uuid().nullable(),
-        /** Conditions that must all hold. Absent or empty makes an unconditional link. */
+        /** Conditions that must all hold. An absent or empty list makes an unconditional link. */
         when: z.array(conditionSchema).max(20).optional(),
       }),
     )
@@ -59,7 +59,7 @@ export interface Branch {
   when?: Condition[] | undefined;
 }
 
-/** A type and not an interface, so that TypeScript accepts it as a JSON object. */
+/** A type instead of an interface, so that TypeScript accepts it as a JSON object. */
 export type StepConditions = { branches: Branch[] };
 
 /** Fields of a step that routing needs. */
@@ -104,7 +104,7 @@ export function firstStep<S extends GraphStep>(steps: readonly S[]): S | null {
 
 /**
  * Returns the first branch whose conditions all hold, or null. A branch without conditions always holds. Null means
- * that no branch takes this outcome, which blocks a failed `app_action`. A branch with `to` null ends the flow.
+ * that no branch handles this outcome, which blocks a failed `app_action`. A branch with `to` null ends the flow.
  */
 export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
   return (
@@ -134,7 +134,7 @@ export function branchesInSuspense(step: GraphStep, facts: Facts): Branch[] {
 
 /**
  * Returns the default links of a step. An `app_action` continues after success only, and a `wait_for_event` with
- * `on_timeout: stop` after the event only. `end` leads nowhere; all other steps always continue.
+ * `on_timeout: stop` after the event only. `end` has no next step; all other steps always continue.
  */
 export function defaultConditions(action: StepAction | null, to: string | null): StepConditions {
   if (to === null || action?.type === 'end') return { branches: [] };
@@ -146,7 +146,7 @@ export function defaultConditions(action: StepAction | null, to: string | null):
   return { branches: [{ to }] };
 }
 
-/** Returns the step a contact normally goes to next. It replaces a step that is removed from the graph. */
+/** Returns the step a contact normally goes to next. The step replaces one that is removed from the graph. */
 export function normalSuccessor(step: GraphStep): string | null {
   return normalBranch(step)?.to ?? null;
 }

@@ -107,7 +107,7 @@ function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppErr
   return refusal('campaign_invalid', message('finding.campaign_invalid.no_subject'), problems);
 }
 
-/** Returns the same error as validation when a step has one: broken copy, links, connections. */
+/** Returns the validation error of the steps, if there is one: broken copy, links, connections. */
 async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
   const errors = await stepErrors(org, campaign, written);
   if (errors.length === 0) return null;

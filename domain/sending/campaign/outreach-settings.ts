@@ -13,7 +13,7 @@ type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 /** Rules for choosing an A/B winner (`ab_testing`). */
 const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
 const UNSUBSCRIBE_MODES = ['text', 'link', 'off'] as const;
-/** Rules for a lead whose contact is under way in another active campaign (`campaign_overlap`). */
+/** Rules for a lead whose contact is in progress in another active campaign (`campaign_overlap`). */
 const OVERLAP_MODES = ['off', 'warn', 'hold'] as const;
 
 const keywords = z.array(z.string().max(200)).max(500);
@@ -134,7 +134,7 @@ export type PartialSettings = z.output<typeof partialSettingsSchema>;
 
 type Complete = z.output<typeof completeSettingsSchema>;
 
-/** The settings in force, nothing left out. */
+/** The complete settings in force. */
 export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'campaign_overlap' | 'unsubscribe'> & {
   campaign_overlap: { mode: (typeof OVERLAP_MODES)[number] };
   ab_testing: Omit<Complete['ab_testing'], 'default_winning_rule'> & {
@@ -267,7 +267,7 @@ function isOneOf(words: readonly string[], word: string): boolean {
  * unsubscribe copy keep the value of the layer below.
  */
 export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
-  // Blocks are shared with the frozen defaults until a layer changes them.
+  // Sections are shared with the frozen defaults until another layer changes them.
   const merged = { ...DEFAULT_SETTINGS } as Record<string, Record<string, unknown>>;
   for (const layer of layers) {
     for (const [block, fields] of Object.entries(layer)) {

@@ -15,10 +15,10 @@ interface PoolMember {
 
 /**
  * Returns an SQL condition: mailbox `m` is a sender of a campaign, in any state of the mailbox. Needs `left join
- * campaign_senders c` on campaign and mailbox. The campaign's columns are given as SQL expressions.
- * Strategy `tags` takes the explicit senders and the mailboxes with the campaign's tags. If neither is set, it takes
- * every mailbox.
- * Strategy `explicit` takes senders and tags only. A sender that is switched off is excluded even if a tag matches.
+ * campaign_senders c` on campaign and mailbox. The campaign's columns are given as SQL expressions. Strategy `tags`
+ * uses the explicit senders and the mailboxes with the campaign's tags. Without explicit senders and tags, every
+ * mailbox of the organization is a sender. Strategy `explicit` uses only the explicit senders and the tags. A disabled
+ * sender is excluded even if a tag matches.
  */
 export function isSender(campaign: { id: string; tags: string; strategy: string }): string {
   return `coalesce(c.enabled, true)
@@ -35,8 +35,8 @@ export const IS_SENDER = isSender({ id: ':campaign', tags: ':tags::uuid[]', stra
 export const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
 
 /**
- * SQL expression: the `enabled` flag of a mailbox as explicit sender of the campaign, one lookup per mailbox. Null when
- * it is not an explicit sender.
+ * SQL expression: the `enabled` flag of a mailbox as explicit sender of the campaign, with one lookup per mailbox. Null
+ * when it is not an explicit sender.
  */
 const chosen = (mailbox: string): string =>
   `(select c.enabled from campaign_senders c where c.campaign_id = :campaign and c.mailbox_id = ${mailbox} limit 1)`;
@@ -45,7 +45,7 @@ const tagged = (mailbox: string): string =>
   `coalesce((select true from mailbox_tags t where t.mailbox_id = ${mailbox} and t.label_id = any(:tags::uuid[]) limit 1), false)`;
 /** Returns an SQL condition: the campaign lists the mailbox explicitly or by a tag. */
 export const isListed = (mailbox: string): string => `coalesce(${chosen(mailbox)}, ${tagged(mailbox)})`;
-/** SQL condition: mailbox `m` is not switched off as a sender of the campaign. */
+/** SQL condition: mailbox `m` is not disabled as a sender of the campaign. */
 export const IS_ENABLED = `coalesce(${chosen('m.id')}, true)`;
 /**
  * Variant of {@link IS_SENDER} for a few of many mailboxes, without a join. Its subqueries run per mailbox; for an

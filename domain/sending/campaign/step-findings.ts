@@ -326,7 +326,7 @@ async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promis
   return problems;
 }
 
-/** Converts a step row into the form that routing takes. */
+/** Converts a step row to a step of the routing graph. */
 export function toGraphStep(
   row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>,
 ): GraphStep {

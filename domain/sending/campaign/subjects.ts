@@ -11,7 +11,7 @@ export function stepsWithoutText({ steps }: Written): string[] {
 
 /**
  * Returns the ids of email steps that would be sent without a subject. They may begin a conversation, because no email
- * comes before them or because they do not reply to one. A reply takes the subject of its conversation.
+ * precedes them or because they do not reply to one. A reply has the subject of its conversation.
  */
 export function stepsWithoutSubject({ steps, variants }: Written): string[] {
   const opening = new Set(openingEmails(steps.map(toGraphStep)).map(({ id }) => id));

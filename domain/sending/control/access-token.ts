@@ -12,14 +12,14 @@ import { requestTokens, TokenRefusal, type TokenAnswer } from '../senders/token-
 import { holdMailbox } from './mailbox-hold.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Minimum remaining lifetime (ms) of an access token in use, so that a session can still begin with it. */
+/** Minimum remaining lifetime (ms) of an access token, so that it does not expire before the session begins. */
 export const ACCESS_MARGIN_MS = MINUTE_MS;
 /** Time (ms) before expiry at which the worker requests a new access token. */
 const AHEAD_MS = 10 * MINUTE_MS;
-/** Length (ms) of the lease under which one process requests a new token. Longer than the request may take. */
+/** Length (ms) of the lease under which one process requests a new token. Exceeds the request's timeout. */
 const LEASE_MS = 30_000;
 const REQUEST_MS = 15_000;
-/** Time (ms) that other processes wait for the one that requests a token. */
+/** Time (ms) for which other processes wait for the one that requests a token. */
 const PATIENCE_MS = 20_000;
 const POLL_MS = 200;
 const RETRY_MS = 15_000;
@@ -27,7 +27,7 @@ const RETRY_CAP_MS = HOUR_MS / 4;
 
 /**
  * Result of the check whether a mailbox connected by OAuth consent can sign in now. `refused`: the consent has ended
- * and the mailbox is held. `unavailable`: the provider does not answer now; ask again later.
+ * and the mailbox is held. `unavailable`: the provider does not answer; the caller retries later.
  */
 export type Access =
   | { kind: 'valid' }
@@ -59,7 +59,7 @@ export async function ensureAccess(ctx: Ctx, mailboxId: string, marginMs = ACCES
 
 /**
  * Finds mailboxes of all organizations whose access token expires soon, at most `limit`. Skips mailboxes that are
- * switched off or whose consent has ended.
+ * disabled or whose consent has ended.
  * @returns due mailboxes with their organization
  */
 export async function findExpiringAccess(

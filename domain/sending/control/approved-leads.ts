@@ -8,8 +8,8 @@ import { signalControl } from './signals.ts';
 type Lead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>;
 
 /**
- * Binds a locked campaign to the approval by which it starts, with which its emails are compared from now on. The current
- * values of its open leads are the approved ones. Leads that waited for an approval have it.
+ * Binds a locked campaign to the approval of its start. From then on its emails are compared with that approval. The
+ * current values of its open leads are the approved ones. Leads that waited for an approval have it.
  * @param fields merge fields that the texts read
  */
 export async function bindCampaign(
@@ -21,7 +21,10 @@ export async function bindCampaign(
   await approve(tx, campaignId, `e.state in ('pending', 'active')`, { fields: [...approval.fields] });
 }
 
-/** Frees a locked campaign of its approval, because a person or a policy starts it as it is now. Leads that wait for an approval keep waiting. */
+/**
+ * Removes the binding of a locked campaign to its approval, because a person or a policy starts the current version.
+ * Leads that wait for an approval keep waiting.
+ */
 export async function unbindCampaign(tx: Tx, campaignId: string): Promise<void> {
   await tx.org.sql(
     `with freed as (update campaigns set approval_id = null where organization_id = :org and id = :campaign)
@@ -44,8 +47,8 @@ export async function approveWaiting(tx: Tx, campaignId: string, fields: readonl
 }
 
 /**
- * Records that leads of a locked campaign need no approval of their own, because a person or a policy has added or resumed them. Where an approval binds
- * the campaign, their values are those of now.
+ * Records that leads of a locked campaign need no approval, because a person or a policy has added or resumed them. In
+ * a campaign with an approval, their current values become the approved ones.
  */
 export async function approveAdded(
   tx: Tx,

@@ -25,7 +25,7 @@ export async function blockEnrollment(tx: Tx, workflowId: string, reason: Messag
   return row?.id;
 }
 
-/** Removes the mark of a blocked enrollment and signals its run, unless the enrollment is deleted or finished. */
+/** Removes the mark of a blocked enrollment and signals its workflow, unless the enrollment is deleted or finished. */
 export async function retryEnrollment(tx: Tx, id: string, cause: RetryCause): Promise<void> {
   const [run] = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id'>>(
     `update enrollments set blocked = false where organization_id = :org and id = :id and state = 'active' returning campaign_id, contact_id`,

@@ -17,7 +17,7 @@ interface DirectSettlement {
   code?: string;
   /** Reason of the failure, for people. */
   reason?: Message;
-  /** Addresses that the server refused while it accepted the email for the others. */
+  /** Addresses that the server refused while it accepted the email for other recipients. */
   refused?: readonly string[];
 }
 

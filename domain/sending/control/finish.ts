@@ -13,7 +13,7 @@ export type FinalState = 'completed' | 'replied' | 'bounced' | 'failed' | 'unsub
 interface FinishOptions {
   /** Failure reason shown to people. */
   reason?: Message;
-  /** Id of the enrollment whose own run makes this call and needs no signal. */
+  /** Id of the enrollment whose own workflow makes this call and needs no signal. */
   runOf?: string | null;
   /** Incoming message that ended the enrollment, for the history of the run. */
   because?: EnrollmentSignals['reply'];
@@ -23,7 +23,7 @@ interface FinishOptions {
 
 /**
  * Ends an enrollment unless it has ended already. The first of concurrent calls decides.
- * @param options.byRun true when the contact's own run makes this call and needs no signal
+ * @param options.byRun true when the contact's own workflow makes this call and needs no signal
  * @returns true if this call ended it
  */
 export async function finishEnrollment(

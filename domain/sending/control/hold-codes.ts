@@ -1,8 +1,9 @@
 import { message, type Message, type MessageCode } from '../../../messages/index.ts';
 
 /**
- * Reason why a mailbox is held. The sign-in was refused, the OAuth consent has ended, or a mail server objects to the
- * mailbox or its settings. Or the mailbox cannot be read. Ordered mailboxes are also held while the order is unpaid or after their domain has lapsed.
+ * Reason for a mailbox's hold. The sign-in was refused, the OAuth consent has ended, or a mail server objects to the
+ * mailbox or its settings. Or the mailbox cannot be synchronized. Ordered mailboxes are also held while the order is
+ * unpaid or after their domain has lapsed.
  */
 export type HoldCode =
   | 'auth_failed'
@@ -17,14 +18,14 @@ export type HoldCode =
   | OrderHoldCode;
 
 /**
- * Holds of a mailbox that is not read, as replies and bounces would stay unseen. The IMAP server refuses the sign-in or
- * lacks what reading needs, or the INBOX has not been read for an hour.
+ * Holds of a mailbox that cannot be read, because replies and bounces would stay unseen. The IMAP server refuses the
+ * sign-in or lacks a required capability, or the INBOX has not been read for an hour.
  */
 export const READING_HOLDS = ['imap_auth_failed', 'imap_unsupported', 'imap_unread'] as const;
 type ReadingHoldCode = (typeof READING_HOLDS)[number];
 
 /**
- * Holds caused by a purchase of mailboxes. They last until their condition is met. Switching the mailbox on, new
+ * Holds caused by a purchase of mailboxes. Such holds last until their condition is met. Enabling the mailbox, new
  * credentials and other holds do not end them.
  */
 export const ORDER_HOLDS = ['order_unpaid', 'domain_lapsed'] as const;

@@ -3,7 +3,7 @@ import { lockDirectSend } from './direct-sends.ts';
 
 /**
  * Locks the enrollment or direct send of an email and every open enrollment of its contact, in id order. An outcome of
- * the email may end all of them, and two emails of one contact can have outcomes at the same time.
+ * the email may end all of them, and two emails of one contact can get outcomes concurrently.
  */
 export async function lockLeadsOfSend(tx: Tx, sendId: string): Promise<void> {
   await tx.org.sql(

@@ -10,7 +10,7 @@ import { json } from '../../../db/connection.ts';
 import { codedReason } from '../../platform/coded-reason.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Reason and end of a hold. `until` null lasts until a person acts. */
+/** Reason and end of a hold. With `until` null the hold lasts until a person ends it. */
 interface MailboxHold {
   code: HoldCode;
   reason: Message;
@@ -18,17 +18,17 @@ interface MailboxHold {
 }
 
 /**
- * Time (ms) a mailbox with a refused sign-in is held before an automatic retry, for sending and for reading. Providers
- * lock accounts that retry too often. New credentials end the hold at once.
+ * Time (ms) for which a mailbox with a refused sign-in is held before an automatic retry, for sending and for reading.
+ * Providers lock accounts that retry too often. New credentials end the hold at once.
  */
 export const AUTH_HOLD_MS = 6 * HOUR_MS;
 
 /**
  * Holds a mailbox without changing its status: releases reserved slots and emits one event. Holds for sending and for
  * reading are stored separately. While either lasts nothing is sent, because replies would not be seen. A later hold
- * replaces an earlier one of the same kind unless the earlier one lasts longer. For example, an email under way may be
- * refused for a minute after another was refused until tomorrow. A hold caused by a purchase of mailboxes is replaced
- * only by another such hold. The runs of the contacts ask for another slot when their slot time comes.
+ * replaces an earlier one of the same kind unless the earlier one lasts longer. For example, an email in progress may
+ * be refused for a minute after another was refused until tomorrow. A hold caused by a purchase of mailboxes is
+ * replaced only by another such hold. The workflows of the contacts request new slots when their slot times come.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const side = sideOf(hold.code);
@@ -78,8 +78,8 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
 }
 
 /**
- * Codes of receivers' objections to a mailbox's mail, and of what its IMAP server lacks. They are shown with the mailbox
- * and do not hold it.
+ * Codes of receivers' objections to a mailbox's mail, and of missing capabilities of its IMAP server. Such reasons are
+ * shown with the mailbox and do not hold it.
  */
 const WARNINGS = { content_refused: true, refused_by_receiver: true, report_without_email: true, imap_lacks: true };
 type WarningCode = keyof typeof WARNINGS;
@@ -137,7 +137,7 @@ function announceError(
 
 /**
  * Lifts the holds of a mailbox and resolves their errors. Holds caused by a purchase are kept unless `code` names them.
- * With `code`, only that hold is lifted. Returns true if there was one.
+ * With `code`, only that hold is lifted. Returns true if a hold was lifted.
  */
 export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
   const names = { id: mailboxId, code, lasting: [...ORDER_HOLDS], now: tx.now };

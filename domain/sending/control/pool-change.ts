@@ -13,7 +13,7 @@ interface PoolChange {
   message: Message;
 }
 
-/** Maximum number of contacts signalled at once. The others ask again at their planned time. */
+/** Maximum number of contacts signalled at once. The others retry at their planned time. */
 const WAKE_LIMIT = 5_000;
 
 interface Concerned {
@@ -22,8 +22,8 @@ interface Concerned {
 }
 
 /**
- * Returns active campaigns that may send from a mailbox now. Call it before a change that removes the mailbox from
- * pools, and after a change that adds it.
+ * Returns active campaigns that may currently send from a mailbox. Call it before a change that removes the mailbox
+ * from pools, and after a change that adds it.
  */
 export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Concerned[]> {
   return tx.org.sql<Concerned>(
@@ -37,8 +37,8 @@ export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Co
 
 /**
  * Signals campaigns after a mailbox joined or left their pool, was held, or may send more. Their launchers check again
- * and notice an empty pool. Leads refused for lack of a mailbox become due at once, and runs that wait for a mailbox
- * ask again.
+ * and notice an empty pool. Leads refused for lack of a mailbox become due at once, and workflows that wait for a
+ * mailbox request slots again.
  * @param change line for the campaigns' logs; null for none
  */
 export async function announcePoolChange(
@@ -49,7 +49,7 @@ export async function announcePoolChange(
 ): Promise<void> {
   if (campaigns.length === 0) return;
   const ids = campaigns.map(({ id }) => id);
-  // Skips locked campaigns, because their holder may wait for this mailbox. Their refused leads are then asked at their
+  // Skips locked campaigns, because their holder may wait for this mailbox. Their refused leads are retried at their
   // planned time.
   await tx.org.sql(
     `with concerned as (

@@ -27,9 +27,9 @@ const CONDITIONS: Record<keyof ReleaseTarget, string> = {
 };
 
 /**
- * Releases reserved slots: deletes the rows and lowers the daily counts; the contacts ask again later. Sends already
- * claimed by a worker (`sending`) stay. An uncertain email that was to be sent again keeps its row and Message-ID, and
- * asks for another slot. Returns the number of released slots.
+ * Releases reserved slots: deletes the rows and lowers the daily counts. The contacts then request new slots. Sends
+ * already claimed by a worker (`sending`) stay. An uncertain email that was to be resent keeps its row and Message-ID,
+ * and requests another slot. Returns the number of released slots.
  */
 export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promise<number> {
   const conditions = (Object.keys(target) as (keyof ReleaseTarget)[]).map((name) => CONDITIONS[name]);
@@ -84,7 +84,7 @@ export async function detachMailbox(tx: Tx, mailboxId: string): Promise<void> {
 
 /**
  * Returns the first time from `from` on that keeps the mailbox's minimum gap to every reserved slot. Locks the mailbox,
- * so that no other transaction takes that time. Returns `from` if the mailbox is deleted.
+ * so that no other transaction reserves that time. Returns `from` if the mailbox is deleted.
  */
 export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string | null }, from: Date): Promise<Date> {
   if (!email.mailbox_id) return from;
@@ -135,7 +135,7 @@ export async function moveSlot(tx: Tx, sendId: string, to: Date): Promise<void> 
   await countDaily(tx.org, [...countsOf(slot, -1), ...countsOf(moved, 1)]);
 }
 
-/** Returns the daily counts that an email with a slot belongs to, in any state of the email. */
+/** Returns the daily counts of an email with a slot, in any state of the email. */
 function countsOf(slot: Slot, by: 1 | -1): CounterChange[] {
   const changes: CounterChange[] = [];
   if (slot.campaign_id) changes.push({ scope: 'campaign', scopeId: slot.campaign_id, day: slot.slot_day, by });

@@ -8,8 +8,8 @@ import { pauseCampaign } from './status.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
 /**
- * Releases every reserved slot of an active campaign and raises its control epoch. Its launcher then signals the runs,
- * which ask for new slots.
+ * Releases every reserved slot of an active campaign and raises its control epoch. Its launcher then signals the
+ * workflows, which request new slots.
  */
 export async function reschedule(tx: Tx, campaignId: string, why: Message): Promise<void> {
   await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', {
@@ -20,7 +20,7 @@ export async function reschedule(tx: Tx, campaignId: string, why: Message): Prom
 }
 
 /**
- * Applies a changed sender pool to an active campaign: its contacts ask for new slots. Pauses a campaign whose explicit
+ * Applies a changed sender pool to an active campaign: its contacts request new slots. Pauses a campaign whose explicit
  * pool is empty.
  */
 export async function applyPoolChange(tx: Tx, campaignId: string): Promise<void> {

@@ -12,7 +12,7 @@ import { plainToHtml } from '../../mail/messages/html.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** An email as it left, before tracking, with the headers that a person sees. */
+/** Content of a sent email before tracking, with the headers that people see. */
 interface SentContent {
   from: string;
   fromName: string;
@@ -20,31 +20,31 @@ interface SentContent {
   to: string[];
   cc: string[];
   bcc: string[];
-  /** Subject and bodies; of an email that was written here its own row has them. */
+  /** Subject and bodies. Absent for an email written in Heron, whose own row stores them. */
   written?: { subject: string; text: string; html: string | null };
 }
 
-/** An address as nodemailer takes it. */
+/** An address in nodemailer's form. */
 interface Address {
   name: string;
   address: string;
 }
 
-/** Deflate looks back no further than this (bytes). */
+/** Window size (bytes) of deflate, beyond which it finds no repetition. */
 const WINDOW = 32 * 1024;
-/** Most bytes that the content of an email has. */
+/** Maximum bytes of an email's content. */
 const MAX_CONTENT = 4 * 1024 * 1024;
 /** Hexadecimal digits of the name of a copy. */
 const NAME_LENGTH = 32;
 
-/** Most copies whose storage this process remembers. */
+/** Maximum number of stored copies that this process remembers. */
 const MAX_KNOWN = 10_000;
 /** Copies that this process has stored, by organization and name. */
 const known = new Set<string>();
 
-/** A text that emails are made from, stored once for all of them. */
+/** A source text shared by several emails and stored once. */
 interface SentCopy {
-  /** Its hash. */
+  /** Hash of the text. */
   name: string;
   text: string;
   /** Hash of the step version alone, see `dimensionsOf`. */
@@ -68,7 +68,7 @@ export function commonCopy({ step, sender, unsubscribe }: MessageInput, copyHash
   return { name: sha256(text).slice(0, NAME_LENGTH), text, copyHash };
 }
 
-/** The headers of a built message that a person sees. */
+/** Returns the headers of a built message that people see. */
 export function headersOf({
   from,
   to,
@@ -88,7 +88,7 @@ export function headersOf({
   };
 }
 
-/** The bytes of a content: what it does not have in common with the copy it was made from. */
+/** Returns the bytes of a content that differ from its source copy. */
 function packContent(content: SentContent, copy: SentCopy | null): Buffer {
   return deflateRawSync(JSON.stringify(content), copy ? { dictionary: dictionaryOf(copy.text) } : {});
 }
@@ -98,13 +98,13 @@ function unpackContent(packed: Buffer, copy: string | null): SentContent {
   return JSON.parse(inflateRawSync(packed, options).toString('utf8')) as SentContent;
 }
 
-/** JSON escapes line ends and quotes, so the dictionary has them as the content will. */
+/** JSON escapes line ends and quotes, so the dictionary contains them in the same form. */
 function dictionaryOf(text: string): Buffer {
   return Buffer.from(JSON.stringify(text)).subarray(-WINDOW);
 }
 
 /**
- * Emails as they left, by the id of their send. Those that were erased, or whose time of keeping has passed, are missing.
+ * Returns the contents of sent emails by send id. Contents that were erased or whose retention has ended are missing.
  */
 export async function readSentContents(org: OrgScope, sendIds: readonly string[]): Promise<Map<string, SentContent>> {
   return sendIds.length === 0 ? new Map() : readContents(org, 'any(cast(:ids as uuid[]))', { ids: [...sendIds] });
@@ -125,7 +125,9 @@ export async function readContents(
   return new Map(rows.map(({ send_id: id, packed, copy }) => [id, unpackContent(packed, copy)]));
 }
 
-/** SQL: a CTE with the copy that a content is packed against. A row means that it stays stored until the commit. */
+/**
+ * SQL: a CTE with the copy that compresses a content. A returned row means that the copy stays stored until the commit.
+ */
 const SHARED = {
   none: 'shared as (select null::text as name)',
   known: 'shared as (select name from sent_copies where organization_id = :org and name = :copyName for key share)',
@@ -137,10 +139,10 @@ const SHARED = {
 } as const;
 
 /**
- * Stores the content of the email `:send` in the statement that claims it. The text that it shares with other emails is
- * sent to PostgreSQL once per process, and again if it was deleted meanwhile.
- * @param statement makes the statement from its first CTEs. It must return a row, and change the email only if the CTE `kept`
- * has a row
+ * Stores the content of the email `:send` in the statement that claims it. The shared text is sent to PostgreSQL once
+ * per process, and again if it was deleted in the meantime.
+ * @param statement creates the statement from its first CTEs. It must return a row, and change the email only if the
+ * CTE `kept` has a row
  */
 export async function storeContent(
   { org }: Pick<Tx, 'org'>,
@@ -201,6 +203,6 @@ export async function deleteUnusedCopies({ db }: Pick<Deps, 'db'>): Promise<numb
 }
 
 const COPIES_PAGE = 1000;
-/** SQL condition: no content is packed against the copy `c`. */
+/** SQL condition: no content is compressed with the copy `c`. */
 const UNUSED =
   'not exists (select from sent_contents e where e.organization_id = c.organization_id and e.copy_name = c.name)';

@@ -14,9 +14,9 @@ export interface EnrollmentRun {
 }
 
 /*
- * One function per cause. Each signals a run after the commit that a fact it decides by has changed. The cause appears
- * in the run's history, for operators. Call the matching function whenever a verb changes something that a run waits
- * for.
+ * Each function signals one cause. The signal follows the commit and means that a fact on which the workflow decides
+ * has changed. The cause appears in the run's history, for operators. Call the matching function whenever a fact
+ * changes that a workflow waits for.
  */
 
 /** Signals that a product event settled a wait of the contact. */
@@ -58,8 +58,8 @@ export function signalRetry(tx: Tx, run: EnrollmentRun, retry: EnrollmentSignals
 }
 
 /**
- * Starts the run of a contact that the launcher has just made active. Uses signal-with-start: the run of a lead that
- * was removed and added again may still be open, and must ask again.
+ * Starts the workflow of a contact that the launcher has just activated. Uses signal-with-start: the workflow of a lead
+ * that was removed and added again may still be open and must decide again.
  */
 export function launchEnrollment(tx: Tx, run: EnrollmentRun, epoch: number, memo: Memo): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause: 'launched', epoch }, { memo }));

@@ -72,7 +72,7 @@ export async function activateCampaign(
  * already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
  * too many bounces or complaints.
  * @param reason stored in the activity log
- * @param from statuses to pause from; a start that finds no deliverable lead pauses the campaign from any status
+ * @param from statuses from which to pause; a start that finds no deliverable lead pauses the campaign from any status
  * @returns true if this call paused it
  */
 export async function pauseCampaign(
@@ -103,7 +103,7 @@ export async function pauseCampaign(
 
 /**
  * Completes an active campaign whose leads have all finished. A continuous campaign stays active and becomes idle.
- * Locks the campaign before checking its leads, so that a lead added at the same moment keeps it open.
+ * Locks the campaign before checking its leads, so that a concurrently added lead keeps it open.
  * @returns the result; `busy` when leads are open or the campaign is not active
  */
 export async function completeCampaign(tx: Tx, campaignId: string): Promise<'completed' | 'idle' | 'busy'> {

@@ -109,8 +109,8 @@ export async function settleTestEmail(
 }
 
 /**
- * SQL of the conversation after an email, by outcome, as for leads. An uncertain email passes on its subject only,
- * because nothing may reply to it.
+ * SQL of the conversation after an email, by outcome, as for leads. An uncertain email passes on only its subject,
+ * because no later email may reply to it.
  */
 const CONVERSATIONS = {
   sent: `coalesce(s.conversation, r.conversation)`,
@@ -145,9 +145,9 @@ function emailIssue(detail: Message | null): StoredIssue {
 }
 
 /**
- * Opens the wait of a step, by the same rule as for leads. An event that has occurred since the step before began its
+ * Opens the wait of a step, by the same rule as for leads. An event that has occurred since the previous step began its
  * work resumes the wait at once.
- * @returns that event; the caller then passes the step
+ * @returns that event; the caller then completes the step
  */
 export async function openTestWait(
   tx: Tx,
@@ -222,7 +222,7 @@ export async function resumeTestRuns(
   }));
 }
 
-/** Signals a test run after the commit that it was cancelled. */
+/** Signals a cancelled test run after the commit. */
 export function signalCancelled(tx: Tx, id: string): void {
   tx.intend(signalOpen(testRunWorkflow, argsOf(tx, id), 'cancelled', { cause: 'person' }));
 }

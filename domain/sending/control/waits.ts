@@ -2,8 +2,8 @@ import type { StepAction } from '../campaign/actions.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Orders the opening of a contact's waits and the publishing of its events until the commit. So an event finds the open
- * wait, or the wait finds the event. Events of one contact do not wait for each other.
+ * Orders the opening of a contact's waits and the publishing of its events until the commit. So the event finds an open
+ * wait, or the wait finds an earlier event. Events of one contact do not wait for each other.
  */
 export async function lockWaitsOf(tx: Tx, contactId: string, who: 'open' | 'publish'): Promise<void> {
   const lock = who === 'open' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
@@ -15,8 +15,8 @@ export async function lockWaitsOf(tx: Tx, contactId: string, who: 'open' | 'publ
 
 /**
  * Updates the open waits of an edited step: new event name and deadline, or cancelled if the step no longer waits for
- * an event. Skips a wait that is being settled at this moment. A wait that begins at this moment is corrected when its
- * run, which the edit signals, reads the step again.
+ * an event. Skips a wait that another transaction is settling. A wait that begins concurrently is corrected when its
+ * workflow, which the edit signals, reads the step again.
  */
 export async function moveWaits(tx: Tx, stepId: string, action: StepAction | null): Promise<void> {
   const held = `select id from waits where organization_id = :org and step_id = :step and state = 'open' order by id for update skip locked`;

@@ -26,11 +26,11 @@ import { repeatUncertainEmail, executeStep, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Maximum number of steps in one decision. More mean a cycle, which saving a campaign refuses. */
+/** Maximum number of steps in one decision. A longer path means a cycle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
 /** Interval (ms) at which a contact who may have asked to stop is checked again, in case the signal of the decision was lost. */
 const LOOK_AGAIN_MS = DAY_MS;
-/** Time (ms) that a call of an app may take, retries included, before it looks stuck. */
+/** Maximum duration (ms) of an app call, retries included. Longer calls are reported as stuck. */
 const CALL_MS = 15 * 60_000;
 
 /**
@@ -107,8 +107,8 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     const { run } = snapshot;
     if (run?.state === 'failed')
       return finish(tx, snapshot, 'failed', message('ended.step_failed', { outcome: run.outcome ?? 'failed' }));
-    // The enrollment ended during this step, for example because of a meeting. It was reopened only to send an
-    // uncertain email again.
+    // The enrollment ended during this step, for example because of a meeting. The enrollment was reopened only to
+    // resend an uncertain email.
     if (run?.state === 'skipped' && run.outcome !== 'skipped')
       return finish(tx, snapshot, run.outcome as FinalState, message('ended.before'));
     if (run && !isOver(run) && graph.removed.has(run.step_id)) {
@@ -135,7 +135,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     if (step === null) return finish(tx, snapshot, 'completed');
     if (run === null || isOver(run)) enter(snapshot, step, onward.since);
     if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await releaseUnusedSlot(tx, snapshot);
-    // Steps other than emails read or write their run, so the run must exist.
+    // Steps other than emails read or write their step run, so it must exist.
     if (step.kind !== 'email') await store(tx, snapshot);
     if (snapshot.wait && step.action?.type !== 'wait_for_event') await endStaleWait(tx, snapshot);
     const verdict = await executeStep(tx, snapshot, graph, step);
@@ -175,7 +175,7 @@ function isOver(run: StepRun): boolean {
 }
 
 /**
- * Returns the first step. Its wait counts from the lead's start, because the lead waited as a row of the launcher.
+ * Returns the first step. Its wait is measured from the lead's start, because the lead waited in the launcher's queue.
  */
 function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): NextStep {
   const step = firstStep(graph.steps);
@@ -184,21 +184,21 @@ function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): NextSt
   return { step, since: waits && began < tx.now ? began : tx.now };
 }
 
-/** The next step with the time from which its wait counts, or the time until which the next step stays undecided. */
+/** The next step and the start of its wait, or the time until which the next step stays undecided. */
 type NextStep = { step: EngineStep | null; since: Date } | { at: EngineStep; until: Date };
 
 /**
- * Returns the step after a finished step. For a removed step, returns the step that normally followed it.
- * A branch that depends on a reaction to an email is decided when its target step is due, `wait_after` days after the
- * finished step. Until then the recipient may open, click or reply. A branch that ends the flow, or the absence of a
- * matching branch, is final once the last possible next step is due.
+ * Returns the step after a finished step. For a removed step, returns the step that normally followed it. A branch that
+ * depends on a reaction to an email is decided when its target step is due, `wait_after` days after the finished step.
+ * Until that time the recipient may open, click or reply. A branch that ends the flow, or the absence of a matching
+ * branch, is final once the last possible next step is due.
  */
 function nextAfter(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): NextStep {
   const finished = graph.steps.find(({ id }) => id === run.step_id);
   if (!finished) return { step: stepAt(graph, graph.removed.get(run.step_id)), since: tx.now };
   const facts = factsOf(snapshot, run);
   const chosen = stepAt(graph, matchingBranch(finished, facts)?.to);
-  // An email that was not sent gets no reactions.
+  // An unsent email gets no reactions.
   const suspense = latestEmail(snapshot) ? branchesInSuspense(finished, facts) : [];
   const left = run.completed_at ?? run.started_at;
   if (suspense.length === 0) return { step: chosen, since: finished.action?.type === 'wait' ? left : tx.now };
@@ -207,7 +207,7 @@ function nextAfter(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): Next
   const now = tx.now.getTime();
   if ((chosen ? dueAt(chosen) : Math.max(now, ...dues)) > now)
     return { at: finished, until: new Date(Math.min(...dues.filter((due) => due > now))) };
-  // The days of an email step have passed already. Other steps begin now.
+  // The days of an email step have passed already. Other steps begin at once.
   return { step: chosen, since: chosen?.kind === 'email' ? left : tx.now };
 }
 
@@ -217,7 +217,7 @@ function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null 
   return graph.steps.find(({ id }) => id === to) ?? null;
 }
 
-/** Leaves a step that was removed while the contact was at it. */
+/** Ends the step run of a step that was removed while the contact was at it. */
 async function leaveRemovedStep(tx: Tx, snapshot: Snapshot): Promise<void> {
   if (snapshot.send?.state === 'reserved') await releaseUnusedSlot(tx, snapshot);
   await endWait(tx, snapshot.run!.id);
@@ -359,7 +359,7 @@ async function storeHold(tx: Tx, snapshot: Snapshot, why: Message, until: Date |
   return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: render(why), step: null };
 }
 
-/** Stores what the contact waits for, for the API and operators. They never read Temporal's own text. */
+/** Stores the cause of the contact's wait for the API and operators. They never read Temporal's own text. */
 function storeWaitReason(
   { enrollment, changes }: Snapshot,
   waitingFor: Message,

@@ -10,7 +10,7 @@ export interface Lead {
   id: string;
   contact_id: string;
   mailbox_id: string | null;
-  /** The lead was removed and added again after emails of this campaign. Its run determines the next step. */
+  /** The lead was removed and added again after emails of this campaign. Its workflow determines the next step. */
   came_back: boolean;
   contact: Pick<
     EngineContact,
@@ -26,7 +26,7 @@ const BACK_PAGE = 1_000;
  * by the contact's last change. Leads without a value come last. Each query reads the start of one index, except that
  * sorting by last change sorts all due leads. When ordered by entry, leads whose own time (`launch_after`) has come are
  * first. When ordered by a field, {@link requeueCalled} has put them back before.
- * @param called true when there are leads whose own time has come
+ * @param called true when there are leads whose own launch time has passed
  */
 export async function dueLeads(
   tx: Tx,
@@ -63,7 +63,7 @@ export async function dueLeads(
     case 'field':
       await pick(`e.launch_after = 'epoch' and e.order_key > ''`, `e.order_key ${direction}, ${byEntry}`);
       await pick(`e.launch_after = 'epoch' and e.order_key = ''`, byEntry);
-      // Leads that were locked when the others got their order key.
+      // Leads that were locked when the order keys of the others were set.
       await pick(`e.launch_after = 'epoch' and e.order_key is null`, byEntry);
       break;
     case 'updated_at':
@@ -76,13 +76,13 @@ export async function dueLeads(
   return found;
 }
 
-/** SQL condition: the lead has a time of its own (`launch_after`), and it has passed. */
+/** SQL condition: the lead's own launch time (`launch_after`) has passed. */
 const IS_CALLED = `e.launch_after > 'epoch' and e.launch_after <= :now`;
 
 /**
- * Puts leads whose own time has come back into the order of a campaign ordered by a field. None may be launched before
- * all are back, or they would be sorted by their times. Works in pages; skips locked leads, which a later iteration
- * puts back.
+ * Returns leads whose own launch time has passed to the order of a campaign that is ordered by a field. All of them
+ * must be returned before any is launched, or their times would decide the order. Works in pages; skips locked leads,
+ * which a later iteration puts back.
  * @returns true if some may be left
  */
 export async function requeueCalled(tx: Tx, campaign: CampaignView): Promise<boolean> {

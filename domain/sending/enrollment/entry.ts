@@ -6,15 +6,16 @@ import { poolCapacity } from '../campaign/sender-pool.ts';
 import { entryDelayEnd } from '../../platform/scheduling/slots.ts';
 import type { EngineStep, Graph } from './snapshot.ts';
 
-/** Waiting time of a campaign's leads before they need a run. */
+/** Wait of a campaign's leads before they need a workflow. */
 export interface Entry {
   /**
-   * Time (ms) that a lead waits as a row: the waits at the start of the campaign, plus the days of a first email after
-   * them.
+   * Time (ms) for which a lead waits without a workflow: the waits at the start of the campaign, plus the days of a
+   * first email after them.
    */
   waitMs: number;
   /**
-   * The first email step, whose slot is reserved before the run starts. Null when another kind of step comes first.
+   * The first email step, whose slot is reserved before the workflow starts. Null when another kind of step comes
+   * first.
    */
   email: EngineStep | null;
   /** Days that contacts normally spend in runs before their first email. */
@@ -67,9 +68,9 @@ export function leadStart(
 }
 
 /**
- * Returns how many more runs may be opened for a campaign that does not begin with an email. Counts runs without a slot
- * that are not held, blocked or waiting for an event. The maximum is twice the number of emails that can be sent before
- * these runs need a slot. The other leads stay rows.
+ * Returns the number of further workflows that may be opened for a campaign that does not begin with an email. Counts
+ * enrollments without a slot that are not held, blocked or waiting for an event. The maximum is twice the number of
+ * emails that can be sent before these runs need a slot. The other leads stay in the launcher's queue.
  * @returns `room`, and `fresh`: true if some runs have not made their first decision
  */
 export async function freeRunCount(

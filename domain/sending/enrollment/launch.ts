@@ -32,22 +32,22 @@ const BATCH = 100;
 const SIGNAL_PAGE = 500;
 /** Maximum number of refused leads reset in one iteration. Limits the time for which the campaign is locked. */
 const FREE_PAGE = 1_000;
-/** Delay (ms) until rows that others have locked, or runs that were just opened, have moved on. */
+/** Delay (ms) before rows locked by other transactions, or newly opened workflows, are checked again. */
 const BUSY_MS = 500;
 /**
  * Delay (ms) of the next check when the maximum number of runs is open. The open runs suffice for about a day of
  * emails.
  */
 const FULL_MS = 5 * MINUTE_MS;
-/** Delay (ms) before a lead without a matching mailbox is asked again. A change of the pool resets it at once. */
+/** Delay (ms) before a lead without a matching mailbox is tried again. A change of the pool resets it at once. */
 const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
 /** A workflow overdue by this long (ms) is presumed stuck and is signalled. */
 const OVERDUE_MS = 10 * MINUTE_MS;
 
 /**
  * Runs one iteration of a campaign's launcher in one transaction. Signals runs after edits, launches the next leads as
- * far as slots within the horizon allow, and completes a campaign without leads. Leads stay rows until their slot is
- * near. So even a campaign with a million leads has only as many open workflows as contacts under way.
+ * far as slots within the horizon allow, and completes a campaign without leads. Leads have no workflow until their
+ * slot is near. So even a campaign with a million leads has only as many open workflows as contacts in progress.
  */
 export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<LaunchIteration> {
   return transact(ctx, async (tx) => {
@@ -90,7 +90,7 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
 const AGAIN: LaunchIteration = { again: true, launched: 0 };
 const NONE_LEFT = { signalled: 0, left: false };
 
-/** Leaves a wait to the workflow: it holds no slot of the launchers' queue, and a signal can end it. */
+/** Leaves the wait to the workflow, so that it uses no slot of the launchers' queue and a signal can end it. */
 function waitFor(tx: Tx, ms: number, why: string, launched = 0): LaunchIteration {
   return { report: { kind: 'wait', wakeAt: tx.now.getTime() + ms, launched, why } };
 }
@@ -122,7 +122,7 @@ async function signalRuns(tx: Tx, campaign: CampaignView): Promise<{ signalled: 
   return { signalled: signalled.length, left };
 }
 
-/** Signals overdue runs, and gives them the same time again before the next signal. */
+/** Signals overdue workflows and sets the time of the next signal. */
 async function signalOverdueRuns(tx: Tx, campaign: CampaignView): Promise<void> {
   const late = new Date(tx.now.getTime() - OVERDUE_MS);
   const runs = await tx.org.sql<EnrollmentRun>(
@@ -139,7 +139,7 @@ async function signalOverdueRuns(tx: Tx, campaign: CampaignView): Promise<void> 
 
 /**
  * Makes refused leads due at once after an edit, a pause or a change of the pool. Works in pages; returns true if some
- * may be left.
+ * may remain.
  */
 async function resetRefusedLeads(tx: Tx, campaign: CampaignView): Promise<boolean> {
   if (campaign.launch_epoch >= campaign.control_epoch) return false;
@@ -203,22 +203,22 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
     const answer = answers[index]!;
     return answer.kind === 'slot' ? [] : [{ lead, answer }];
   });
-  // Postpones only the contacts whose refusal does not apply to the whole campaign, so that the others are still asked.
+  // Postpones only contacts whose refusal does not apply to the whole campaign. The others are tried again.
   const own = refusals.filter(({ answer }) => answer.kind === 'never' || answer.concerns === 'contact');
   await postpone(ctx, tx, campaign, own);
   const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
   if (!common) {
-    // These were all due leads, so another iteration would find none. If a ramp is enabled its level may just have
-    // risen, so one more iteration follows.
+    // No due leads are left, so another iteration would find none. With a ramp, the level may have just risen, so one
+    // more iteration follows.
     if (leads.length < limit && !campaign.ramp_enabled) return waitOrComplete(tx, campaign, entry, launched);
     return { again: true, launched };
   }
-  // Quota that new leads may not use is open to contacts under way.
+  // Quota that new leads may not use is available to contacts in progress.
   if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await signalQueues(tx, campaign);
   return waitReport(ctx, tx, campaign, common.answer, launched);
 }
 
-/** Ends leads who may not be mailed, and holds those who have to wait for another campaign; returns the others. */
+/** Ends leads who may not be mailed, and holds those that must wait for another campaign. Returns the others. */
 async function endUnmailable(
   tx: Tx,
   campaign: CampaignView,
@@ -239,10 +239,7 @@ async function endUnmailable(
   return holdWhereElsewhere(tx, campaign, situation.settings(), open);
 }
 
-/**
- * Opens runs of a campaign that does not begin with an email, up to the number it can usefully have ahead of its
- * emails.
- */
+/** Opens workflows of a campaign that does not begin with an email, up to the number that its emails can use. */
 async function openRuns(
   tx: Tx,
   campaign: CampaignView,
@@ -271,7 +268,7 @@ async function openRuns(
 
 type Refusal = Exclude<Allocation, { kind: 'slot' }>;
 
-/** Lets refused leads wait as rows until their own time. */
+/** Stores refused leads until their own retry time. */
 async function postpone(
   ctx: Ctx,
   tx: Tx,
@@ -290,7 +287,7 @@ async function postpone(
 }
 
 /**
- * Returns when to ask for a refused lead again. This is half a horizon before the slot, so that the run is open in
+ * Returns the next retry time of a refused lead. This is half a horizon before the slot, so that the run is open in
  * time. It is not before the slot's campaign-local day, and a near slot time is used unchanged.
  */
 function retryTime(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal): Date {
@@ -323,7 +320,7 @@ async function waitReport(
   return { report: { kind: 'wait', wakeAt: retryTime(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
-/** Waits until the next email under way is sent. */
+/** Waits until the next reserved email is sent. */
 function waitForFreeRun(tx: Tx, nextSlot: Date | null): LaunchIteration {
   const now = tx.now.getTime();
   const ms = Math.min(Math.max((nextSlot?.getTime() ?? 0) - now, BUSY_MS), MINUTE_MS);
@@ -331,10 +328,10 @@ function waitForFreeRun(tx: Tx, nextSlot: Date | null): LaunchIteration {
 }
 
 /**
- * Returns the quota reserved for contacts under way that want an email today and have no slot yet. New leads leave them
- * their share of the campaign's limit. Contacts that are due already also reserve quota of their conversation's
- * mailbox. Contacts due later today reserve none there, because no time may be left for it. A contact that waits for a
- * reaction to an email is due when that wait ends.
+ * Returns the quota reserved for contacts in progress that need an email today and have no slot yet. New leads do not
+ * use this share of the campaign's limit. Contacts that are already due also reserve quota of their conversation's
+ * mailbox. Contacts due later today reserve no mailbox quota, because the day may end before their emails. A contact
+ * that waits for a reaction to an email is due when that wait ends.
  */
 async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<ReservedQuota> {
   const soon = new Date(tx.now.getTime() + horizonMs);
@@ -445,8 +442,8 @@ async function waitOrComplete(
     report: { kind: 'wait', wakeAt: at, launched, why },
   });
   if (active) await signalQueues(tx, campaign);
-  // Runs normally end by themselves and signal. The extra check is for a stuck run, and for a day on which no queued
-  // run asks by itself. If all runs under way are blocked, a person must resume them.
+  // Workflows normally end by themselves and send a signal. The extra check finds stuck workflows, and covers days on
+  // which no queued workflow requests a slot. If all open workflows are blocked, a person must resume them.
   const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
   const look = active ? Math.min(late, nextOpeningMs(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {

@@ -7,8 +7,8 @@ import type { CampaignView } from '../campaign/campaign-view.ts';
  */
 const PAGE = 1_000;
 /**
- * Bounds of `leads_ordered_from`, the lowest lead id that has its order key. LOWEST_ID: all leads have one. HIGHEST_ID:
- * none has one.
+ * Bounds of `leads_ordered_from`, the lowest lead id with an order key. LOWEST_ID: all leads have one. No lead has the
+ * id HIGHEST_ID.
  */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

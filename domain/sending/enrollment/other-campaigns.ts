@@ -7,8 +7,9 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 const HELD_MS = HOUR_MS;
 
 /**
- * Holds leads whose contact is under way in another active campaign, where the settings say `campaign_overlap.mode: hold`. A hold lasts an hour
- * and is renewed while that is so. The lead starts once the other campaign is done with the contact or no longer active.
+ * Holds leads whose contact is in progress in another active campaign, if the settings have `campaign_overlap.mode:
+ * hold`. A hold lasts an hour and is renewed while the contact is active elsewhere. The lead starts once the other
+ * campaign is done with the contact or no longer active.
  * @returns the leads that may start
  */
 export async function holdWhereElsewhere<L extends { id: string; contact_id: string }>(
@@ -18,7 +19,7 @@ export async function holdWhereElsewhere<L extends { id: string; contact_id: str
   leads: readonly L[],
 ): Promise<readonly L[]> {
   if (overlap.mode !== 'hold' || leads.length === 0) return leads;
-  // Launchers of one workspace start leads one after another: of two that want the same contact the second sees the first.
+  // Serializes the launchers of a workspace, so that the second of two launches of one contact sees the first.
   await tx.org.lock(`campaign-overlap/${tx.org.organizationId}`);
   const held = await tx.org.sql<{ id: string }>(
     `with elsewhere as (

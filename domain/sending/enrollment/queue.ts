@@ -9,14 +9,16 @@ import { LIMIT_REACHED, type DailyQueue, type QueueKind } from '../allocate.ts';
 import { CAP } from '../seats.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Period (ms) after an opening in which the queued runs ask, in queue order. */
+/** Period (ms) after an opening in which the queued workflows make requests, in queue order. */
 const SPREAD_MS = MINUTE_MS;
 /** Maximum number of days for which a run is postponed. */
 const MAX_DAYS = 60;
-/** Maximum number of runs signalled at once. The launcher repeats the call. */
+/** Maximum number of workflows signalled at once. The launcher repeats the call. */
 const MAX_SIGNALLED = 1_000;
 
-/** SQL condition: an active run without a slot wants to send an email. `e` is its enrollment and `st` its step. */
+/**
+ * SQL condition: an active enrollment without a slot that is at an email step. `e` is its enrollment and `st` its step.
+ */
 const WANTS_SLOT = `e.state = 'active' and not e.blocked and e.hold_since is null
          and not exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending'))`;
 
@@ -31,9 +33,9 @@ const IN_QUEUE: Record<QueueKind, string> = {
 };
 
 /**
- * Returns when a run refused by a daily limit asks again. The day follows from the run's place among all due runs of
- * the same queue. The run asks one day early, because runs before it may leave the queue. So each day only the runs for
- * two days' emails ask, in the order of their due times.
+ * Returns the retry time of a workflow refused by a daily limit. The day follows from the run's place among all due
+ * runs of the same queue. The workflow requests its slot one day early, because earlier ones may leave the queue. So
+ * each day only the workflows for two days' emails make requests, in the order of their due times.
  */
 export async function queuedRetryTime(
   tx: Tx,
@@ -68,14 +70,14 @@ export async function queuedRetryTime(
     if (!next) break;
     opening = next;
   }
-  // Runs refused the day before ask earlier than runs that ask for the first time.
+  // Workflows refused the day before request slots earlier than those with a first request.
   const place = ((ahead % perDay) + (ahead < perDay ? 0 : perDay)) / (2 * perDay);
   return new Date(opening.getTime() + Math.floor(place * SPREAD_MS));
 }
 
 /**
- * Signals postponed runs of the queues when the day has more quota left than runs asking on it. This happens when many
- * runs before them have left the queue.
+ * Signals postponed workflows of the queues when the day has more quota left than expected requests. This happens when
+ * many workflows before them have left the queue.
  * @returns the number of signalled runs
  */
 export async function signalQueues(tx: Tx, campaign: CampaignView): Promise<number> {
@@ -185,12 +187,12 @@ async function signalQueuesOfMailboxes(tx: Tx, campaign: CampaignView, day: Camp
   );
 }
 
-/** SQL condition: runs of the campaign that wait for another day. */
+/** SQL condition: enrollments of the campaign that wait for another day. */
 const SENT_AWAY = `e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and e.waiting_until >= :ends
          and not e.blocked and e.hold_since is null`;
 /** SQL: code of the reason for which a run waits at its step. */
 const WAITED_FOR = `e.waiting_for #>> '{values,what,code}'`;
-/** SQL condition: the run waits because a limit refused it. */
+/** SQL condition: the enrollment waits because of a limit. */
 const BY_LIMIT = `${WAITED_FOR} = :refused`;
 
 /** Signals the runs that the CTE `next` selects. Returns their number. */

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../campaign/outreach-settings.ts';
 
-/** Facts about a campaign that one iteration of its launcher decides by, besides its leads. */
+/** Facts about a campaign for the decisions of one launcher iteration, except its leads. */
 export interface Situation {
   /** True if some runs were not signalled since the latest pause, resume or edit. */
   unsignalled: boolean;
@@ -10,7 +10,7 @@ export interface Situation {
   overdue: boolean;
   /** True if some postponed leads (`launch_after`) are due. */
   called: boolean;
-  /** Number of first emails under way. `nextSlot` is the earliest slot among them. */
+  /** Number of first emails in progress. `nextSlot` is the earliest slot among them. */
   firstEmails: number;
   nextSlot: Date | null;
   /** Returns the effective settings of the campaign. */
@@ -18,8 +18,8 @@ export interface Situation {
 }
 
 /**
- * Reads, under the campaign's lock, which work there is besides launching. Most iterations find none, so one statement
- * checks for all of it, and details are read only if needed.
+ * Reads, under the campaign's lock, the pending work besides launching. Most iterations find none, so one statement
+ * checks all kinds, and details are read only if needed.
  * @param overdueMs time (ms) after which a waiting run is overdue
  */
 export async function readSituation(tx: Tx, campaign: CampaignView, overdueMs: number): Promise<Situation> {

@@ -13,7 +13,7 @@ import {
 import { askedNow, suppressedNow } from '../../directory/suppression-check.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** A step as the engine reads it. */
+/** A step in the form of the engine. */
 export interface EngineStep extends GraphStep {
   name: string;
   wait_after: number;
@@ -105,8 +105,8 @@ export interface EngineWait {
 interface Before {
   runId: string;
   /**
-   * Start of its work: its email was claimed for sending, its app was first called, or it began. Null if it has done
-   * nothing.
+   * Start of the step's work: its email was claimed, its app was first called, or the step began. Null if no work has
+   * started.
    */
   workBegan: Date | null;
   /** Ids of the events that have resumed waits which the contact has left. An event resumes one wait of a contact's way. */
@@ -124,17 +124,17 @@ export interface Snapshot {
   /** The email of the current step. Null if the step has no email. */
   send: EngineSend | null;
   wait: EngineWait | null;
-  /** The step at which the decision began. Null for a contact that has had none. */
+  /** The step at which the decision began. Null for a contact without an email. */
   before: Before | null;
   hasSent: boolean;
   suppressed: boolean;
-  /** A person has to decide whether the contact wants no further emails. */
+  /** True if a person must decide whether the contact has opted out. */
   asked: boolean;
   /** Returns the effective settings of the campaign. */
   settings(): OutreachSettings;
   /**
-   * Columns of the enrollment that the decision changes. `entered` is the step run it has begun; both are written
-   * together (`store` in `advance.ts`).
+   * Columns of the enrollment that the decision changes. `entered` is the step run that was begun; `store` in
+   * `advance.ts` writes both together.
    */
   changes: Partial<Record<EnrollmentColumn, unknown>>;
   entered: StepRun | null;
@@ -243,7 +243,7 @@ function workBegan({ kind, started_at, called_at }: StepRun, send: EngineSend | 
   return kind === 'app_action' ? called_at : started_at;
 }
 
-/** Returns the email of a step. A step has at most one email, even if the contact reaches it several times. */
+/** Returns the email of a step. A step sends at most one email, even if the contact reaches it several times. */
 export function sendOf(sends: readonly EngineSend[], stepId: string | undefined): EngineSend | null {
   return (stepId !== undefined && sends.find(({ step_id: of }) => of === stepId)) || null;
 }

@@ -18,7 +18,7 @@ import { message, type Message } from '../../../messages/index.ts';
 
 /** Result of a step for a contact at that step. */
 export type Verdict =
-  /** The step is over. `at` is the time when it ended, if that was earlier than now. */
+  /** The step is over. `at` is the end time, if earlier than now. */
   | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown>; at?: Date }
   | { kind: 'slot'; sendId: string; at: Date }
   | { kind: 'call' }
@@ -28,11 +28,11 @@ export type Verdict =
   | { kind: 'finished'; state: FinalState; reason: Message };
 
 /**
- * Interval (ms) at which a contact without a usable mailbox asks again, in case the signal of a returning mailbox was
+ * Interval (ms) at which a contact without a usable mailbox retries, in case the signal of a returning mailbox was
  * lost.
  */
 export const NO_MAILBOX_MS = 15 * MINUTE_MS;
-/** Interval (ms) at which a contact asks again at a step type that only newer builds know, during a roll-out. */
+/** Interval (ms) at which a contact retries a step type that only newer builds know, during a roll-out. */
 const UNKNOWN_STEP_MS = MINUTE_MS;
 
 /** Executes the contact's current step as far as PostgreSQL alone can. */
@@ -71,7 +71,7 @@ export async function repeatUncertainEmail(
   return askForSlot(tx, snapshot, { ...candidate, sendId: send.id, stepRunId: send.step_run_id, attempts: 0 });
 }
 
-/** Asks the allocator for a slot, unless the contact must not be mailed. */
+/** Requests a slot from the allocator, unless the contact must not be mailed. */
 async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Promise<Verdict> {
   const { campaign, contact, enrollment } = snapshot;
   const suppressions: Suppressions = snapshot.suppressed
@@ -104,7 +104,7 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
 }
 
 /**
- * Returns when an email step is due: the first email after the entry delay, later ones `wait_after` days after the
+ * Returns the due time of an email step: the first email after the entry delay, later ones `wait_after` days after the
  * previous step.
  */
 function dueAt({ run, enrollment, campaign, hasSent }: Snapshot, step: EngineStep): Date {
@@ -145,7 +145,7 @@ export function mailingRefusal(
   };
 }
 
-/** Parts of a snapshot that the allocator needs. The launcher has only these. */
+/** Parts of a snapshot that the allocator needs. The launcher has no other data. */
 interface Asking {
   enrollment: Pick<Snapshot['enrollment'], 'id' | 'mailbox_id'>;
   contact: Pick<EngineContact, 'id' | 'email' | 'esp_provider' | 'custom_fields'>;
@@ -228,7 +228,7 @@ async function executeAction(tx: Tx, snapshot: Snapshot, step: EngineStep, actio
     case 'create_task':
     case 'create_deal':
     case 'move_deal_stage':
-      // A subscriber of the event makes the change, once per run of the step.
+      // A subscriber of the event makes the change, once per step run.
       tx.emit('step.crm_requested', {
         step_run_id: run!.id,
         campaign_id: campaign.id,

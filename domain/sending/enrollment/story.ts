@@ -63,7 +63,7 @@ export interface Story {
   /** The slot of the first email, reserved before the run starts. */
   reserved: StorySend | null;
   hold: { since: Date; until: Date | null; reason: Message | null; source: string | null } | null;
-  /** The reason for which the contact waits now. Null when the contact has finished or was not launched. */
+  /** Current reason for the contact's wait. Null when the contact has finished or was not launched. */
   now: { waiting_for: Message; until: Date | null; blocked: boolean } | null;
   /** Lines of the campaign's log about this contact: holds, releases, blocked and retried steps. */
   log: { at: Date; type: string; message: Message }[];
@@ -72,7 +72,7 @@ export interface Story {
 const MAX_LOG = 100;
 
 /**
- * Returns the story of one contact in one campaign of any organization, for the operator's command line.
+ * Returns the history of one contact in one campaign of any organization, for the operator's command line.
  * @param reference id of an enrollment, or of its workflow: `enrollment/<campaign>/<contact>`
  * @throws AppError not_found
  */

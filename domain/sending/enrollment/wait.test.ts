@@ -23,7 +23,7 @@ const WAIT: StepSpec = {
 };
 const EMAIL: StepSpec = { subject: 'S', body_plain: 'b' };
 
-/** Creates a lead whose campaign calls the app first, then waits for an event. */
+/** Creates a lead whose campaign first calls the app, then waits for an event. */
 async function createCaller(more: readonly StepSpec[] = []): Promise<Lead> {
   const tenant = await world.tenant();
   const ctx = world.system(tenant.organizationId);
@@ -40,7 +40,7 @@ async function createCaller(more: readonly StepSpec[] = []): Promise<Lead> {
 
 const limits = new TargetLimits({ total: 20, perTarget: 10 });
 
-/** Does the lead's call. `inside` runs while the app has the request and has not answered. */
+/** Makes the app call of a lead. `inside` runs while the app has the request and has not answered. */
 async function call(lead: Lead, inside: () => Promise<void> = async () => {}): Promise<void> {
   const decision = await lead.advance();
   if (decision.kind !== 'call') throw new Error(`no call: ${JSON.stringify(decision)}`);
@@ -60,7 +60,7 @@ const publish = (lead: Lead, data: Record<string, unknown> = {}, occurredAt?: Da
   });
 const readWait = (lead: Lead) => lead.db('waits').where({ enrollment_id: lead.enrollmentId }).first();
 
-/** Moments of an event: before the call, while the app has it, between answer and wait, while the wait is open. */
+/** Moments at which an event arrives: before the call, during it, between answer and wait, and during the wait. */
 const MOMENTS = ['before', 'during', 'between', 'open'] as const;
 type Moment = (typeof MOMENTS)[number];
 

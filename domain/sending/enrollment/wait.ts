@@ -53,7 +53,7 @@ async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promi
     now: tx.now,
     deadline,
   };
-  // Sent together. The second statement begins once no event of the contact is being published.
+  // Both queries are sent together. The second statement begins once no event of the contact is being published.
   const [, [opened]] = await Promise.all([
     lockWaitsOf(tx, enrollment.contact_id, 'open'),
     tx.org.sql<Pick<EngineWait, 'id' | 'state' | 'event_id' | 'event_data'>>(OPEN_WAIT, bindings),
@@ -91,7 +91,7 @@ async function updateOpenWait(tx: Tx, wait: EngineWait, action: WaitForEvent): P
 }
 
 /**
- * Ends a wait whose deadline has passed. Returns undefined if its event came first; `wait` then contains the event.
+ * Ends a wait whose deadline has passed. Returns undefined if the event arrived first; `wait` then contains the event.
  */
 async function endInTime(tx: Tx, wait: EngineWait): Promise<WaitVerdict | undefined> {
   const [timedOut] = await tx.org.sql(
@@ -107,7 +107,7 @@ async function endInTime(tx: Tx, wait: EngineWait): Promise<WaitVerdict | undefi
     `select w.state, w.event_id, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
     { id: wait.id },
   );
-  // An edit cancelled the wait at this moment. The edit also signals the run, which then reads the changed step.
+  // A concurrent edit cancelled the wait. The edit also signals the workflow, which then reads the changed step.
   if (settled!.state === 'cancelled') return { kind: 'waitForEvent', eventName: wait.event_name, until: null };
   wait.state = settled!.state;
   wait.event_id = settled!.event_id;

@@ -76,7 +76,7 @@ export async function pauseLead(
 ): Promise<LeadHoldResult> {
   return transact(ctx, async (tx) => {
     const { until } = input;
-    // Before the lead, as every writer who may start a campaign again.
+    // Locked before the lead, as by every writer that may start a campaign again.
     const campaign = until ? await lockCampaign(tx, campaignId) : await findCampaign(tx.org, campaignId);
     const lead = await findLead(tx.org, campaign, contactId, 'for update');
     refuseProblems(holdProblems(until, tx.now));
@@ -111,7 +111,7 @@ export async function pauseLead(
   });
 }
 
-/** Returns when a hold ends (epoch ms; Infinity for never). */
+/** Returns the end of a hold (epoch ms; Infinity for never). */
 function endOf(until: Date | null): number {
   return until?.getTime() ?? Infinity;
 }
@@ -144,7 +144,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
             hold_since: null,
             hold_until: null,
             hold_reason: null,
-            // Stays as a mark, so that the launcher does not hold the lead for the other campaign again.
+            // Marks that the launcher must not hold the lead for the other campaign again.
             hold_source: lead.hold_source === 'other_campaign' ? 'other_campaign' : null,
             launch_after: new Date(0),
           });
@@ -163,7 +163,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
   });
 }
 
-/** A person who resumes a lead that waits for an approval approves it as it is now. */
+/** Approves the current version of a lead when a person resumes it while it waits for an approval. */
 async function releaseUnapproved(tx: Tx, campaign: CampaignRow, leadId: string): Promise<void> {
   if (isCredential(tx.actor))
     throw new AppError('forbidden', message('leads.only_approval'), { fix: message('leads.only_approval.fix') });

@@ -56,7 +56,7 @@ export async function listLeads(
   if (filters.contactId) where.add(`e.contact_id = ${where.bind(filters.contactId, 'uuid')}`);
   if (filters.status) {
     where.add(`${status} = ${where.bind(filters.status, 'text')}`);
-    // Repeats the status as a condition on the indexed column. A held lead is an unfinished one.
+    // Repeats the status as a condition on the indexed column. A held lead is an unfinished lead with a hold.
     where.add(
       `e.state = any(${where.bind(filters.status === 'paused' ? ['pending', 'active'] : [filters.status], 'text[]')})`,
     );

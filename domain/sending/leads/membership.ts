@@ -49,8 +49,8 @@ export async function unknownProblems(org: OrgScope, named: NamedRecords): Promi
 }
 
 /**
- * Removes contacts from campaigns; from all campaigns when `campaignIds` is null. Leads under way are ended first,
- * which signals their runs and releases their slots. Leads not launched yet are only deleted. Each launcher is
+ * Removes contacts from campaigns; from all campaigns when `campaignIds` is null. Leads in progress are ended first,
+ * which signals their workflows and releases their slots. Leads not launched yet are only deleted. Each launcher is
  * signalled once.
  */
 export async function leaveCampaigns(

@@ -6,8 +6,8 @@ import { launchRefusal } from '../campaign/launch-checks.ts';
 import { activateCampaign } from '../control/status.ts';
 
 /**
- * Opens a lead again whose sequence a reply has ended, in its locked campaign: it goes on at the step where it stood. An email or a wait is taken up, any
- * other step counts as skipped. A completed campaign starts again.
+ * Reopens a lead whose sequence was ended by a reply, in its locked campaign. The lead continues at its last step. An
+ * email or a wait is resumed; any other step counts as skipped. A completed campaign starts again.
  * @throws AppError conflict when a completed campaign cannot start
  */
 export async function reopenLead(tx: Tx, campaign: CampaignRow, { id }: { id: string }): Promise<void> {

@@ -10,21 +10,21 @@ import { countReply, followReply, isHumanIntent } from './reply.ts';
 import type { ReceivedFacts, Subject } from './subject.ts';
 import { optedOutBy, withdrawOptOut } from './withdraw-opt-out.ts';
 
-/** A received message whose reading a person corrects; locked. */
+/** A received message whose kind a person corrects; locked. */
 export interface CorrectedMessage extends Columns<
   'inbound_messages',
   'id' | 'from_name' | 'body_plain' | 'intent' | 'answer' | 'corrected_kind'
 > {
   facts: ReceivedFacts;
-  /** Its own id and those of its copies in other mailboxes. */
+  /** Ids of the message and of its copies in other mailboxes. */
   copies: readonly string[];
-  /** Addresses about which it raised the question whether they ask to stop. */
+  /** Addresses for which the message raised an opt-out question. */
   asked: readonly string[];
 }
 
 /**
- * Does what a received message means now that a person has given its kind, and takes back what the earlier reading did: suppression, counts and
- * holds. A sequence that has ended stays ended. Doing it again changes nothing.
+ * Applies the kind that a person gave to a received message, and reverts the effects of the earlier classification:
+ * suppression, counts and holds. A sequence that has ended stays ended. Repeated calls change nothing.
  *
  * @param subject the email that it answers, locked; one without an email for a message that answers none
  */
@@ -48,7 +48,7 @@ export async function applyCorrection(
   return undefined;
 }
 
-/** Counts the message as the reply that it is now, or no longer as a reply. */
+/** Counts the message according to its new kind, or no longer as a reply. */
 async function recount(
   tx: Tx,
   subject: Subject,
@@ -80,7 +80,10 @@ async function recount(
     await countReply(tx, subject, { intent, source: 'inbox', message: facts, at: facts.receivedAt });
 }
 
-/** Suppresses who wrote, and the addresses about which a person was asked; none twice, so that all can be taken back. */
+/**
+ * Suppresses the sender of the message and the addresses of its opt-out question, each once, so that all can be
+ * reverted.
+ */
 async function optOut(
   tx: Tx,
   subject: Subject,

@@ -28,7 +28,7 @@ interface Received {
 /** Applies a message to the email that it refers to: as bounce, complaint, away message, opt-out or reply. */
 export async function applyInbound(tx: Tx, received: Received, reading: InboundClassification): Promise<void> {
   const { facts, message, send } = received;
-  // A reply to an email, or a report about it, proves that it was sent. A bounce settles the email by itself.
+  // A reply to an email, or a report about it, proves that it was sent. A bounce settles the email.
   if (reading.kind !== 'bounce') await confirmSent(tx, send.id, MESSAGE_REFERS);
   const subject = await lockSubject(tx, send.id);
   if (!subject) return;
@@ -85,7 +85,7 @@ export async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
 
 /**
  * Records a bounce for the recipient that the report names. A forwarding address is reported under its target, so a
- * report with our Message-ID counts for our only recipient, whatever address it names. Such a bounce is soft, and so is
+ * report with our Message-ID counts for our only recipient, regardless of its address. Such a bounce is soft, and so is
  * one without our Message-ID. Anyone may forge a report, and only hard bounces suppress.
  */
 async function applyBounce(tx: Tx, subject: Subject, received: Received, reading: BounceClassification): Promise<void> {

@@ -10,7 +10,7 @@ import { subjectPayload, type ReceivedFacts, type Subject } from './subject.ts';
 const MAX_WORD = 100;
 const MAX_PERSON = 320;
 
-/** The part of a reading that is stored with the message; null for reports and other mail that nobody wrote. */
+/** Returns the part of a classification that is stored with the message; null for reports and automatic mail. */
 export function toStoredAnswer(reading: InboundClassification): StoredAnswer | null {
   if (reading.kind !== 'reply' && reading.kind !== 'out_of_office') return null;
   const { answer, intent } = reading;
@@ -34,15 +34,15 @@ export function toStoredAnswer(reading: InboundClassification): StoredAnswer | n
   };
 }
 
-/** The finer kind of an intent: that of the model, unless keywords of the workspace have decided otherwise. */
+/** Returns the finer kind of an intent: the model's, unless keywords of the workspace decided the intent. */
 function kindOf(kind: ReplyKind, intent: ReplyIntent): ReplyKind {
   return INTENT_OF_KIND[kind] === intent ? kind : intent;
 }
 
-/** Counts of corrections as rows have them. */
+/** Counts of corrections in the form of rows. */
 export type StoredCorrections = [read: ReplyKind, said: ReplyKind, count: number][];
 
-/** The bias that stored corrections teach. */
+/** Returns the bias from stored corrections. */
 export function biasOf(corrections: StoredCorrections): ReadingBias {
   return biasFrom(
     corrections.map(([read, said, count]) => ({ read: toAnswerKind(read), said: toAnswerKind(said), count })),
@@ -53,13 +53,13 @@ function toAnswerKind(kind: ReplyKind): AnswerKind {
   return kind === 'automated' ? 'automatic' : kind;
 }
 
-/** A reading as its event says it. */
+/** Classification in the form of its event. */
 interface Classified {
   kind: ReplyKind;
   intent: string | null;
   confidence: number;
   force: StoredAnswer['force'];
-  /** A person has to decide whether it is an opt-out. */
+  /** True if a person must decide whether it is an opt-out. */
   asksToStop: boolean;
   /** The intent before a correction; absent for the first reading. */
   previousIntent?: string | null;
@@ -92,7 +92,7 @@ export async function announceReading(
   if (kind === 'opt_out' && force === 'legal') await noteLegalThreat(tx, received.id);
 }
 
-/** Stores an email to each owner of the workspace, which the sweep sends; one for each message. */
+/** Stores one email per message for each owner of the workspace, which the sweep sends. */
 async function noteLegalThreat(tx: Tx, messageId: string): Promise<void> {
   await tx.org.sql(
     `insert into legal_threat_mails (message_id, user_id, organization_id, created_at)

@@ -6,14 +6,14 @@ export interface Sample {
 
 /** Probability of declaring a winner when there is no difference, over all repeated tests together. */
 const ALPHA = 0.05;
-/** Difference of rates (share of emails) that the test detects fastest. Other differences are detected too. */
+/** Difference of rates (share of emails) that the test detects fastest. Other differences are reported too. */
 const TYPICAL_DIFFERENCE = 0.05;
 
 /**
- * Returns the best of several samples if it is better than every other beyond chance, else null.
- * Uses a mixture sequential probability ratio test. The test compares the likelihood of the observed difference under a
- * normal mixture of differences with the likelihood under no difference. A winner needs a ratio of 1 / ALPHA,
- * multiplied by the number of comparisons. The test may be repeated after every email without producing false winners.
+ * Returns the best sample if its lead over every other is significant, else null. Uses a mixture sequential probability
+ * ratio test. The test compares the likelihood of the observed difference under a normal mixture of differences with
+ * the likelihood under no difference. A winner needs a ratio of 1 / ALPHA, multiplied by the number of comparisons. The
+ * test may be repeated after every email without producing false winners.
  */
 export function compareRates(samples: readonly Sample[]): { best: number } | null {
   const rates = samples.map(({ sent, successes }) => successes / sent);

@@ -33,10 +33,10 @@ interface Complaint {
   source: 'arf' | 'reported';
 }
 
-/** Way of an opt-out (`campaign.unsubscribed`): mail header, page, reply or campaign step. */
+/** Source of an opt-out (`campaign.unsubscribed`): mail header, page, reply or campaign step. */
 type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
 
-/** The person who opts out, as far as the caller knows. With `sendId`, the other ids are read from the email. */
+/** The person who opts out, with all ids known to the caller. With `sendId`, the other ids are read from the email. */
 interface OptOut {
   sendId?: string | null;
   campaignId?: string | null;
@@ -46,10 +46,10 @@ interface OptOut {
 }
 
 /**
- * Records a bounce, according to `bounce_pipeline`. A hard bounce ends the contact's campaign and, if the settings say
- * so, suppresses the address. A soft bounce is only recorded, unless the email is already settled as bounced. A refusal
- * because of content or sender is shown with the mailbox. A second report about the same email changes nothing. A
- * subscriber of these events pauses campaigns with too many bounces.
+ * Records a bounce, according to `bounce_pipeline`. A hard bounce ends the contact's campaign and, depending on the
+ * settings, suppresses the address. A soft bounce is only recorded, unless the email is already settled as bounced. A
+ * refusal because of content or sender is shown with the mailbox. A second report about the same email changes nothing.
+ * A subscriber of these events pauses campaigns with too many bounces.
  */
 export async function recordSendBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
   const subject = await lockSubject(tx, send.id);
@@ -72,15 +72,15 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
 
   if (send) {
     await tx.org.sql(
-      // A report can arrive before the server's answer to DATA. The attempt that holds the claim then settles the
-      // state.
+      // A report can arrive before the server's answer to DATA. The attempt that holds the claim settles the state
+      // afterwards.
       `update sends set state = case when state in ('sent', 'uncertain') then 'bounced' else state end,
          bounced_at = coalesce(bounced_at, :now), updated_at = :now
        where organization_id = :org and id = :id`,
       { id: send.id, now: tx.now },
     );
     if (subject.isDirect) {
-      // An email that the server refused at once is settled already.
+      // If the server refused the email at once, the email is already settled.
       const settlement = { state: 'bounced', code: 'bounced', reason: externalText(detail.reason ?? '') } as const;
       await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
     } else tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
@@ -126,8 +126,9 @@ export async function recordCopyBounce(tx: Tx, bounce: Bounce & { address: strin
 }
 
 /**
- * Records a spam complaint: the contact leaves the campaign and, if `bounce_pipeline` says so, is suppressed. A second
- * report about the same email changes nothing. A subscriber of these events pauses campaigns with too many complaints.
+ * Records a spam complaint: the contact leaves the campaign and, depending on `bounce_pipeline`, is suppressed. A
+ * second report about the same email changes nothing. A subscriber of these events pauses campaigns with too many
+ * complaints.
  */
 export async function recordComplaint(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
   const { send } = subject;
@@ -174,9 +175,9 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
 }
 
 /**
- * Variant of {@link recordSendUnsubscribe} for a locked subject. An opt-out by reply always suppresses, whatever the
- * settings. `reported` is an opt-out reported by a client of the API.
- * @param messageId id of the stored message that asks for it, by which a correction finds its effects
+ * Variant of {@link recordSendUnsubscribe} for a locked subject. An opt-out by reply always suppresses, regardless of
+ * the settings. `reported` is an opt-out reported by a client of the API.
+ * @param messageId id of the stored opt-out message, so that a correction can find its effects
  */
 export async function recordUnsubscribe(
   tx: Tx,
@@ -207,7 +208,7 @@ export async function recordUnsubscribe(
     await tx.org
       .table('contacts')
       .where({ id: contact.id })
-      // An opt-out also takes the place of an entry of the suppression list as the cause.
+      // An opt-out also replaces a suppression entry as the cause.
       .where((query) => void query.whereNotNull('unsubscribed_by').orWhere('subscribed', true))
       .update({ subscribed: false, unsubscribed_by: null, updated_at: tx.now });
   await end(tx, known, 'unsubscribed', {

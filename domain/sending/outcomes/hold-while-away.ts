@@ -24,8 +24,8 @@ type OpenLead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'la
 
 /**
  * Holds a contact who is away, in all their campaigns, until a working day after the return or for
- * `out_of_office_hold_days`. Skips campaigns whose settings disable this, and holds made by a person. Keeps a hold that
- * lasts longer. Returns the number of held leads.
+ * `out_of_office_hold_days`. Skips campaigns whose settings disable this, and holds set by a person. A longer existing
+ * hold is kept. Returns the number of held leads.
  */
 export async function holdWhileAway(tx: Tx, contactId: string, away: AwayMessage): Promise<number> {
   const leads = await tx.org.sql<OpenLead>(
@@ -69,7 +69,7 @@ export async function holdWhileAway(tx: Tx, contactId: string, away: AwayMessage
   return held;
 }
 
-/** Ends the holds of a contact that an away message made: a person says that it was none. */
+/** Ends the holds of a contact caused by an away message, after a person has corrected its kind. */
 export async function releaseFromAway(tx: Tx, contactId: string): Promise<void> {
   const leads = await tx.org.sql<OpenLead>(
     `with held as (

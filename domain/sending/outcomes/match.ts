@@ -63,7 +63,7 @@ export async function matchAnswered(org: OrgScope, send: MatchedSend): Promise<M
   return about ?? send;
 }
 
-/** An incoming message that names none of our emails. Matched by an address in it. */
+/** A received message without the Message-ID of one of our emails. Matched by an address in it. */
 interface Unnamed {
   addresses: readonly string[];
   mailboxId: string;
@@ -72,7 +72,7 @@ interface Unnamed {
 
 /**
  * Returns the latest email to a message's authors, sent from the same mailbox in the sixty days before. For replies
- * without our Message-ID, as some mail programs and relays produce.
+ * without our Message-ID, which some mail programs and relays produce.
  */
 export function matchBySender(org: OrgScope, message: Unnamed): Promise<MatchedSend | undefined> {
   return matchByAddress(org, message, ANSWERED_WITHIN_MS);

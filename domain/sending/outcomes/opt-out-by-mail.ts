@@ -11,7 +11,7 @@ import { message } from '../../../messages/index.ts';
 
 /** Author of a reply. */
 export interface Writer {
-  /** Addresses of the authors. Empty when the message names none. */
+  /** Addresses of the authors. Empty if the message names none. */
   addresses: readonly string[];
   /** True when the author is the recipient of our email. */
   isRecipient: boolean;
@@ -36,7 +36,7 @@ export async function findWriter(
 
 /**
  * Unsubscribes the author of a message. If the author is the recipient of our email, the recipient is unsubscribed too.
- * Otherwise the recipient leaves this campaign, and a person is asked to decide.
+ * Otherwise the recipient leaves this campaign, and a person must decide.
  * @param received the stored message; null when a client of the API reports the opt-out
  */
 export async function recordOptOutByMail(
@@ -62,7 +62,7 @@ export async function recordOptOutByMail(
   });
 }
 
-/** Somebody else than the recipient, of whom only the address is known. */
+/** Returns another person than the recipient; only the address is known. */
 export function otherThan({ isDirect, campaignId }: Subject, email: string): Subject {
   return { send: null, isDirect, campaignId, enrollmentId: null, contactId: null, email };
 }

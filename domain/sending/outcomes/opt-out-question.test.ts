@@ -11,7 +11,10 @@ const { world } = monday;
 const DOUBTFUL = 'Is there a way not to get these?';
 const ADDRESS = 'lea@lead.test';
 
-/** A lead whose next email is reserved in one campaign, and whose reply to an email of another campaign may ask to stop. */
+/**
+ * A lead whose next email is reserved in one campaign, and whose reply to an email of another campaign may be an
+ * opt-out.
+ */
 async function scene() {
   const lead = await createLead(monday, undefined, { contact: { email: ADDRESS } });
   const inbox = await openInbox(world, lead.tenant);
@@ -109,7 +112,7 @@ test.serial('an email written by hand waits for the decision too', async (t) => 
     });
   const refused = await compose();
   assertStatus(t, refused, 400);
-  t.regex(JSON.stringify(refused.body), /may ask to stop/);
+  t.regex(JSON.stringify(refused.body), /may be an opt-out/);
   await correctReading(lead.ctx, messageId, { asksToStop: false });
   t.not((await compose()).status, 400);
 });

@@ -2,7 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalControl, signalLauncher } from '../control/signals.ts';
 
-/** A stored message whose writer may ask to stop. */
+/** A stored message that may be an opt-out. */
 export interface AskingMessage {
   id: string;
   threadId: string;
@@ -23,8 +23,8 @@ export async function askAboutOptOut(
 }
 
 /**
- * Closes the questions that a message has raised, after a person has decided. Leads at these addresses go on where they wait for that
- * decision alone.
+ * Closes the questions that a message has raised, after a person has decided. Leads that wait only for this decision
+ * continue.
  * @returns the addresses
  */
 export async function closeOptOutQuestions(tx: Tx, messageId: string): Promise<string[]> {
@@ -34,7 +34,7 @@ export async function closeOptOutQuestions(tx: Tx, messageId: string): Promise<s
   );
   const addresses = rows.map(({ email }) => email);
   if (addresses.length === 0) return [];
-  // Each run then asks by itself what it may do.
+  // Each workflow then decides again.
   const leads = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id' | 'launched_at'>>(
     `select e.campaign_id, e.contact_id, e.launched_at from contacts c join enrollments e on e.contact_id = c.id
      where c.organization_id = :org and c.email = any(cast(:addresses as text[])) and e.state in ('pending', 'active')`,

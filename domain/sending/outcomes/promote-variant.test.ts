@@ -172,7 +172,7 @@ test.serial(
     t.is(logs.length, 1);
     t.like(logs[0].metadata, { rule: 'reply_rate', variant_id: s.variants[1] });
     t.deepEqual([...(await s.given(12))], [s.variants[1]]);
-    // The other variants belong to no step, and so to the first email too.
+    // The other variants have no step, so they also apply to the first email.
     await createVariant(s.ctx, s.campaignId, {
       name: 'C',
       subject: 'C',

@@ -11,7 +11,7 @@ const MAX_FILE_BYTES = 10 * 1024 * 1024;
 /**
  * Stores the files of a received message. A file that is too large or exceeds the workspace's quota is listed without
  * its bytes. The separate quota prevents mail from strangers from using the space for the workspace's own attachments.
- * @param quotaBytes limit for the files of all received messages of the workspace; 0 stores none
+ * @param quotaBytes limit for the files of all received messages of the workspace; with 0 no file is stored
  */
 export async function storeReceivedFiles(
   tx: Tx,

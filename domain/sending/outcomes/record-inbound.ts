@@ -55,11 +55,11 @@ export async function recordInbound(
   const messageId = message.messageId ?? idFor(raw);
   const html = message.html === null ? '' : safeHtml(message.html);
   // The matching email does not depend on the settings, but the applicable settings depend on the email's campaign. So
-  // the first reading uses the workspace's settings.
+  // the first classification uses the workspace's settings.
   const workspace = await effectiveSettings(reader(ctx), null);
   const guess = classifyInbound(message, workspace.reply_intent, location.receivedAt);
   return transact(ctx, async (tx) => {
-    // Serializes copies of the same message in two mailboxes, so that it has its effects once.
+    // Serializes copies of the same message in two mailboxes, so that its effects happen once.
     await tx.org.sql(
       `select pg_advisory_xact_lock(hashtextextended(cast(:org as text) || '/inbound/' || :messageId, 0))`,
       { messageId },
@@ -206,8 +206,8 @@ async function findRecorded(tx: Tx, mailboxId: string, messageId: string, locati
 }
 
 /**
- * Returns the email that a message without our Message-ID refers to: the latest email to its author. For a report of a
- * mail system, the latest email within a week to an address that the report names.
+ * Returns the email that a message without our Message-ID refers to: the latest email to its author. For a mail
+ * system's report, the latest email within a week to one of the reported addresses.
  */
 async function matchUnnamed(
   tx: Tx,

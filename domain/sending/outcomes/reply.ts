@@ -18,31 +18,31 @@ interface Reply {
   /** Confidence of the intent, 0 to 1. */
   confidence: number;
   unsubscribeRequest: boolean;
-  /** True if the reply may ask to opt out and a person must decide. */
+  /** True if the reply may be an opt-out and a person must decide. */
   unsubscribeDoubtful?: boolean;
   /** Author of a certain or doubtful opt-out request. Absent when a client of the API reports the reply. */
   writer?: Writer | undefined;
   source: 'inbox' | 'reported';
   /** The stored message. Null when a client of the API reports the reply. */
   message: ReceivedFacts | null;
-  /** Its reading in detail. Absent when a client reports the reply, or reply_intent is off. */
+  /** Detailed classification of the reply. Absent when a client reports the reply, or reply_intent is off. */
   answer?: StoredAnswer | null;
 }
 
-/** Intents of answers that no person wrote while they were there; they are no replies. */
+/** Intents of automatic and away messages, which do not count as replies. */
 const MACHINE_INTENTS: ReadonlySet<string> = new Set<ReplyIntent>(['out_of_office', 'automated']);
 
-/** Tells whether an answer of this intent counts as a reply of a person. */
+/** Returns true if an answer of this intent counts as a person's reply. */
 export function isHumanIntent(intent: string | null): boolean {
   return intent === null || !MACHINE_INTENTS.has(intent);
 }
 
 /**
- * Records a human reply and applies `stop_on_reply` and `reply_intent`.
- * The reply ends the contact's enrollment in this campaign if `stop_on_reply` is on, or if it is negative and
- * `auto_pause_on_negative` is on. An intent that stops everywhere (negative, by default) ends all campaigns of the
- * contact. An opt-out request unsubscribes its author. A doubtful request ends the enrollment whatever `stop_on_reply`
- * says, and a person is asked; so does any request if `auto_suppress_on_unsubscribe_keyword` is off.
+ * Records a human reply and applies `stop_on_reply` and `reply_intent`. The reply ends the contact's enrollment in this
+ * campaign if `stop_on_reply` is on, or if it is negative and `auto_pause_on_negative` is on. An intent that stops
+ * everywhere (negative, by default) ends all campaigns of the contact. An opt-out request unsubscribes its author. A
+ * doubtful request ends the enrollment regardless of `stop_on_reply`, and a person must decide; so does any request if
+ * `auto_suppress_on_unsubscribe_keyword` is off.
  */
 export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
   await countReply(tx, subject, reply);
@@ -71,7 +71,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     });
 }
 
-/** Counts a reply: once for its email, and in the engagement record; `at` is its time if not now. */
+/** Counts a reply once for its email, and in the engagement record. `at` is the reply's time; defaults to now. */
 export async function countReply(
   tx: Tx,
   subject: Subject,
@@ -88,8 +88,8 @@ export async function countReply(
 }
 
 /**
- * Ends what a reply ends, and asks a person about a doubtful opt-out.
- * @returns whether a person is asked
+ * Ends what a reply must end, and creates the question about a doubtful opt-out.
+ * @returns true if a person must decide
  */
 export async function followReply(
   tx: Tx,

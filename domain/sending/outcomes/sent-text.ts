@@ -7,8 +7,8 @@ import { readContents } from '../control/sent-content.ts';
 const MAX_EMAILS = 10;
 
 /**
- * Returns the texts we sent in an email's conversation, as they left: subjects and bodies with signature and footer. An
- * email whose content is not kept is missing, and the reply is classified without it.
+ * Returns our sent texts of an email's conversation: subjects and bodies with signature and footer. Texts that are no
+ * longer stored are missing, and the reply is classified without them.
  */
 export async function sentTexts(tx: Tx, sendId: string): Promise<string[]> {
   const contents = await readContents(

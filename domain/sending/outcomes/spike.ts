@@ -4,7 +4,7 @@ import { pauseCampaign } from '../control/status.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Period (ms) of the rates: emails sent or refused in it, with their bounces and complaints. */
+/** Period (ms) of the rates: the emails sent or refused within it, with their bounces and complaints. */
 const WINDOW_MS = 24 * 3600_000;
 /** Minimum number of emails in the period for a meaningful rate. */
 const MIN_EMAILS = 50;
@@ -24,8 +24,8 @@ interface Rate {
 
 /**
  * Checks a campaign's bounce and complaint rates of the last 24 hours. Above the threshold, the campaign is paused if
- * `auto_pause_campaign_on_spike` is on. From half the threshold on, warns at most once per 24 hours and kind. Call it
- * after the bounces and complaints are committed, one call at a time per organization, so that none is missed.
+ * `auto_pause_campaign_on_spike` is on. Warns from half of the threshold on, at most once per 24 hours and kind. Call
+ * it after the bounces and complaints are committed, one call at a time per organization, so that none is missed.
  */
 export async function watchRates(tx: Tx, campaignId: string): Promise<void> {
   const { bounce_pipeline: settings } = await effectiveSettings(tx.org, campaignId);

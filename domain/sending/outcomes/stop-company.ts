@@ -15,8 +15,9 @@ interface CompanyReply {
 }
 
 /**
- * Ends the sequence of a campaign for everybody at the company of a person who replied, where `stop_on_company_reply` says so. Addresses of free mail
- * providers name no company. Doing it again changes nothing, so the order of events does not matter.
+ * Ends a campaign's sequence for all contacts at the company of a person who replied, if `stop_on_company_reply` is on.
+ * Addresses of free mail providers name no company. Repeated calls change nothing, so the order of events does not
+ * matter.
  */
 export const stopCompany = declareSubscriber({
   name: 'stop_company',
@@ -37,7 +38,7 @@ export const stopCompany = declareSubscriber({
   },
 });
 
-/** Open leads of the campaign at the company of a person who replied, if its setting counts that reply. */
+/** Returns open leads of the campaign at the company of a person who replied, if its setting counts that reply. */
 async function findColleagues(tx: Tx, { campaignId, email, isPositiveOrOptOut }: CompanyReply): Promise<string[]> {
   const leads = await tx.org.sql<Columns<'enrollments', 'id'>>(
     `select e.id from campaigns k

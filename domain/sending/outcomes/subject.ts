@@ -28,7 +28,7 @@ export interface ReceivedFacts {
   receivedAt: Date;
 }
 
-/** The email of the event. Its row is locked. */
+/** The email of the event. The subject's row is locked. */
 type LockedSend = Columns<
   'sends',
   | 'id'

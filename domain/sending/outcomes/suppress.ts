@@ -16,8 +16,8 @@ interface SuppressEntry {
 const OWN_ACTS: readonly SuppressionSource[] = ['unsubscribe', 'complaint'];
 
 /**
- * Puts one address on the suppression list and switches off the subscribed flag of its contact. An address that is listed already keeps its
- * first reason and source, and no longer expires; an entry that has expired is a new one.
+ * Adds one address to the suppression list and sets its contact to not subscribed. An address that is listed already
+ * keeps its first reason and source, and no longer expires; an entry that has expired is a new one.
  */
 export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
   const email = addressKey(entry.email);
@@ -44,7 +44,9 @@ export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
   );
 }
 
-/** Keeps the columns of an entry that is listed again while it is in force at `:now`; for `on conflict do update set`. */
+/**
+ * Columns that a suppression entry in force at `:now` keeps when it is added again, for `on conflict do update set`.
+ */
 export const KEPT_WHERE_LISTED = ['reason', 'source', 'campaign_id', 'metadata']
   .map(
     (column) =>

@@ -3,7 +3,7 @@ import { suppressedAmong } from '../../directory/suppression-check.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Subject } from './subject.ts';
 
-/** The addresses that a stored message, or a copy of it, has put on the suppression list. */
+/** Returns the addresses that a stored message, or a copy of it, added to the suppression list. */
 export async function optedOutBy(
   tx: Tx,
   addresses: readonly string[],
@@ -18,8 +18,8 @@ export async function optedOutBy(
 }
 
 /**
- * Takes back an opt-out that was read from a message by mistake: its suppression entries, its counts, and `subscribed` where the entry had switched
- * it off. An address that was listed before, or for another reason since, stays listed.
+ * Reverts an opt-out that was detected by mistake: its suppression entries, its counts, and `subscribed` if an entry
+ * had cleared it. An address stays listed if it was listed before, or was later listed for another reason.
  *
  * @param copies ids of the stored message and its copies
  */

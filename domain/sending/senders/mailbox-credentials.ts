@@ -26,7 +26,7 @@ interface Passwords {
   imap_password: string;
 }
 
-/** Stored in place of passwords for a mailbox connected by OAuth consent. */
+/** Replaces the passwords of a mailbox connected by OAuth consent. */
 interface ByConsent {
   consent: true;
 }

@@ -18,7 +18,7 @@ export interface SenderDns {
   dmarcPolicy: string | null;
   /** True when the domain accepts mail: it has an MX record other than the null MX (RFC 7505). */
   takesMail: boolean;
-  /** Records for which no server answered. They count as missing in the fields above. */
+  /** Records for which no server answered. Such records count as missing in the fields above. */
   unanswered: ('SPF' | 'DKIM' | 'DMARC' | 'MX')[];
 }
 
@@ -108,8 +108,8 @@ export function cachedSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain: str
 }
 
 /**
- * Returns the cached records of a domain, or those that `read` finds now. Concurrent callers share one query. A
- * complete answer is cached for a minute, an incomplete one for ten seconds.
+ * Returns the cached records of a domain, or those that `read` looks up. Concurrent callers share one query. A complete
+ * answer is cached for a minute, an incomplete one for ten seconds.
  */
 export function recentSenderDns(
   dns: Pick<DnsRecords, 'txt' | 'mx'>,

@@ -7,7 +7,7 @@ export interface TokenAnswer {
   /** Undefined when the provider keeps the refresh token that was sent. */
   refreshToken: string | undefined;
   expiresInMs: number;
-  /** ID token with the mailbox's address. Only in the first response. */
+  /** ID token with the mailbox's address. Only the first response contains it. */
   idToken: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export class TokenRefusal extends Error {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Lifetime (ms) of a token whose response names none. */
+/** Default lifetime (ms) of a token whose response contains none. */
 const USUAL_LIFE_MS = 3_600_000;
 
 /**

@@ -31,7 +31,7 @@ export const common = {
   'picture.controls': 'Zoom',
   'picture.zoomIn': 'Vergrößern',
   'picture.zoomOut': 'Verkleinern',
-  'picture.fit': 'Alles zeigen',
+  'picture.fit': 'Einpassen',
   'password.toggle': 'Passwort zeigen oder verbergen',
   'error.again': 'Noch einmal versuchen',
   'error.network': 'Der Server ist nicht erreichbar',

@@ -7,7 +7,7 @@ export const crm = {
   'crm.pipeline.name': 'Name der Pipeline',
   'crm.empty': 'Noch keine Pipeline',
   'crm.empty.why':
-    'Eine Pipeline besteht aus den Stufen eines Geschäfts. Beginne mit vier; Namen und Reihenfolge lassen sich ändern.',
+    'Eine Pipeline besteht aus den Stufen eines Geschäfts. Beginne mit vier Stufen; Namen und Reihenfolge lassen sich ändern.',
   'crm.first': 'Vier Stufen anlegen',
   'crm.first.name': 'Verkauf',
   'crm.first.stage.1': 'Neu',
@@ -24,7 +24,7 @@ export const crm = {
   'crm.stage.new': 'Neue Stufe',
   'crm.stage.add': 'Hinzufügen',
   'crm.board.more': 'Zeigt die {count, number} zuletzt geänderten Geschäfte; die Liste zeigt alle.',
-  'crm.lane.empty': 'Nichts hier',
+  'crm.lane.empty': 'Keine Geschäfte in dieser Stufe',
   'crm.move': '{name} verschieben',
   'crm.move.how':
     'Leertaste nimmt das Geschäft auf, die Pfeiltasten links und rechts verschieben es, Leertaste legt es ab, Escape bricht ab.',
@@ -46,7 +46,7 @@ export const crm = {
   'theirs.field.contact_id': 'Kontakt',
   'theirs.field.assigned_to': 'Zuständig',
   'theirs.field.expected_close_date': 'Erwarteter Abschluss',
-  'crm.theirs.contact': 'ein anderer',
+  'crm.theirs.contact': 'ein anderer Kontakt',
   'crm.contact': 'Kontakt',
   'crm.contact.open': 'Kontakt öffnen',
   'crm.campaign.open': 'Ursprungskampagne öffnen',

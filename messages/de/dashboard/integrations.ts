@@ -21,7 +21,7 @@ export const integrations = {
   'integrations.consent.why': '{name} fragt dich nach den Rechten und leitet dich hierher zurück.',
   'integrations.inbound': 'Das Konto ist verbunden',
   'integrations.inbound.why':
-    '{name} meldet Termine an diese URL. Heron registriert sie dort, wenn möglich; sonst füge sie ein. Sie wird nur jetzt gezeigt.',
+    '{name} meldet Termine an diese URL. Heron registriert sie dort, wenn möglich; sonst füge sie dort ein. Sie wird nur einmal gezeigt.',
   'integrations.open': 'Verbindung öffnen',
   'integrations.status.pending': 'Noch nicht verbunden',
   'integrations.status.authorizing': 'Wartet auf Zustimmung',
@@ -95,9 +95,9 @@ export const integrations = {
   'integrations.givenUp': 'Aufgegeben',
   'integrations.givenUp.all': 'Alles Festgefahrene zeigen',
   'integrations.givenUp.replay': 'Noch einmal',
-  'integrations.givenUp.again': 'Es wird noch einmal versucht',
+  'integrations.givenUp.again': 'Die Zustellung wird noch einmal versucht',
   'integrations.action.append_row': 'eine Zeile anfügen',
   'integrations.action.notify': 'eine Nachricht senden',
   'integrations.action.send_webhook': 'den Webhook aufrufen',
-  'integrations.action.upsert_contact': 'den Kontakt schreiben',
+  'integrations.action.upsert_contact': 'den Kontakt anlegen oder ändern',
 };

@@ -3,7 +3,7 @@ export const mailboxes = {
   'mailboxes.one': 'Postfach',
   'mailboxes.connect': 'Postfach verbinden',
   'mailboxes.empty.why':
-    'Ein Postfach sendet deine E-Mails und empfängt die Antworten. Verbinde eines mit Adresse und Passwort. Zum Ausprobieren ohne echtes startet der Befehl „npm run mailbox“ Mailserver, die niemandem etwas senden.',
+    'Ein Postfach sendet deine E-Mails und empfängt die Antworten. Verbinde eines mit Adresse und Passwort. Zum Ausprobieren ohne echtes Postfach startet „npm run mailbox“ Mailserver, die keine E-Mail zustellen.',
   'mailboxes.search': 'Postfächer suchen',
   'mailboxes.address': 'Adresse',
   'mailboxes.state': 'Zustand',
@@ -50,12 +50,13 @@ export const mailboxes = {
     'Kein Server hat diesen Namen. Prüfe die Schreibweise; die Hilfe des Mailanbieters nennt die Namen seiner Server.',
   'refusal.connect':
     'Keine Antwort unter diesem Namen und Port. Prüfe beides und ob eine Firewall die Verbindung sperrt.',
-  'refusal.greeting': 'Der Server dort ist kein Mailserver dieser Art. Prüfe Namen und Port.',
+  'refusal.greeting': 'Der Server unter dieser Adresse ist kein Mailserver dieser Art. Prüfe Namen und Port.',
   'refusal.tls':
     'Die Verbindung ließ sich nicht verschlüsseln. TLS ist auf den Ports 465 und 993 üblich, STARTTLS auf 587 und 143; versuche das andere.',
   'refusal.auth':
     'Benutzername oder Passwort ist falsch. Der Benutzername ist meist die ganze Adresse. Bei Anmeldung in zwei Schritten lege beim Mailanbieter ein App-Passwort an und verwende es hier.',
-  'refusal.reading': 'Der Server kann nicht, was das Lesen des Postfachs braucht. Nimm einen anderen IMAP-Server.',
+  'refusal.reading':
+    'Dem Server fehlen Funktionen, die Heron zum Lesen des Postfachs braucht. Nimm einen anderen IMAP-Server.',
   'refusal.session':
     'Die Anmeldung gelang, aber das Postfach ließ sich nicht öffnen. Prüfe den Benutzernamen und ob der Mailanbieter diesen Zugang eingeschaltet hat.',
   'hold.said': 'Grund: {reason}',
@@ -63,24 +64,26 @@ export const mailboxes = {
   'hold.lift': 'Sendestopp aufheben',
   'hold.lifted': 'Das Postfach sendet wieder',
   'hold.fix.auth_failed':
-    'Gib auf der Seite des Postfachs das richtige Passwort ein. Heron meldet sich damit an, bevor es gespeichert wird, und der Sendestopp endet.',
+    'Gib auf der Seite des Postfachs das richtige Passwort ein. Heron prüft es durch eine Anmeldung, speichert es und hebt den Sendestopp auf.',
   'hold.fix.imap_auth_failed':
-    'Gib auf der Seite des Postfachs das richtige Passwort ein. Heron meldet sich damit an, bevor es gespeichert wird, und der Sendestopp endet.',
+    'Gib auf der Seite des Postfachs das richtige Passwort ein. Heron prüft es durch eine Anmeldung, speichert es und hebt den Sendestopp auf.',
   'hold.fix.consent_ended': 'Verbinde das Postfach mit derselben Adresse neu.',
   'hold.fix.sender_refused':
-    'Kläre das mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
-  'hold.fix.sending_limit': 'Es sendet automatisch weiter. Senke sein Tageslimit unter das des Anbieters.',
+    'Kläre die Ursache mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
+  'hold.fix.sending_limit':
+    'Das Senden geht automatisch weiter. Senke das Tageslimit des Postfachs unter das des Anbieters.',
   'hold.fix.sending_suspended':
-    'Kläre das mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
+    'Kläre die Ursache mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
   'hold.fix.sender_not_verified':
-    'Kläre das mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
+    'Kläre die Ursache mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
   'hold.fix.sender_reputation':
-    'Kläre das mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
+    'Kläre die Ursache mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
   'hold.fix.server_refused':
-    'Kläre das mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
-  'hold.fix.order_unpaid': 'Bezahle die offene Rechnung, die der Zahlungsanbieter gemailt hat; dann sendet es wieder.',
+    'Kläre die Ursache mit dem Mailanbieter und hebe dann den Sendestopp auf der Seite des Postfachs auf.',
+  'hold.fix.order_unpaid':
+    'Bezahle die offene Rechnung, die der Zahlungsanbieter gemailt hat. Dann sendet das Postfach wieder.',
   'hold.fix.domain_lapsed':
-    'Bezahle die Verlängerung binnen 30 Tagen unter Bestellte Postfächer, Domains; dann sendet es wieder.',
+    'Bezahle die Verlängerung binnen 30 Tagen unter Bestellte Postfächer, Domains. Dann sendet das Postfach wieder.',
   'mailbox.connection': 'Verbindung',
   'mailbox.test': 'Verbindung testen',
   'mailbox.test.smtp': 'Senden',
@@ -93,7 +96,7 @@ export const mailboxes = {
   'mailbox.dns.fix.spf':
     'Beim DNS-Anbieter der Domain einen TXT-Eintrag anlegen: v=spf1 include:<Mailanbieter> ~all. Den genauen Text nennt die Hilfe des Mailanbieters.',
   'mailbox.dns.fix.dkim':
-    'DKIM beim Mailanbieter einschalten und den gezeigten Schlüssel veröffentlichen. Ein Schlüssel unter einem ungewöhnlichen Selektor ist von hier nicht zu finden.',
+    'DKIM beim Mailanbieter einschalten und den gezeigten Schlüssel veröffentlichen. Einen Schlüssel unter einem ungewöhnlichen Selektor kann Heron nicht finden.',
   'mailbox.dns.fix.dmarc': 'Einen TXT-Eintrag unter _dmarc.<Domain> anlegen: v=DMARC1; p=none',
   'mailbox.found': 'gefunden',
   'mailbox.missing': 'fehlt',
@@ -113,7 +116,7 @@ export const mailboxes = {
   'mailbox.warmup.pause': 'Aufwärmen pausieren',
   'mailbox.warmup.resume': 'Aufwärmen fortsetzen',
   'mailbox.warmup.stop': 'Beenden',
-  'mailbox.campaigns': 'Kampagnen, die von hier senden',
+  'mailbox.campaigns': 'Kampagnen, die von diesem Postfach senden',
   'mailbox.campaigns.none': 'Noch keine Kampagne sendet von diesem Postfach.',
   'mailbox.disconnect': 'Trennen',
   'mailbox.disconnect.why': 'Heron verwendet das Postfach nicht mehr und löscht seine Daten.',
@@ -124,18 +127,18 @@ export const mailboxes = {
   'mailbox.disconnect.sent': 'Einträge zu gesendeten E-Mails und Berichte bleiben erhalten.',
   'mailbox.disconnect.planned':
     'Geplante E-Mails von Kampagnen werden von einem anderen Absender der Kampagne gesendet; geplante Antworten werden nicht gesendet.',
-  'mailbox.disconnect.warmup': 'Das Aufwärmen endet, sein Verlauf wird gelöscht.',
+  'mailbox.disconnect.warmup': 'Das Aufwärmen des Postfachs endet, der Verlauf des Aufwärmens wird gelöscht.',
   'mailbox.disconnect.gmail': 'Die Zustimmung bei Google wird einige Minuten später widerrufen.',
   'mailbox.disconnect.outlook': 'Microsoft behält die Zustimmung, bis sie dort im Konto entfernt wird.',
   'mailbox.disconnect.campaigns':
     'Diese Kampagnen verlieren einen Absender. Aktive ohne einen anderen werden pausiert:',
   'mailbox.disconnect.more': '{count, plural, one {eine weitere} other {# weitere}}',
-  'mailbox.disconnect.final': 'Das lässt sich nicht rückgängig machen. Neu verbunden beginnt es als neues Postfach.',
+  'mailbox.disconnect.final': 'Das lässt sich nicht rückgängig machen. Neu verbunden beginnt das Postfach als neues.',
   'mailbox.disconnect.done': '{email} ist getrennt',
   'mailbox.errors': 'Letzte Fehler',
   'mailbox.password.change': 'Passwort ändern',
   'mailbox.password.new': 'Neues Passwort',
-  'mailbox.password.why': 'Heron meldet sich damit bei beiden Servern an, bevor es gespeichert wird.',
+  'mailbox.password.why': 'Heron meldet sich mit dem neuen Passwort bei beiden Servern an, bevor es gespeichert wird.',
   'mailbox.password.submit': 'Anmelden und speichern',
   'mailbox.password.done': 'Das neue Passwort stimmt',
   'mailbox.health': 'Zustand',
@@ -177,7 +180,7 @@ export const mailboxes = {
   'orders.cancel': 'Bestellung stornieren',
   'orders.cancel.ask': 'Die Bestellung stornieren?',
   'orders.cancel.why':
-    'Ihre Postfächer werden entfernt, und es wird nichts mehr berechnet. Das lässt sich nicht rückgängig machen.',
+    'Die Postfächer der Bestellung werden entfernt, und es wird nichts mehr berechnet. Das lässt sich nicht rückgängig machen.',
   'orders.new': 'Postfächer bestellen',
   'orders.new.lead': 'Nichts wird gekauft, bevor du den Preis gesehen und die Bestellung abgeschickt hast.',
   'orders.closed': 'Keine Postfächer zu kaufen',
@@ -193,15 +196,15 @@ export const mailboxes = {
   'orders.offer': '{price} je Postfach und Monat, höchstens {most, number} Postfächer',
   'orders.domains': 'Domains',
   'orders.domains.why':
-    'Nach jeder Domain Enter. Neue werden für ein Jahr registriert; die einer früheren Bestellung brauchen keine Registrierung.',
+    'Nach jeder Domain Enter. Neue Domains werden für ein Jahr registriert; Domains einer früheren Bestellung brauchen keine Registrierung.',
   'orders.count': 'Postfächer',
-  'orders.count.why': 'Gleichmäßig auf die Domains verteilt.',
+  'orders.count.why': 'Die Postfächer werden gleichmäßig auf die Domains verteilt.',
   'orders.names': 'Namen der Absender',
   'orders.names.why': 'Ein Name je Zeile. Die Adressen werden reihum aus den Namen gebildet.',
   'orders.warmup': 'Aufwärmen',
   'orders.warmup.with': 'Aufwärmen durch den Anbieter',
   'orders.warmup.without': 'Kein Aufwärmen',
-  'orders.warmup.price': '{price} je Postfach und Monat. Ohne dies kann Heron sie selbst aufwärmen.',
+  'orders.warmup.price': '{price} je Postfach und Monat. Stattdessen kann Heron die Postfächer selbst aufwärmen.',
   'orders.price': 'Preis zeigen',
   'orders.quote': 'Preis',
   'orders.validUntil': 'Der Preis gilt bis {when}.',
@@ -240,7 +243,7 @@ export const mailboxes = {
   'orders.needsPerson.why':
     'Siehe die Schritte unten. Ein Betreiber kann es im Betrieb unter Festgefahrenes wiederholen.',
   'orders.payment': 'Zahlung',
-  'orders.payment.comes': 'Die Zahlungsseite wird erstellt. Das dauert einen Moment.',
+  'orders.payment.comes': 'Die Zahlungsseite wird erstellt.',
   'orders.payment.open': 'offen',
   'orders.payment.paid': 'bezahlt',
   'orders.payment.expired': 'abgelaufen',
@@ -250,7 +253,7 @@ export const mailboxes = {
   'orders.payment.needs_person': 'braucht einen Menschen',
   'orders.payBy': 'Zahlen bis {when}, sonst wird die Bestellung storniert.',
   'orders.next.paid': 'Die Zahlung ist eingegangen. Die Einrichtung beginnt jetzt.',
-  'orders.next.queued': 'Die Einrichtung beginnt gleich.',
+  'orders.next.queued': 'Die Einrichtung steht an.',
   'orders.next.provisioning': 'Domains und Postfächer werden angelegt. Du kannst die Seite verlassen.',
   'orders.next.configuring': 'Die Postfächer werden mit Heron verbunden.',
   'orders.next.ready': 'Die Postfächer sind verbunden. Jetzt lassen sie sich als Absender einer Kampagne wählen.',
@@ -283,14 +286,14 @@ export const mailboxes = {
   'renewals.state.renewed': 'Verlängert',
   'renewals.state.lapsed': 'Erloschen',
   'renewals.next.scheduled':
-    'Sie wird etwa einen Monat vor Ende der Registrierung verlängert. Dann wird der Preis erfragt und über das Zahlungsmittel der Bestellung abgebucht.',
+    'Die Domain wird etwa einen Monat vor Ende der Registrierung verlängert. Dann wird der Preis erfragt und über das Zahlungsmittel der Bestellung abgebucht.',
   'renewals.next.charging': 'Der Preis des nächsten Jahres wird gerade abgebucht.',
-  'renewals.next.renewing': 'Sie ist bezahlt und wird beim Registrar verlängert.',
+  'renewals.next.renewing': 'Die Verlängerung ist bezahlt und läuft beim Registrar.',
   'renewals.next.requires_action':
-    'Ohne dein Handeln erlischt sie am Ende der Registrierung, und ihre Postfächer werden angehalten.',
-  'renewals.next.renewed': 'Sie ist verlängert.',
+    'Ohne dein Handeln erlischt die Domain am Ende der Registrierung, und ihre Postfächer werden angehalten.',
+  'renewals.next.renewed': 'Die Domain ist verlängert.',
   'renewals.next.lapsed':
-    'Ihre Postfächer sind angehalten. Eine Zahlung verlängert sie bis 30 Tage nach dem Ende; danach ist sie verloren.',
+    'Die Postfächer dieser Domain sind angehalten. Eine Zahlung binnen 30 Tagen nach dem Ende verlängert die Domain; danach ist sie verloren.',
   'renewals.pay': 'Verlängerung bezahlen',
   'renewals.renews': 'Verlängerung',
   'renewals.ends': 'Registriert bis',

@@ -39,5 +39,6 @@ export const meetings = {
   'meetings.outcome.open': 'Noch nicht eingetragen',
   'meetings.reason': 'Grund (freiwillig)',
   'meetings.cancel.ask': 'Den Termin absagen?',
-  'meetings.cancel.why': 'Heron benachrichtigt niemanden. Kampagnen, die deshalb endeten, werden nicht fortgesetzt.',
+  'meetings.cancel.why':
+    'Heron benachrichtigt niemanden. Kampagnen, die wegen des Termins endeten, werden nicht fortgesetzt.',
 };

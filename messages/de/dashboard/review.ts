@@ -18,7 +18,7 @@ export const review = {
   'review.from': 'Von',
   'review.answersTo': 'Antworten gehen an {address}',
   'review.through': 'über {server}',
-  'review.leadsPerDay': 'Leads am Tag, die {name} dieser Kampagne ohne Nachfrage hinzufügen darf',
+  'review.leadsPerDay': 'Leads am Tag, die {name} dieser Kampagne ohne Freigabe hinzufügen darf',
   'review.leadsPerDay.why': 'Freiwillig. Leer: Nur diese Leads werden freigegeben.',
   'review.to': 'An',
   'review.people': '{count, plural, one {eine Person} other {# Personen}}',

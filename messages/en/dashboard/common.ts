@@ -31,7 +31,7 @@ export const common = {
   'picture.controls': 'Zoom',
   'picture.zoomIn': 'Zoom in',
   'picture.zoomOut': 'Zoom out',
-  'picture.fit': 'Show all',
+  'picture.fit': 'Fit to view',
   'password.toggle': 'Show or hide the password',
   'error.again': 'Try again',
   'error.network': 'Cannot reach the server',

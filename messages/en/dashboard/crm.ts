@@ -7,7 +7,7 @@ export const crm = {
   'crm.pipeline.name': 'Name of the pipeline',
   'crm.empty': 'No pipeline yet',
   'crm.empty.why':
-    'A pipeline consists of the stages of a deal. Start with four of them; you can change their names and order.',
+    'A pipeline consists of the stages of a deal. Start with four stages; you can change their names and order.',
   'crm.first': 'Create four stages',
   'crm.first.name': 'Sales',
   'crm.first.stage.1': 'New',
@@ -24,7 +24,7 @@ export const crm = {
   'crm.stage.new': 'New stage',
   'crm.stage.add': 'Add',
   'crm.board.more': 'Shows the {count, number} most recently changed deals; the list shows all.',
-  'crm.lane.empty': 'Nothing here',
+  'crm.lane.empty': 'No deals in this stage',
   'crm.move': 'Move {name}',
   'crm.move.how':
     'Press space to pick up the deal, the left and right arrow keys to move it, space to drop it, Escape to cancel.',
@@ -46,7 +46,7 @@ export const crm = {
   'theirs.field.contact_id': 'Contact',
   'theirs.field.assigned_to': 'Assigned to',
   'theirs.field.expected_close_date': 'Expected closing date',
-  'crm.theirs.contact': 'another one',
+  'crm.theirs.contact': 'another contact',
   'crm.contact': 'Contact',
   'crm.contact.open': 'Open contact',
   'crm.campaign.open': 'Open source campaign',

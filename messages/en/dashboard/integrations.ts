@@ -21,7 +21,7 @@ export const integrations = {
   'integrations.consent.why': '{name} asks you for the access rights and then returns you here.',
   'integrations.inbound': 'The account is connected',
   'integrations.inbound.why':
-    '{name} reports meetings to this URL. Heron registers it there if possible; otherwise paste it. It is shown only now.',
+    '{name} reports meetings to this URL. Heron registers the URL there if possible; otherwise paste it there. It is shown only once.',
   'integrations.open': 'Open connection',
   'integrations.status.pending': 'Not connected yet',
   'integrations.status.authorizing': 'Waiting for consent',
@@ -94,9 +94,9 @@ export const integrations = {
   'integrations.givenUp': 'Given up',
   'integrations.givenUp.all': 'Show all stuck work',
   'integrations.givenUp.replay': 'Try again',
-  'integrations.givenUp.again': 'It is being retried',
+  'integrations.givenUp.again': 'The delivery is being retried',
   'integrations.action.append_row': 'add a row',
   'integrations.action.notify': 'send a message',
   'integrations.action.send_webhook': 'call the webhook',
-  'integrations.action.upsert_contact': 'write the contact',
+  'integrations.action.upsert_contact': 'create or update the contact',
 } as const;

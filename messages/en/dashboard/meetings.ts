@@ -39,5 +39,5 @@ export const meetings = {
   'meetings.outcome.open': 'Not recorded yet',
   'meetings.reason': 'Reason (optional)',
   'meetings.cancel.ask': 'Cancel the meeting?',
-  'meetings.cancel.why': 'Heron notifies nobody. Campaigns that ended because of it do not resume.',
+  'meetings.cancel.why': 'Heron notifies nobody. Campaigns that ended because of the meeting do not resume.',
 } as const;

@@ -18,7 +18,7 @@ export const review = {
   'review.from': 'From',
   'review.answersTo': 'answers go to {address}',
   'review.through': 'through {server}',
-  'review.leadsPerDay': 'Leads a day that {name} may add to this campaign without asking',
+  'review.leadsPerDay': 'Leads per day that {name} may add to this campaign without an approval',
   'review.leadsPerDay.why': 'Optional. Empty: you approve these leads only.',
   'review.to': 'To',
   'review.people': '{count, plural, one {one person} other {# people}}',

@@ -24,7 +24,7 @@ interface CloseThing {
 /** Custom field of contacts. */
 export const CLOSE_CUSTOM_FIELD = 'cf_ORxgoOQ5YH1p7lDQzFJ88b4z0j7PLLTRaG66m8bmcKv';
 
-/** Starts Close. */
+/** Starts the stub of Close. */
 export async function startClose(port?: number): Promise<CloseDouble> {
   const keys = [`api_${randomBytes(16).toString('hex')}`];
   const [leads, contacts, notes, opportunities]: CloseThing[][] = [[], [], [], []];

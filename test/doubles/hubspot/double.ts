@@ -74,7 +74,7 @@ const SCOPES = [
   'crm.schemas.contacts.read',
 ];
 
-/** Starts HubSpot. */
+/** Starts the stub of HubSpot. */
 export async function startHubSpot(port?: number): Promise<HubSpotDouble> {
   const objects: Record<string, HubSpotObject[]> = { contacts: [], deals: [], notes: [] };
   let lastId = 100;

@@ -5,7 +5,7 @@ import { takeWebhook, type TakenWebhook } from '../webhooks.ts';
 interface MakeDouble extends Double {
   hookUrl: string;
   taken: TakenWebhook[];
-  /** Turns the scenario off, so that nothing listens. */
+  /** Turns the scenario off, so that the URL accepts no webhook. */
   remove(): void;
 }
 

@@ -135,7 +135,7 @@ export async function startSalesforce(port?: number): Promise<SalesforceDouble> 
 
   const double: Double = await startDouble(
     {
-      // Salesforce limits requests per day, and bursts only for long requests. It answers too many with a 403.
+      // Salesforce limits requests per day, and bursts only for long requests. Excess requests are answered with 403.
       limited: () => problem(403, 'REQUEST_LIMIT_EXCEEDED', 'TotalRequests Limit exceeded.'),
       broken: () => problem(503, 'SERVER_UNAVAILABLE', 'The server is unavailable'),
       unknown: () => problem(404, 'NOT_FOUND', 'The requested resource does not exist'),

@@ -14,7 +14,7 @@ interface SlackDouble extends Double {
   effects(text: string): string[];
 }
 
-/** Starts Slack. */
+/** Starts the stub of Slack. */
 export async function startSlack(port?: number): Promise<SlackDouble> {
   const channels = [
     { id: 'C0000000001', name: 'general', is_archived: false },

@@ -8,7 +8,7 @@ import type { Act } from './game.ts';
 import { addressesOf, type AppCall, type Workspace } from './stage.ts';
 import { readRecord, type Step } from './watch.ts';
 
-/** Data compared when everything has settled. */
+/** Data compared after all work has settled. */
 interface Facts {
   db: RawDb;
   flows: readonly Flow[];
@@ -97,7 +97,7 @@ function everyFlowEnded(books: Books): Check {
   return { name: 'every flow has ended in a state that the contract names', seen: seen.join(', '), faults };
 }
 
-/** Checks that every failure has its cause in the plan: deaths of processes may delay, but not fail anything. */
+/** Checks that every failure has its cause in the plan: deaths of processes may delay work, but not make it fail. */
 async function endsFit(books: Books): Promise<Check> {
   const faults: string[] = [];
   const { db, acts } = books;
@@ -232,7 +232,7 @@ async function approvals({ db, acts }: Books): Promise<Check> {
   };
 }
 
-/** Checks that the answer to a cancellation is true: either it is cancelled, or it was too late, never both. */
+/** Checks that the answer to a cancellation is true: either the flow is cancelled, or the cancellation was too late. */
 function answersHeld(books: Books): Check {
   const faults: string[] = [];
   const cancels = books.acts.filter(({ what }) => what === 'cancel');
@@ -309,7 +309,7 @@ async function receivedIsClaimed({ db, messages, steps }: Books): Promise<Check>
   return { name: 'claimed, handed over, received', seen: `${total} claims, ${received.size} received`, faults };
 }
 
-/** Checks that nothing denied, cancelled or undecided is sent, except for emails that a worker already had. */
+/** Checks that no denied, cancelled or undecided email is sent, except for emails that a worker already had. */
 function noMailAfterwards(books: Books): Check {
   const faults: string[] = [];
   let quiet = 0;

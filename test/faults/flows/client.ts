@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../../lib/ids.ts';
 
-/** Request with its answer. The client repeats a request with one Idempotency-Key until it has one. */
+/** Request with its answer. The client repeats a request with one Idempotency-Key until it is answered. */
 export interface Said {
   method: string;
   path: string;
@@ -14,7 +14,7 @@ export interface Said {
   answeredAt: number;
 }
 
-/** Client that keeps trying while the installation is unreachable. */
+/** Client that retries while the installation is unreachable. */
 export interface Client {
   ask(method: string, path: string, token: string, body?: unknown): Promise<Said>;
   /** Every answered request, in order. */

@@ -36,7 +36,7 @@ export interface Bought {
   marker: string;
   id: string;
   tenant: Tenant;
-  /** Price, and amount taken by Stripe on the page (cents). */
+  /** Price, and amount paid on Stripe's page (cents). */
   price: number;
   taken: number;
 }

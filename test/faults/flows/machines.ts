@@ -6,7 +6,7 @@ type Machine = Record<string, readonly string[]>;
 
 const STEPS = ['domain', 'mailbox', 'dns', 'warmup'];
 
-/** Allowed next states of each state. `new` is before the first; `gone` is a deleted row. */
+/** Allowed next states of each state. `new` precedes the first state; `gone` is a deleted row. */
 export const MACHINES: Record<string, Machine> = {
   runs: {
     new: ['queued'],
@@ -90,7 +90,7 @@ function stepMachine(kind: string): Machine {
   };
 }
 
-/** States in which a flow may be when everything has settled. */
+/** States in which a flow may be after all work has settled. */
 export const ENDS: Record<string, readonly string[]> = {
   runs: ['completed', 'failed', 'denied', 'cancelled'],
   approvals: ['executed', 'denied', 'expired'],

@@ -17,15 +17,15 @@ export interface KillOrder {
 }
 
 /**
- * Action on an approval: one decision; two people with different decisions at once (`both`); a decision at the time of
- * expiry (`edge`); none.
+ * Action on an approval: one decision; two concurrent different decisions (`both`); a decision at the time of expiry
+ * (`edge`); none.
  */
 type Decision = 'approve' | 'deny' | 'both' | 'edge' | 'none';
 
 /** Behaviour of the mail server for the emails of one flow. */
 type Transport = 'plain' | 'delay' | 'drop' | 'lose' | 'reject';
 
-/** Flow with everything that happens to it. It is fully drawn before the first process is started. */
+/** Flow with all its planned events. It is fully drawn before the first process is started. */
 export interface Flow {
   /** Name of the flow in the campaign, the subject and the addresses. */
   marker: string;
@@ -44,7 +44,7 @@ export interface Flow {
   draft: boolean;
   /** True for an email scheduled shortly later. */
   scheduled: boolean;
-  /** In a test run: if the event comes, and what the app does. */
+  /** In a test run: whether the event arrives, and the app's answer. */
   event: boolean;
   app: { delayMs: number; fails: boolean };
   /** In an order or a renewal: its payment, and the provider's misbehaviour. */
@@ -134,7 +134,7 @@ const VICTIMS: readonly Victim[] = ['worker', 'api', 'temporal', 'postgres'];
 export type Card = Pick<KillOrder, 'state' | 'victim'> & { kind: Kind };
 
 /**
- * Returns all cards of these kinds in the order of a seed. Rounds take from the top, so that enough rounds cover every
+ * Returns all cards of these kinds in the order of a seed. Rounds draw from the top, so that enough rounds cover every
  * state with every victim.
  */
 export function drawDeck(random: Random, kinds: readonly Kind[]): Card[] {
@@ -223,7 +223,7 @@ function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder):
     app: { ...flow.app, fails: false },
     kill: { state, victim, afterMs, downMs },
   };
-  // It may be cancelled at the same time, and not before.
+  // The flow may be cancelled at the same time, and not before.
   if (met.cancel) met.cancel = { ...met.cancel, state };
   if (state === 'mailbox_orders cancelled') met.cancel = { state: 'order_steps mailbox running', afterMs: 50 };
   const asked = state.startsWith('approvals') || state.endsWith('awaiting_approval');
@@ -262,7 +262,7 @@ function drawShopping(random: Random, kind: 'order' | 'renewal'): Shopping {
 
 /**
  * First of its operation, because earlier entries might let the only call through. A worker that dies with the answer
- * asks once more, and the order is refused again.
+ * asks again, and the order is refused again.
  */
 function refusalOf(kind: Kind): Shopping['misdeeds'][number] {
   return kind === 'renewal'
@@ -271,7 +271,7 @@ function refusalOf(kind: Kind): Shopping['misdeeds'][number] {
 }
 
 /**
- * Changes an order or a renewal so that it reaches a state: it is paid unless that is the state, and refused or
+ * Changes an order or a renewal so that it reaches a state: paid unless that state precedes the payment, and refused or
  * cancelled for later states.
  */
 function meetShopping({ kind, shopping }: Flow, state: string): Shopping {

@@ -114,7 +114,7 @@ async function payOrder({ assembly, shop: { stripe } }: Game, { shopping }: Flow
   }
 }
 
-/** Moves the end of the time to pay to shortly from now. */
+/** Moves the payment deadline to a few seconds from now. */
 async function letPayTimePass({ deps }: Game['assembly'], { id, tenant: { organizationId } }: Bought): Promise<void> {
   await patiently(() => deps.db('mailbox_orders').where({ id }).update({ pay_by: new Date() }));
   await patiently(() =>
@@ -138,8 +138,8 @@ async function letTimePass({ assembly: { deps } }: Game, domainId: string): Prom
 }
 
 /**
- * Pays on the page what the bank declined, and replays what the provider refused. Returns false while there is nothing
- * to do.
+ * Pays on the page after a declined charge, and replays steps that the provider refused. Returns false while no action
+ * is needed.
  */
 async function settleByHand(
   { assembly, client, shop: { stripe } }: Game,

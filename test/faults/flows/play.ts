@@ -120,7 +120,7 @@ async function playWarmup(game: Game, flow: Flow): Promise<void> {
   await giveMails(game, id, (at) => at > RESUME_AFTER_MS);
 }
 
-/** Gives a warmup mailbox emails that are due shortly, to the next mailbox of the round. */
+/** Inserts emails of a warmup mailbox that are due shortly, to the next mailbox of the round. */
 async function giveMails(
   { assembly: { deps }, workspace: { tenant, warmupIds } }: Game,
   mailboxId: string,
@@ -162,7 +162,7 @@ export async function stopWarmups({ client, workspace: { people, warmupIds } }: 
   for (const id of warmupIds.values()) await client.ask('POST', `/emails/${id}/warmup/stop`, people[0]);
 }
 
-/** Returns the approval that a run waits for; undefined if it ended before. */
+/** Returns the approval that a run waits for; undefined if the run ended before. */
 async function approvalOf(game: Game, runId: string): Promise<string | undefined> {
   for (;;) {
     const { answer } = await game.client.ask('GET', `/runs/${runId}`, game.workspace.people[0]);
@@ -198,7 +198,7 @@ async function decide(game: Game, flow: Flow, approvalId: string): Promise<void>
   }
 }
 
-/** Cancels a flow, whose row id may be unknown yet. */
+/** Cancels a flow, whose row id may still be unknown. */
 async function cancel(game: Game, flow: Flow): Promise<void> {
   const { people, testCampaigns, warmupIds } = game.workspace;
   let id = flow.kind === 'warmup' ? warmupIds.get(flow.marker) : game.ids.get(flow.marker);

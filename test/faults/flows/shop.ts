@@ -13,9 +13,9 @@ const AGAIN_MS = 250;
 export interface Shop {
   sandbox: ProvisioningSandbox;
   stripe: StripeDouble;
-  /** Settings that make an installation buy here. */
+  /** Settings with which an installation orders here. */
   env: Record<string, string>;
-  /** Sends webhooks to an API from now on, each until it is accepted. */
+  /** Sends webhooks to an API from then on, each until it is accepted. */
   tell(apiUrl: string): void;
   /** Assigns a workspace to a flow. */
   serve(organizationId: string, flow: Flow): void;

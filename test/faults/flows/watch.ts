@@ -16,8 +16,8 @@ export interface Step {
 }
 
 /**
- * Watched tables, with expressions for the flow's name and the row's state. The record is the test's own: triggers
- * write it in the transaction of the change, whatever code makes it.
+ * Watched tables, with expressions for the flow's name and the row's state. The test keeps its own record: triggers
+ * write it in the transaction of the change, regardless of the code.
  */
 const WATCHED: { table: string; subject?: string; marker: string; state: string }[] = [
   { table: 'runs', marker: `new.input ->> 'name'`, state: 'new.state' },
@@ -45,7 +45,7 @@ const WATCHED: { table: string; subject?: string; marker: string; state: string 
     marker: `(select split_part(email, '@', 1) from mailboxes where id = new.mailbox_id)`,
     state: 'new.state',
   },
-  // The mark before the end of a message: a death after it leaves a handed-over email unsettled.
+  // The mark written before the end of a message. A kill after it leaves a submitted email unsettled.
   {
     table: 'warmup_mails',
     subject: 'handovers',

@@ -10,13 +10,13 @@ import {
 } from '../../../client/src/index.ts';
 import { accessToken, sendSignedIn } from './session.ts';
 
-/** Client of the API of the server that served this page. All data is read and written through it. */
+/** Client of the API of the server that served this page. All data is read and written through this client. */
 export const heron = createHeron({
   baseUrl: window.location.origin,
   key: accessToken,
   fetch: sendSignedIn,
   retries: 2,
-  // A person reads how long to wait, rather than a page that does nothing for so long.
+  // A person sees how long to wait instead of a page that does nothing for so long.
   maxPauseMs: 5_000,
 });
 
@@ -41,7 +41,8 @@ export type FoundBy<Path extends keyof paths> = paths[Path] extends {
 const SHORT_PAGES = 5;
 
 /**
- * Returns true if a refetch takes only a few requests. A long list takes one per loaded page, so it is not refetched.
+ * Returns true if a refetch takes only a few requests. A long list takes one request per loaded page, so it is not
+ * refetched.
  */
 export function isShort({ state }: Pick<Query, 'state'>): boolean {
   const { pages } = (state.data ?? {}) as { pages?: unknown[] };

@@ -12,12 +12,9 @@ const OF_EVERY_EMAIL: [known: string, named: readonly string[]][] = [
   ['inbox.email_sent', ['inbox.email_received', 'inbox.email_updated']],
   ['campaign.created', ['campaign.email_sent', 'campaign.email_opened', 'campaign.email_clicked']],
 ];
-/** Minimum interval (ms) between refetches, because events come in bursts. */
+/** Minimum interval (ms) between refetches, because events arrive in bursts. */
 const GATHER_MS = 1_000;
-/**
- * Time (ms) without events after which figures are fetched once more, because they are counted by subscribers after the
- * event.
- */
+/** Time (ms) without events after which figures are fetched again, because subscribers count them after the event. */
 const SETTLED_MS = 3_000;
 /** Interval (ms) of refetches while there is no event stream. */
 const POLL_MS = 20_000;
@@ -46,7 +43,7 @@ export function useIsLive(): boolean {
 }
 
 /**
- * Follows the workspace's event stream until the returned function is called. After a lost connection it resumes behind
+ * Follows the workspace's event stream until the returned function is called. After a lost connection it resumes after
  * the last event.
  */
 export function subscribeToEvents(): () => void {

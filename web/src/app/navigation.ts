@@ -25,7 +25,7 @@ interface NavigationItem {
   key: Key;
   path: Address;
   icon: (props: { size?: number; stroke?: number }) => ReactNode;
-  /** Permission without which it is hidden. */
+  /** Permission that a person needs to see the entry. */
   needs?: string;
 }
 

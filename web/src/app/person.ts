@@ -24,7 +24,10 @@ export function usePerson(): { person: Person; workspaces: Workspace[]; workspac
   return { ...data, workspace: data.workspaces.find(({ current }) => current) };
 }
 
-/** Returns true if the person's role has a permission. The API enforces it; this only decides what is shown. */
+/**
+ * Returns true if the person's role has a permission. The API enforces the permission; this function only decides what
+ * is shown.
+ */
 export function useCan(permission: string): boolean {
   const { data } = useQuery(personQuery);
   return data?.workspaces.find(({ current }) => current)?.permissions.includes(permission) ?? false;

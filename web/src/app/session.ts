@@ -4,7 +4,7 @@ import { language } from './preferences.ts';
 
 /** Time (ms) before its expiry at which an access token is renewed. */
 const MARGIN_MS = 30_000;
-/** Name of the lock that lets only one tab at a time renew the shared cookie. */
+/** Name of the lock under which one tab at a time renews the shared cookie. */
 const LOCK = 'heron-session';
 
 interface Access {
@@ -22,7 +22,7 @@ let wasSignedIn = false;
 let access: Access | undefined;
 let renewing: Promise<Access> | undefined;
 
-/** Returns this tab's access token, kept only in memory. Scripts cannot read the cookie that it comes from. */
+/** Returns this tab's access token, kept only in memory. Scripts cannot read the cookie behind it. */
 export async function accessToken(): Promise<string> {
   if (access && access.expiresAt - MARGIN_MS > Date.now()) return access.token;
   return (await renew()).token;
@@ -79,7 +79,7 @@ async function askForAccess(): Promise<Access> {
   if (response.status === 401) {
     if (wasSignedIn) throw new SessionEnded('The session has ended');
     goToSignIn();
-    // Never resolves, so that nothing shows an error while the page is being left.
+    // Never resolves, so that no error is shown while the page is being left.
     return new Promise(() => {});
   }
   if (!response.ok) {

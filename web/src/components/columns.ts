@@ -2,7 +2,7 @@
 export interface ColumnHead {
   label: string;
   isNumber?: boolean;
-  /** Hides the column on a phone, where the other columns suffice and the row links to the rest. */
+  /** Hides the column on a phone, where the row links to the remaining data. */
   isExtra?: boolean;
   /** Shows the heading to screen readers only. */
   isHidden?: boolean;

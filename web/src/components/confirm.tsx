@@ -24,7 +24,7 @@ export function ConfirmButton({
   const [isOpen, dialog] = useDisclosure(false, { onOpen: act.reset });
   const confirm = () =>
     act.mutateAsync().then(dialog.close, () => {
-      // On an error the dialog stays open and shows it.
+      // On an error the dialog stays open and shows the error.
     });
   return (
     <>

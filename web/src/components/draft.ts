@@ -9,7 +9,7 @@ export interface Draft<T> {
   value: T;
   change(fields: Partial<T>): void;
   isChanged: boolean;
-  /** Fields changed by both this person and somebody else, with their stored values; null if there are none. */
+  /** Fields changed by both this person and another one, with their stored values; null if there are none. */
   theirs: { fields: (keyof T & string)[]; value: T } | null;
   /** Discards the person's changes of the conflicting fields. */
   takeTheirs(): void;
@@ -20,7 +20,7 @@ export interface Draft<T> {
   save: { mutate: () => void; error: unknown; isPending: boolean };
 }
 
-/** Serializes a value with sorted keys, because the API may return fields in another order than it got them. */
+/** Serializes a value with sorted keys, because the API may return fields in another order than it received them. */
 const written = (value: unknown) =>
   JSON.stringify(value, (_, part: unknown) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)
@@ -36,7 +36,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * Hook for editing a stored record. Others' changes are merged into fields that this person has not edited. If both
+ * Hook for editing a stored record. Changes of others are merged into fields that this person has not edited. If both
  * edited a field, the person decides. The API refuses a write based on an outdated state.
  */
 export function useDraft<T extends { updated_at: string }>({
@@ -50,7 +50,7 @@ export function useDraft<T extends { updated_at: string }>({
 }: {
   /** `updated_at` is empty for a new record that is created by saving. */
   stored: T;
-  /** Sends the changed fields; `seen` is the state they are based on, which the API must still have. */
+  /** Sends the changed fields; `seen` is the state on which they are based, which the API must still have. */
   write: (changes: Partial<T>, seen: T) => Promise<unknown>;
   /** Fetches the current stored value. */
   readAgain: () => Promise<T | undefined>;
@@ -84,7 +84,7 @@ export function useDraft<T extends { updated_at: string }>({
         // The form of a new record keeps its input until it is closed.
         if (stored.updated_at) {
           setBase((before) => ({ ...before, ...sent }));
-          // Input made during the save remains unsaved.
+          // Input entered during the save remains unsaved.
           setMine((now) => without(now, (name) => isSame(now[name], sent[name])));
         }
         onDone?.();
@@ -120,8 +120,8 @@ export function useDraft<T extends { updated_at: string }>({
 }
 
 /**
- * Makes one change to a record regardless of concurrent changes to other parts. `put` is tried with the state seen, and
- * if the API has another one by now, with the current state.
+ * Makes one change to a record regardless of concurrent changes to other parts. Calls `put` with the state seen, and
+ * again with the current state if the API has another one.
  */
 export async function applyToNewest<T, Output>(
   seen: T,
@@ -144,7 +144,7 @@ export function submitHandler<T>({ isChanged, theirs, save }: Draft<T>) {
   };
 }
 
-/** Returns the fields without those for which `isDropped` holds. */
+/** Returns the fields except those for which `isDropped` returns true. */
 function without<T>(fields: Partial<T>, isDropped: (name: keyof T) => boolean): Partial<T> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !isDropped(name as keyof T))) as Partial<T>;
 }

@@ -80,8 +80,8 @@ export function EmailBody({
 }
 
 /**
- * Shows plain text with the words in `marked` underlined. Quoted text at its end is collapsed. `isDeleted` says that there is no
- * text because it is not kept any more.
+ * Shows plain text with the words in `marked` underlined. Quoted text at its end is collapsed. `isDeleted` means that
+ * the text is no longer stored.
  */
 export function PlainTextBody({
   text,

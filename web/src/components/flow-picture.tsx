@@ -28,8 +28,8 @@ interface Fit {
 }
 
 /**
- * Graph of nodes and links. It can be zoomed, and fits its space again when a panel opens beside it. Selectable nodes
- * have their own buttons; with `nodesDraggable` they can be moved.
+ * Graph of nodes and links. It can be zoomed, and refits when a panel opens beside it. Selectable nodes have their own
+ * buttons; with `nodesDraggable` they can be moved.
  */
 export function FlowPicture<N extends Node>({ fit, edges = [], ...props }: { fit: Fit } & ReactFlowProps<N, Edge>) {
   const t = useText();

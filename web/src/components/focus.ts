@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'react';
 /**
  * Returns the focus to the button whose action started. A busy button is disabled and so loses the focus, and keyboard
  * users would start again at the top of the page.
- * @param hasEndedSql called when the action is done and the button may have been removed with it
+ * @param isGone called when the action is done and the button may have been removed with it
  */
 export function useFocusReturn(isBusy: boolean, isGone?: () => void): void {
   const held = useRef<Element | null>(null);
@@ -39,7 +39,7 @@ const LOOKED_MS = 50;
 export function restoreFocus(): void {
   const until = Date.now() + FADED_MS;
   // Stops when the person acts again, because that action sets the focus. A busy button may have lost the focus only
-  // for a moment.
+  // temporarily.
   const looking = new AbortController();
   const stop = () => looking.abort();
   for (const next of ['keydown', 'pointerdown'])

@@ -1,13 +1,13 @@
-/** A piece of a text, and whether it is one of the words that are looked for. */
+/** A piece of a text, with a flag if it is a searched word. */
 interface Part {
   text: string;
   isMarked: boolean;
 }
 
-/** A character of a word; some scripts write no spaces between words, so that their words have no edges. */
+/** A character of a word. Some scripts write no spaces between words, so their words have no boundaries. */
 const LETTER = '(?![\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}])[\\p{L}\\p{N}]';
 
-/** Cuts a text at whole words, in any case, so that these can be shown otherwise. */
+/** Splits a text at whole words, ignoring case, so that these can be highlighted. */
 export function splitMarked(text: string, words: readonly string[]): Part[] {
   const escaped = words.filter((word) => word !== '').map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   if (escaped.length === 0) return [{ text, isMarked: false }];

@@ -11,7 +11,10 @@ type Path = Filled<keyof RegisteredRouter['routesByPath']>;
 /** Address of a page of the dashboard: its path with the parameters filled in, and possibly a query. */
 export type Address = Path | `${Path}?${string}`;
 
-/** Converts an address to the router's type, which knows only patterns. The router reads a filled one, too. */
+/**
+ * Converts an address to the router's type, which only allows patterns. The router also accepts an address with its
+ * parameters filled in.
+ */
 export const routed = (address: Address) => address as '/';
 
 /** Link to another page of the dashboard, by its address. */

@@ -4,8 +4,8 @@ import { useText } from '../text/index.ts';
 import { offProps } from './focus.ts';
 
 /**
- * Buttons for saving and, if `reset` is given, for discarding changes. The pressed button keeps the focus when nothing
- * is left to save.
+ * Buttons for saving and, if `reset` is given, for discarding changes. The pressed button keeps the focus when no
+ * change is left to save.
  */
 export function SaveButtons({
   act,
@@ -16,10 +16,10 @@ export function SaveButtons({
   discard,
 }: {
   act: { mutate: () => void; isPending: boolean };
-  /** Label of the save button, if it does more than save. */
+  /** Label of the save button, if it has another effect besides saving. */
   label?: string | undefined;
   isChanged: boolean;
-  /** Disables saving until something else is decided. */
+  /** Disables saving until another decision is made. */
   isHeld?: boolean;
   /** Set if the surrounding form saves on Enter too (`sends` of draft.ts). */
   isInForm?: boolean;
@@ -42,7 +42,7 @@ export function SaveButtons({
           variant="default"
           onClick={() => {
             discard();
-            // This button is about to disappear.
+            // The save button is about to disappear.
             save.current?.focus();
           }}
         >

@@ -8,8 +8,8 @@ import { useText } from '../text/index.ts';
 const PAUSE_MS = 250;
 
 /**
- * Search field of a list. `onChange` gets the trimmed text after a short pause in typing; with `useFilter` it is stored
- * in the address. Enter and leaving the field search at once; the cross and Escape clear it.
+ * Search field of a list. `onChange` receives the trimmed text after a short pause in typing; with `useFilter` it is
+ * stored in the address. Enter and leaving the field search immediately; the cross and Escape clear it.
  */
 export function SearchField({
   label,
@@ -29,7 +29,7 @@ export function SearchField({
   const input = useRef<HTMLInputElement>(null);
   const ask = useDebouncedCallback(onChange, PAUSE_MS);
   useEffect(() => {
-    // While the person types, the address lags behind and is trimmed, so the typed text wins.
+    // While the person types, the address lags behind and is trimmed, so the typed text takes precedence.
     if (document.activeElement !== input.current) setTyped(value);
   }, [value]);
   const clear = () => {

@@ -5,8 +5,8 @@ import { extraColumnClasses, type ColumnHead } from './columns.ts';
 import style from './table-frame.module.css';
 
 /**
- * Table with column headings in a box that scrolls sideways if it is too narrow; its first column stays visible then.
- * Shows a text if there is no row.
+ * Table with column headings in a box that scrolls sideways if it is too narrow; its first column then stays visible.
+ * Shows a text if there are no rows.
  */
 export function TableFrame({
   columns,

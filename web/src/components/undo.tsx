@@ -28,7 +28,7 @@ export function offerUndo(said: string, undo: () => Promise<unknown>): void {
   last = { id, undo };
 }
 
-/** Undoes the last action while that is offered. */
+/** Undoes the last action while the undo is offered. */
 export function undoLast(): void {
   if (!last) return;
   const { id, undo } = last;

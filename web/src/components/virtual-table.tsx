@@ -18,8 +18,8 @@ import { useLinks } from './links.ts';
 import classes from './virtual-table.module.css';
 
 /**
- * Height (px) of every row, as in virtual-table.module.css. It is fixed so that the position of a row is known before
- * rendering.
+ * Height (px) of every row, as in virtual-table.module.css. The height is fixed so that the position of a row is known
+ * before rendering.
  */
 const ROW = 45;
 /**
@@ -104,7 +104,7 @@ export function VirtualTable<Row>({
 
 /**
  * Renders the rows near the visible range and those around the focused row, which keeps its focus when scrolled away.
- * State that changes while scrolling is kept here, so that nothing around the rows is rendered again.
+ * State that changes while scrolling is kept here, so that the rest of the page is not rendered again.
  */
 function Rows<Row>({
   rows,

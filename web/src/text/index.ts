@@ -60,7 +60,7 @@ export function useText(): typeof text {
   return text;
 }
 
-/** Returns a message with its values. The compiler knows the values of each key. */
+/** Returns a message with its values. The compiler checks the values of each key. */
 export function text<One extends Key>(
   key: One,
   ...[values]: keyof AllOf<ValuesOf<One>> extends never ? [] : [values: AllOf<ValuesOf<One>>]

@@ -43,7 +43,7 @@ function sentenceOf(code: string, values: Values): string | undefined {
   }
 }
 
-/** @throws Error for an unknown message; the caller then shows the whole text as the server wrote it */
+/** @throws Error for an unknown message; the caller then shows the server's text */
 function nested({ code, values }: Message): string {
   const text = sentenceOf(code, values);
   if (text === undefined) throw new Error(`no sentence of ${code}`);

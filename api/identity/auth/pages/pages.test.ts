@@ -74,7 +74,7 @@ browserTest('a fresh installation is claimed with a form; the key it shows once 
   await page.goto(link!.url);
   await page.getByRole('heading', { name: 'This installation has an owner' }).waitFor();
   await page.goto(fresh.url);
-  // The dashboard where web/ was built, which is drawn by scripts; else a page that says where the reference is.
+  // The dashboard if web/ was built, which scripts render; else a page with a link to the reference.
   await page.locator('a[href="/docs"], script[src^="/assets/"]').first().waitFor({ state: 'attached' });
   await context.close();
 });

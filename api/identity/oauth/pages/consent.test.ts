@@ -14,7 +14,7 @@ const browserTest = browserTests(test);
 
 let world: World;
 let chrome: TestBrowser;
-/** The application's own server: where the browser comes back to. */
+/** The application's own server, to which the browser returns. */
 let app: Receiver;
 let callback: string;
 test.before(async () => {
@@ -33,7 +33,7 @@ test.beforeEach(() => {
   app.respond({ status: 200, body: '<!doctype html><title>Arrived</title>', headers: { 'content-type': 'text/html' } });
 });
 
-/** Waits until the browser is back at the application and gives what it brought. */
+/** Waits until the browser is back at the application, and returns the URL with the answer. */
 async function waitForAnswer(page: Page): Promise<URL> {
   await page.waitForURL((url) => url.origin === app.url);
   return new URL(page.url());
@@ -73,7 +73,7 @@ browserTest('sign in, consent, code, tokens: a client library of another project
     code_challenge_method: 'S256',
   }).toString();
 
-  // Nothing of the pages needs a script.
+  // The pages work without scripts.
   const { page } = await chrome.visit({ javaScriptEnabled: false });
   await page.goto(start.href);
   t.is(await page.getByRole('heading', { level: 1 }).innerText(), 'Sign in');

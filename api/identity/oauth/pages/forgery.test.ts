@@ -9,7 +9,10 @@ const browserTest = browserTests(test);
 
 let world: World;
 let chrome: TestBrowser;
-/** A server of a third party. As http://127.0.0.1 it is the same site as ours on another port, as http://localhost another site. */
+/**
+ * A server of a third party. http://127.0.0.1 is the same site as ours on another port, and http://localhost is another
+ * site.
+ */
 let stranger: Receiver;
 let callback: string;
 test.before(async () => {
@@ -113,7 +116,7 @@ browserTest('a session planted before the sign-in, or kept after the sign-out, i
   const signedIn = async (email: string, planted?: string) => {
     const { page, context } = await chrome.visit();
     await page.goto(`${world.url}/account/apps`);
-    // After the sign-in form was loaded, as an attacker who wants it to pass would.
+    // Planted after the sign-in form was loaded, as an attacker would to make it pass.
     if (planted) await context.addCookies([{ name: 'heron_session', value: planted, url: world.url }]);
     await signInOn(page, email);
     return { page, context };
@@ -125,7 +128,7 @@ browserTest('a session planted before the sign-in, or kept after the sign-out, i
   t.is(planted.sameSite, 'Lax');
 
   const { page, context } = await signedIn(victim.email, planted.value);
-  // The form was not made for that session.
+  // The form was created for another session.
   t.regex(await page.getByRole('alert').innerText(), /form is too old/);
   await page.goto(`${world.url}/account/apps`);
   await page.getByRole('button', { name: 'Sign out' }).click();

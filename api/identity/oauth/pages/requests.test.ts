@@ -30,7 +30,7 @@ test.after.always(async () => {
 
 const asked = (address: string, cookie = '') => fetch(address, { redirect: 'manual', headers: { cookie } });
 
-/** What the browser of a person who is signed in sends. */
+/** The session cookie of a signed-in person's browser. */
 const sessionCookie = ({ userId }: { userId: string }) => createBrowserCookie(world.deps, userId);
 
 test("a request of an unknown client, or for an address that is not the client's, goes nowhere", async (t) => {
@@ -115,7 +115,7 @@ test('a template escapes what it is given', (t) => {
   );
 });
 
-/** A small file that stands for four gigapixels. */
+/** A small file that declares four gigapixels. */
 function vast(): Buffer {
   const bytes = Buffer.from(PNG);
   bytes.writeUInt32BE(65_535, 16);

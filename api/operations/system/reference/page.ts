@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { Context } from 'koa';
 import { html } from '../../../http/html.ts';
 
-/** Path of the reference. Its two scripts are served below it. */
+/** Path of the reference. Its two scripts are served at paths below it. */
 const PATH = '/docs';
 const SCRIPT = `${PATH}/scalar.js`;
 const START = `${PATH}/start.js`;

@@ -1,7 +1,7 @@
 import { open, type Entry, type ZipFile } from 'yauzl';
 import { MarkupReader } from './markup.ts';
 
-/** Thrown when a workbook cannot be read, because it is broken or larger than any list of people. */
+/** Thrown when a workbook cannot be read, because it is broken or too large. */
 export class SheetError extends Error {
   readonly kind: 'too_large' | 'broken' | 'no_such_sheet';
   constructor(kind: SheetError['kind'], options?: ErrorOptions) {

@@ -51,7 +51,7 @@ class Table extends MarkupReader {
   #row = 0;
   #rowRepeats = 1;
   #cells: string[] = [];
-  /** Number of blank cells that count only if a filled one follows. */
+  /** Number of blank cells that count only if a filled cell follows. */
   #blanks = 0;
   #cell: Attributes = {};
   #written = '';
@@ -118,7 +118,8 @@ class Table extends MarkupReader {
 
   #cellText(): string {
     const type = attribute(this.#cell, 'value-type');
-    // Files written by Excel mark an error by a type of their own. Its text, such as #N/A, must not appear in an email.
+    // Files written by Excel mark an error by a special value type. Its text, such as #N/A, must not appear in an
+    // email.
     if (this.#cell['calcext:value-type'] === 'error') return '';
     const value = attribute(this.#cell, 'value');
     // A long number is shown as a power of ten, which has lost digits.

@@ -6,7 +6,8 @@ import { Refused } from './provider.ts';
 export const bookingText = z.string().nullish().catch(undefined);
 
 /**
- * Builds the refusal of a booking webhook. It names the unreadable fields. Their values stay out of logs and answers.
+ * Builds the refusal of a booking webhook. The problem names the unreadable fields. Their values are not logged or
+ * returned.
  */
 export function unreadableBooking(provider: string, faults: z.ZodError | readonly string[]): Refused {
   const fields = faults instanceof z.ZodError ? faults.issues.map(({ path }) => path.join('.')) : faults;

@@ -10,17 +10,17 @@ import { fillText, templateText } from './texts.ts';
 export interface Crm {
   /** Display name, for messages. */
   name: string;
-  /** Makes a record with this email, where there is none. @returns its id */
+  /** Creates a record with this email if there is none. @returns its id */
   createContact(call: ProviderCall, email: string, fields: Fields): Promise<string>;
   /** {@link Crm.createContact} changes the record that has the email, in the same request. */
   upserts?: true;
   /** The id of the record with this email. */
   findContact(call: ProviderCall, email: string): Promise<string | undefined>;
-  /** Returns false for a record that is gone. */
+  /** Returns false if the record was deleted. */
   hasContact(call: ProviderCall, id: string): Promise<boolean>;
-  /** Puts one address of a record in place of another; further addresses stay. @returns false for a record that is gone */
+  /** Replaces one address of a record; its other addresses stay. @returns false if the record was deleted */
   changeEmail(call: ProviderCall, id: string, emails: { from: string; to: string }): Promise<boolean>;
-  /** Fields of which a record that is there gets the values; all of them where this is absent. */
+  /** Returns the fields to write to an existing record; defaults to all fields. */
   changeable?(fields: Fields): Fields;
   updateContact(call: ProviderCall, id: string, fields: Fields): Promise<void>;
   addNote(call: ProviderCall, contactId: string, note: { text: string; at: Date }): Promise<void>;
@@ -67,7 +67,7 @@ const dealConfig = {
  */
 export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Record<string, ProviderAction> {
   const deal = z.strictObject({ ...dealConfig, ...dealFields });
-  /** Actions about a contact find or create it, so that they need no earlier action. */
+  /** Actions about a contact find or create its record, so that they need no earlier action. */
   const ensureContact = async (call: ProviderCall, input: ActionInput): Promise<string> => {
     const person = personOf(input);
     return (
@@ -127,8 +127,8 @@ interface RecordedPerson {
 }
 
 /**
- * Writes a contact to its record at the CRM: the one that it had before, else the one with its address, else a new one. Empty fields are left
- * as they are there.
+ * Writes a contact to its CRM record: its known record, else the one with its address, else a new one. Empty fields do
+ * not change the record.
  */
 export async function writeContact(
   crm: Crm,
@@ -147,8 +147,8 @@ export async function writeContact(
 }
 
 /**
- * The record of a person at the CRM, if there is one. A record that was written under an earlier address gets the present one, unless another
- * record has that already: that one is then the person's.
+ * Returns the CRM record of a person, if there is one. A record with an earlier address gets the current one, unless
+ * another record already has it: that record then belongs to the person.
  */
 async function openRecord(crm: Crm, call: ProviderCall, person: RecordedPerson): Promise<string | undefined> {
   const { email, record } = person;
@@ -165,15 +165,16 @@ function keep({ email, record }: RecordedPerson, externalId: string): string {
   return externalId;
 }
 
-/** The fields that have a value: an empty one here does not empty what people keep in their CRM. */
+/** Returns the fields with a value. An empty field in Heron must not clear the field in the CRM. */
 function filledFields(fields: Fields): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
 /**
- * The addresses of a record with one in place of another. It keeps its place and its marks; further addresses stay.
+ * Returns the addresses of a record with one address replaced. The new address keeps the position and marks of the old
+ * one; further addresses stay.
  * @param name of the field that has the address
- * @param marks of an address that comes anew, as the former one is no longer there
+ * @param marks of a new address if the old one is no longer in the record
  */
 export function withEmail<T extends Record<N, string>, N extends string>(
   emails: readonly T[],

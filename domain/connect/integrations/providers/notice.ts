@@ -13,7 +13,7 @@ export const noticeMessage = templateText(MAX_MESSAGE)
 /**
  * Returns the text of a notice: the text of the config, or a default with the event and the contact. `escape` escapes
  * values for the chat.
- * @throws Refused for a text that grows too long
+ * @throws Refused for a text that exceeds the limit
  */
 export function noticeText(input: ActionInput, escape: (value: string) => string): string {
   const message = z.string().optional().parse(input.config.message);

@@ -28,15 +28,15 @@ type ProviderId = (typeof PROVIDER_IDS)[number];
 export interface Provider {
   id: ProviderId;
   name: string;
-  /** One line for the catalogue. */
+  /** One sentence for the catalogue. */
   tagline: MessageCode;
   category: 'crm' | 'automation' | 'notifications' | 'meetings' | 'data';
   docsUrl: string;
   authMethod: 'oauth' | 'api_key' | 'webhook';
-  /** Hex, such as #ff7a59. */
+  /** Hexadecimal colour, such as #ff7a59. */
   badgeColor: string;
   beta?: boolean;
-  /** Explains where a person finds the webhook URL or the key to paste. */
+  /** Explains where to find the webhook URL or the key. */
   webhookHint?: MessageCode;
   highlights: readonly MessageCode[];
   /** Triggers that the catalogue suggests. A subscription may name any trigger. */
@@ -51,13 +51,13 @@ export interface Provider {
   rate: { capacity: number; perSecond: number };
   /** Set with authMethod `oauth`. */
   oauth?: ProviderOAuth;
-  /** Returns true if an answer refuses the access token, for a provider that uses another status than 401. */
+  /** Returns true if an answer rejects the access token, for a provider that uses another status than 401. */
   isTokenRefused?(answer: ProviderAnswer): boolean;
   /** Set with authMethod `api_key` or `webhook`. */
   credentials?: ProviderCredentials;
   /**
-   * Health check of an account, for a provider with neither fields nor a key to query and with tokens that do not
-   * expire.
+   * Health check of an account, for a provider whose tokens do not expire and that offers neither fields nor an account
+   * to query.
    */
   check?(call: ProviderCall): Promise<void>;
   /** Actions by verb, the part of an action's name after the dot: `notify` of `slack.notify`. */
@@ -75,7 +75,10 @@ type ClientSetting = `${'HUBSPOT' | 'SALESFORCE' | 'PIPEDRIVE' | 'SLACK' | 'GOOG
 export interface ProviderOAuth {
   authorizeUrl: string;
   tokenUrl: string;
-  /** URL that ends a consent. It gets the token as the form field `token` (RFC 7009), unless `revoke` is set. */
+  /**
+   * URL that ends a consent. The request contains the token as the form field `token` (RFC 7009), unless `revoke` is
+   * set.
+   */
   revokeUrl?: string;
   /** True if the provider offers PKCE with S256 (RFC 7636). */
   pkce: boolean;
@@ -114,9 +117,9 @@ export interface ProviderCredentials {
   /** Returns the headers that authorize a call. Not set for a webhook, whose URL is the secret. */
   authorize?(config: Readonly<Record<string, unknown>>): Readonly<Record<string, string>>;
   /**
-   * Makes a live call with the pasted credentials, before they are stored. A webhook that cannot be tested without
+   * Makes a live call with the pasted credentials before they are stored. A webhook that cannot be tested without
    * firing it is checked by its format only.
-   * @throws Refused with a message for the person who pasted them
+   * @throws Refused with a message for the person who pasted the credentials
    */
   validate(call: ProviderCall): Promise<ProviderAccount>;
 }
@@ -131,7 +134,7 @@ export interface ProviderAccount {
 
 /** An action that can be performed at a provider in response to an event. */
 export interface ProviderAction {
-  /** One line for people who choose the action. */
+  /** Description of the action, one line. */
   summary: string;
   /** Strict schema, with defaults, of the `config` of a subscription or node. */
   config: z.ZodType<Record<string, unknown>>;
@@ -140,7 +143,7 @@ export interface ProviderAction {
   /** With `required`, a delivery without a contact is refused. */
   contact?: 'required';
   /**
-   * Performs the action. It may be called again for the same `input.deliveryId` if a process ended before it stored the
+   * Performs the action. May be called again for the same `input.deliveryId` if a process ended before it stored the
    * success. A provider that takes idempotency keys gets that id.
    * @throws RateLimited, Refused, Unavailable, ReauthRequired
    */
@@ -151,7 +154,7 @@ export interface ProviderAction {
 export interface ActionInput {
   /** Config that fits the action's schema. */
   config: Readonly<Record<string, unknown>>;
-  /** Stays the same when the action is retried. */
+  /** Equal on every retry of the action. */
   deliveryId: string;
   /**
    * The trigger that caused the action, such as `email.replied`. Null if an automation or a campaign step requested it.
@@ -161,7 +164,9 @@ export interface ActionInput {
   data: Readonly<Record<string, unknown>>;
   occurredAt: Date;
   contact: ActionContact | null;
-  /** The contact's record there, as it was last written; an action that finds or makes one notes it here. */
+  /**
+   * The contact's record at the provider, as last written. An action that finds or creates a record stores its id here.
+   */
   record: ContactRecord;
   /** The contact's fields under the provider's names, by the connection's field mappings. */
   fields: Readonly<Record<string, string>>;
@@ -198,7 +203,8 @@ interface ProviderPush {
    */
   defaults: readonly { from: string; to: string }[];
   /**
-   * Writes a contact to its record, or makes one, and notes the record in `person.record`: a repetition leaves one record.
+   * Writes a contact to its record, or creates one, and stores the id in `person.record`: a repetition creates no
+   * second record.
    * @param fields by the provider's names
    */
   writeContact(
@@ -206,7 +212,7 @@ interface ProviderPush {
     person: { email: string; record: ContactRecord },
     fields: Readonly<Record<string, string>>,
   ): Promise<void>;
-  /** Fields of the provider's schema, where it can be asked. */
+  /** Reads the fields of the provider's schema, if the provider offers it. */
   readFields?(call: ProviderCall): Promise<readonly ExternalField[]>;
 }
 
@@ -224,11 +230,11 @@ export interface ExternalField {
 interface ProviderInbound {
   /**
    * Returns true if a webhook is authentic and recent. Verifies the signature over the raw body in constant time. If
-   * the provider signs a time, a webhook older than the provider's limit is refused.
+   * the provider signs a time, a webhook older than the provider's limit is rejected.
    */
   verify(request: InboundRequest): boolean;
   /**
-   * Reads the booking in a verified body; undefined for another kind of event. @throws Refused for a body that cannot
+   * Parses the booking in a verified body; undefined for another kind of event. @throws Refused for a body that cannot
    * be read
    */
   readBooking(body: unknown): MeetingReport | undefined;
@@ -265,8 +271,8 @@ export interface ProviderCall {
 export interface ProviderRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
-   * Path below the base of the API, with its leading slash. Or a whole https URL, which gets no credential unless it
-   * has the API's origin.
+   * Path below the base of the API, with its leading slash. Or a whole https URL, which gets credentials only if it has
+   * the API's origin.
    */
   path: string;
   query?: Readonly<Record<string, string | number | undefined>>;
@@ -289,7 +295,7 @@ export interface ProviderAnswer {
   text: string;
 }
 
-/** Thrown when the provider answers 429: nothing was done, and no attempt is counted. */
+/** Thrown when the provider answers 429: no action happened, and no attempt is counted. */
 export class RateLimited extends Error {
   override readonly name = 'RateLimited';
   readonly retryAfterMs: number;
@@ -308,7 +314,7 @@ export class RateLimited extends Error {
  */
 export class Refused extends Error {
   override readonly name = 'Refused';
-  /** HTTP status of the answer, if there was one. */
+  /** HTTP status of the answer, if there is one. */
   readonly status: number | undefined;
 
   readonly said: Message;
@@ -320,7 +326,7 @@ export class Refused extends Error {
   }
 }
 
-/** Thrown when the provider does not answer or reports a temporary failure. Another attempt may succeed. */
+/** Thrown when the provider does not answer or reports a temporary failure. Another attempt can succeed. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly said: Message;

@@ -46,7 +46,7 @@ test.after.always(async () => {
   await doubles.closeAll();
 });
 
-/** For each provider with an action: its double, the action, and the number of times it was done there. */
+/** For each provider with an action: its double, the action, and the number of times it was executed there. */
 interface Case {
   config?: () => Record<string, unknown>;
   verb: string;
@@ -54,7 +54,7 @@ interface Case {
   done: () => number;
   /** True if a repetition of the action has no further effect. */
   converges?: true;
-  /** Expected wait (ms) after a 429 that asks for 7 s. */
+  /** Expected wait (ms) after a 429 that requests 7 s. */
   waitMs?: number;
 }
 
@@ -64,7 +64,7 @@ const CASES: { [id in keyof Doubles]?: Case } = {
     verb: 'upsert_contact',
     done: () => doubles.salesforce.records.Contact.length,
     converges: true,
-    // Salesforce does not name a wait.
+    // Salesforce does not state a wait.
     waitMs: 900_000,
   },
   pipedrive: { verb: 'upsert_contact', done: () => doubles.pipedrive.persons.length, converges: true },
@@ -295,7 +295,7 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
         [],
       );
 
-      // Under a new address the record stays, with its further addresses, and the note finds it.
+      // Under a new address the record stays, with its further addresses, and the note finds the record.
       const record = { externalId: again.externalId!, email };
       const renamed = `mary.new.${id}@acme.test`;
       await perform(provider, call, 'log_activity', { text: 'hello' }, inputFor({ email: renamed }, { record }));
@@ -305,7 +305,7 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
       t.is(crm.note().about, crm.idIn(again.externalId!));
       await write(email, defaults, record);
       t.deepEqual(marys(), [email]);
-      // A record that a person has deleted there is made anew.
+      // A record that was deleted in the CRM is created again.
       const gone = { externalId: crm.noId, email: 'gone@acme.test' };
       await write('gone.new@acme.test', defaults, gone);
       t.not(gone.externalId, crm.noId);
@@ -322,7 +322,7 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
       t.deepEqual(crm.note(), { about: crm.idIn(externalId), text: crm.noteText });
       t.deepEqual(crm.dealMade(), { about: crm.idIn(externalId), name: 'Deal with Acme', amount: crm.amount });
 
-      // Both create a missing contact; an update does not.
+      // Both actions create a missing contact; an update does not.
       await act('log_activity', { text: 'Hello' }, inputFor({ email: `new.${id}@acme.test` }));
       t.true(crm.people().some((one) => one.email === `new.${id}@acme.test`));
       await t.throwsAsync(act('update_contact', { fields: { x: 'y' } }, inputFor({ email: 'none@acme.test' })), {

@@ -18,9 +18,9 @@ export function templateText(maxLength: number): z.ZodString {
 
 /**
  * Renders a text of an action's config with the values of the contact and of the trigger. `escape` is applied to every
- * value, so that a stranger's text stays text at the provider. The config's own text is not escaped.
+ * value, so that a stranger's text is never markup at the provider. The config's own text is not escaped.
  * @param options.budget shared by all texts of one action
- * @throws Refused for a text that grows too long
+ * @throws Refused for a text that exceeds the limit
  */
 export function fillText(
   text: string,
@@ -66,7 +66,7 @@ export function shorten(text: string, maxLength: number): string {
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-/** Breaks up URLs in a value, so that a chat does not turn them into links. */
+/** Breaks up URLs in a value, so that a chat service shows no links. */
 export function unlink(value: string): string {
   return value.replaceAll('://', ':\u200b//').replace(/\bwww\./gi, (start) => `${start.slice(0, -1)}\u200b.`);
 }

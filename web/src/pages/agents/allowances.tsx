@@ -9,7 +9,10 @@ import { toNumber, useText } from '../../text/index.ts';
 
 type Allowance = RowOf<'/v1/lead-allowances'>;
 
-/** Leads that credentials may add to campaigns each day beyond their policies. Shows nothing where there are none. */
+/**
+ * Number of leads that credentials may add to campaigns each day beyond their policies. Shows nothing if there are
+ * none.
+ */
 export function Allowances() {
   const t = useText();
   const { data, error } = useQuery({

@@ -15,7 +15,7 @@ type Policy = Pick<
 >;
 
 /**
- * Shows what a policy allows its holder without a person.
+ * Shows the actions that a policy allows without an approval.
  * @param explained explains the effect of limits that are not set
  */
 export function Limits({ policy, explained = false }: { policy: Policy; explained?: boolean }) {

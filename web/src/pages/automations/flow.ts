@@ -18,9 +18,9 @@ const GAP = { x: 40, y: 60 };
 /** Parts of an automation that are saved together. */
 export type Draft = Pick<Automation, 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph'>;
 
-/** Trigger and graph of an automation form one field: of two people who change it, one must give way. */
+/** Trigger and graph of an automation form one field: of two concurrent edits, one must be discarded. */
 type Flow = Pick<Automation, 'trigger_event' | 'filter' | 'graph'>;
-/** Automation in the form in which it is edited. */
+/** Automation as an editable draft. */
 export type Edited = Pick<Automation, 'name' | 'enabled' | 'updated_at'> & { flow: Flow };
 
 /** Returns the flow of an automation: trigger, filter and graph. */
@@ -77,7 +77,7 @@ export function insertAfter(graph: Graph, source: string, when: When, type: 'act
   return [after.length > 0 ? connectOutput(linked, id, type === 'condition' ? 'true' : '', after) : linked, id];
 }
 
-/** Removes a node. Links to it continue to the nodes after it. */
+/** Removes a node. Links to it then lead to the nodes after it. */
 export function remove(graph: Graph, id: string): Graph {
   const after = graph.edges.filter((edge) => edge.source === id).map(({ target }) => target);
   const before = graph.edges.filter((edge) => edge.target === id);
@@ -107,7 +107,7 @@ function toBody({ name, enabled, trigger_event, filter, graph }: Draft) {
   return { name, enabled, trigger_event, filter, graph };
 }
 
-/** Switches an automation on or off and keeps everything else as currently stored. */
+/** Enables or disables an automation and keeps all other stored fields. */
 export async function switchAutomation(automation: Automation, enabled: boolean): Promise<unknown> {
   const params = { path: { id: automation.id } };
   const put = (seen: Automation) =>
@@ -124,7 +124,7 @@ export async function switchAutomation(automation: Automation, enabled: boolean)
   );
 }
 
-/** Returns true if the role may change automations: it may use integrations or set the workspace up. */
+/** Returns true if the role may change automations: it may use integrations or change workspace settings. */
 export function useMayChange(): boolean {
   const [mayUse, maySet] = [useCan('use_integrations'), useCan('manage_settings')];
   return mayUse || maySet;

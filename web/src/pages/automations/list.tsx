@@ -85,7 +85,7 @@ function Row({ automation, mayChange }: { automation: Automation; mayChange: boo
   );
 }
 
-/** Creates an automation with only its trigger, switched off. */
+/** Creates a disabled automation with only its trigger. */
 function New() {
   const t = useText();
   const go = useGoTo();

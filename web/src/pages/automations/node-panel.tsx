@@ -252,7 +252,7 @@ function ConditionFields({ node, change, isFixed }: FieldsOf) {
                 </Text>
               </Text>
             )}
-            // Offers all options, whatever text is in the field.
+            // Offers all options, regardless of the typed text.
             filter={({ options }) => options}
             value={condition.key ?? ''}
             onChange={(key) => set({ key })}

@@ -41,7 +41,7 @@ const toLaneBeside: KeyboardCoordinateGetter = (
   const step = event.code === 'ArrowRight' ? 1 : event.code === 'ArrowLeft' ? -1 : 0;
   if (step === 0) return undefined;
   event.preventDefault();
-  // The card was just picked up and is not measured yet; it would move too far.
+  // The card was just picked up and not measured yet, so it would move too far.
   if (!collisionRect) return undefined;
   const lanes = droppableContainers
     .getEnabled()

@@ -17,7 +17,7 @@ import type { Task } from './deals.ts';
 const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 const stale: readonly Key[] = [['tasks'], ['contacts']];
 
-/** Task in the form in which it is edited; `due` is a datetime-local value in the person's zone. */
+/** Task as an editable draft; `due` is a datetime-local value in the person's zone. */
 interface Edited extends Pick<Task, 'title' | 'priority' | 'assigned_to' | 'updated_at'> {
   description: string;
   due: string;

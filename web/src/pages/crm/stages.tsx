@@ -14,7 +14,7 @@ import type { Pipeline, Stage } from './deals.ts';
 
 const stale: readonly Key[] = [['deals']];
 
-/** Editor of a pipeline's stages: names, colours and order. Each change is saved at once. */
+/** Editor of a pipeline's stages: names, colours and order. Each change is saved immediately. */
 export function EditStages({ pipeline }: { pipeline: Pipeline }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();

@@ -23,7 +23,7 @@ const ask = (filters: TaskFilters, cursor: { cursor?: string }) =>
   dataOf(heron.POST('/v1/crm/tasks/search', { params: { query: { limit: 100, ...cursor } }, body: filters }));
 type Pages = InfiniteData<Awaited<ReturnType<typeof ask>>>;
 
-/** List of tasks for filters. Completing and reopening are shown at once. */
+/** List of tasks for filters. Completing and reopening are shown immediately. */
 export function TaskList({ filters, none }: { filters: TaskFilters; none: React.ReactNode }) {
   const [edited, edit] = useState<Task>();
   const queryKey = ['tasks', filters] as const;
@@ -71,8 +71,8 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
 }
 
 /**
- * Returns a function that completes or reopens a task: at once in the list of `queryKey`, reverted if the API refuses,
- * with an undo offer.
+ * Returns a function that completes or reopens a task: immediately in the list of `queryKey`, reverted if the API
+ * refuses, with an undo offer.
  */
 function useToggle(queryKey: Key): (task: Task) => Promise<void> {
   const t = useText();

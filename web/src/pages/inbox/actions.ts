@@ -16,8 +16,8 @@ const FILED_MESSAGES: Record<Folder, TextKey> = {
 };
 
 /**
- * Moves a conversation to a folder. It leaves the list before the API has answered, and returns if that fails or is
- * undone.
+ * Moves a conversation to a folder. The conversation leaves the list before the API has answered, and returns if the
+ * request fails or is undone.
  */
 export async function fileThread(thread: string, ids: string[], folder: Folder, before: Folder): Promise<void> {
   const move = (to: Folder) => dataOf(heron.PATCH('/v1/unibox/folder', { body: { email_ids: ids, folder: to } }));
@@ -45,19 +45,19 @@ export async function unsnoozeThread(thread: string): Promise<void> {
   await refresh();
 }
 
-/** Marks received messages as read or unread. The list shows it before the API has answered. */
+/** Marks received messages as read or unread. The list shows the change before the API has answered. */
 export async function markSeen(thread: string, ids: string[], { seen }: { seen: boolean }): Promise<void> {
   changeLists((row) => (row.thread_id === thread ? { ...row, has_unread: !seen, seen } : row));
   await dataOf(heron.PATCH('/v1/unibox/seen', { body: { email_ids: ids, seen } })).catch(showError);
   await refresh();
 }
 
-/** Gives a message the kind that a person reads in it. */
+/** Corrects the kind of a received message. */
 export async function correctReading(id: string, intent: Kind): Promise<void> {
   await decide(id, { intent });
 }
 
-/** Says that a message does not ask for no more emails. */
+/** Records that a message is not an opt-out. */
 export async function declineOptOut(id: string): Promise<void> {
   await decide(id, { asks_to_stop: false });
 }

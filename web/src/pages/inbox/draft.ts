@@ -17,14 +17,14 @@ const PAUSE_MS = 800;
 /** Fields that two people may edit differently. */
 const FIELDS = ['email_account_id', 'to', 'cc', 'bcc', 'subject', 'body_plain'] as const;
 
-/** Concurrent changes that somebody else made to the draft. */
+/** Concurrent changes of the draft by another person. */
 interface Theirs {
   fields: (typeof FIELDS)[number][];
   value: Written;
   stored: Draft;
 }
 
-/** Returns the fields of a draft that its editor saves; of a new one they are empty. */
+/** Returns the fields of a draft that its editor saves; empty for a new one. */
 export function writtenOf(draft: Draft | undefined): Written & { to: string[]; cc: string[]; bcc: string[] } {
   const { email_account_id: mailboxId, to = [], cc = [], bcc = [], subject = '', body_plain = '' } = draft ?? {};
   return { email_account_id: mailboxId ?? undefined, to, cc, bcc, subject, body_plain };
@@ -38,7 +38,7 @@ export const draftsQuery = {
 
 /**
  * Hook that saves an email as a draft while it is written. `keep` waits until the latest text is saved and returns the
- * draft's id; `discard` deletes it. If somebody else has changed the draft, saving stops until the person decides
+ * draft's id; `discard` deletes it. If another person has changed the draft, saving stops until the person decides
  * between the versions.
  */
 export function useDraft(initial: Written, draft: Draft | undefined) {
@@ -128,7 +128,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
   };
 }
 
-/** Stores a new draft or its current content. Refused if somebody else has changed it since it was read. */
+/** Stores a new draft or its current content. Refused if another person has changed it since it was read. */
 function store(id: string | undefined, body: Written, keptFiles: string[], seen: string | undefined): Promise<Draft> {
   if (id === undefined) return dataOf(heron.POST('/v1/unibox/drafts', { body }));
   return dataOf(

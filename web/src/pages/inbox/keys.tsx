@@ -28,9 +28,7 @@ type KeyAct = (typeof KEYS)[number][1];
 const STORED = 'heron-inbox-keys';
 const listeners = new Set<() => void>();
 
-/**
- * Returns true if single-key shortcuts are on, stored in this browser. People who use speech input switch them off.
- */
+/** Returns true if single-key shortcuts are on, stored in this browser. People who use speech input turn them off. */
 function useIsOn(): boolean {
   return useSyncExternalStore(
     (listener) => {

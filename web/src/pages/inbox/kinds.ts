@@ -15,13 +15,15 @@ export const KINDS = [
   'neutral',
 ] as const satisfies readonly Kind[];
 
-/** The message that a key decides on: the one that may ask to stop, or else the newest that came in. */
+/**
+ * Returns the message that a shortcut decides about: the one with a possible opt-out, or else the newest received one.
+ */
 export function decidedMessage(messages: readonly Message[] | undefined): Message | undefined {
   const received = (messages ?? []).filter(isCorrectable);
   return received.findLast(({ asks_to_stop: asks }) => asks) ?? received.at(-1);
 }
 
-/** Tells whether a person may correct the reading of a message. */
+/** Returns true if a person may correct the classification of a message. */
 export function isCorrectable({ direction, kind }: Message): boolean {
   return direction === 'received' && kind !== 'bounce' && kind !== 'complaint';
 }

@@ -22,7 +22,7 @@ import { Drafts, ScheduledList, SentList } from './written.tsx';
 
 const Compose = lazy(() => import('./compose.tsx'));
 
-/** Inbox over all mailboxes: folders, conversations and the open conversation; one of them at a time on a phone. */
+/** Inbox of all mailboxes: folders, conversations and the open conversation; a phone shows one of them. */
 export default function InboxPage() {
   const t = useText();
   const address = useAddress();
@@ -53,7 +53,10 @@ export default function InboxPage() {
   const openPanel = (one: Panel) => {
     if (mayWrite && thread) setPanel(one);
   };
-  /** Decides on the message of the open conversation that waits for it; with `asked` only on one that may ask to stop. */
+  /**
+   * Decides about the message of the open conversation that waits for a decision; with `asked` only about a possible
+   * opt-out.
+   */
   const decide = (act: (id: string) => Promise<void>, which?: 'asked') => {
     const decided = thread ? decidedMessage(messages.data) : undefined;
     if (mayWrite && decided && (which === undefined || decided.asks_to_stop)) void act(decided.id);

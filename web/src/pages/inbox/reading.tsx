@@ -9,7 +9,10 @@ import { correctReading, declineOptOut } from './actions.ts';
 import { isCorrectable, KINDS } from './kinds.ts';
 import type { Message } from './address.ts';
 
-/** The reading of a received message, with what follows from it: the decision about a doubtful opt-out, a pause, a new contact. */
+/**
+ * Classification of a received message with its consequences: the decision about a doubtful opt-out, a pause, a new
+ * contact.
+ */
 export function Reading({ message }: { message: Message }) {
   const mayWrite = useCan('send_campaigns');
   if (!isCorrectable(message)) return null;
@@ -25,7 +28,7 @@ export function Reading({ message }: { message: Message }) {
   );
 }
 
-/** A message that may ask for no more emails. Nothing is sent to its address until a person decides. */
+/** A message that may be an opt-out. No email is sent to its address until a person decides. */
 function AsksToStop({ message, mayWrite }: { message: Message; mayWrite: boolean }) {
   const t = useText();
   return (
@@ -56,7 +59,7 @@ function AsksToStop({ message, mayWrite }: { message: Message; mayWrite: boolean
   );
 }
 
-/** The kind of the message, and the other kinds that a person can give instead. */
+/** Kind of the message, and the other kinds that a person can choose. */
 function KindMenu({ message }: { message: Message }) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);

@@ -10,7 +10,7 @@ import { AddressesInput } from './addresses-input.tsx';
 import { useDraft, writtenOf, type Draft } from './draft.ts';
 import { Writing } from './writing.tsx';
 
-/** Form of a reply: to the correspondent, or with copies to everybody who got the message. */
+/** Form of a reply: to the correspondent, or with copies to all recipients of the message. */
 export type ReplyMode = 'reply' | 'replyAll';
 
 /** Reply area of a conversation: buttons until the person writes or a draft exists. */
@@ -72,14 +72,14 @@ function KeyHint({ name }: { name: string }) {
   );
 }
 
-/** Returns the addresses that a reply goes to: Reply-To, else the sender. */
+/** Returns the addresses of a reply: Reply-To, else the sender. */
 function correspondentsOf({ reply_to: replyTo, from_addr: from }: Message): string[] {
   return replyTo.length > 0 ? replyTo : from;
 }
 
 /**
- * Returns the other recipients of a message, without the mailbox that received it; undefined while that is being loaded. They
- * are those of `reply_all` in the API, shown so that the person can remove some.
+ * Returns the other recipients of a message, without the mailbox that received it; undefined while that is being
+ * loaded. They equal those of `reply_all` in the API, shown so that the person can remove some.
  */
 function useOthers(message: Message): string[] | undefined {
   const addressed = [...new Set([...message.to_addr, ...message.cc])];

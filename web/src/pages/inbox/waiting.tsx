@@ -9,7 +9,7 @@ import { useText } from '../../text/index.ts';
 
 type Waiting = AnswerOf<'/v1/unibox/scheduled'>['data'][number];
 
-/** Loads unsent emails that were written here, of one conversation or all. */
+/** Loads unsent emails written in Heron, of one conversation or all. */
 export function useWaiting(threadId?: string) {
   return useQuery({
     queryKey: ['inbox', 'scheduled', threadId],

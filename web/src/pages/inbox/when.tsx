@@ -23,7 +23,7 @@ function usualMoments(now: Date): { key: TextKey; at: Date }[] {
   ];
 }
 
-/** Menu for a time: a common one or any. Its target element opens it. */
+/** Menu for choosing a time: a common one or any other. Its target element opens it. */
 export function WhenMenu({
   label,
   isOpen,

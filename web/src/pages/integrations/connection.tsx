@@ -130,7 +130,7 @@ function ConnectionProblem({ connection, mayChange }: { connection: Connection; 
       variant="light"
       color={connection.status === 'reauth_required' ? 'red' : 'yellow'}
       title={
-        // The state is already shown above, beside the name.
+        // The page header already shows the state.
         isIll(connection) ? t('integrations.health.found') : t(`integrations.status.${connection.status}`)
       }
       role="note"

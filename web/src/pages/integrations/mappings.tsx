@@ -19,7 +19,7 @@ interface Row {
   transform: Transform;
   fixed: string;
 }
-/** All mappings of a connection form one field: of two people who change them, one must give way. */
+/** All mappings of a connection form one field: of two concurrent edits, one must be discarded. */
 interface Edited {
   rows: Row[];
   updated_at: string;

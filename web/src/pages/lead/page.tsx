@@ -74,7 +74,7 @@ const COLORS: Record<string, string> = {
   undeliverable: 'red',
 };
 
-/** Shows the contact's wait and its end, or how it ended. */
+/** Shows the contact's current wait and its end, or the outcome. */
 function Now({ way }: { way: LeadDetail }) {
   const t = useText();
   const zone = way.campaign.timezone;

@@ -21,8 +21,8 @@ type Person = FoundBy<'/v1/b2b-database/people'>;
 const MOST = 100;
 
 /**
- * Page of the installation's prospect catalogue: people who are no contacts yet. Without a catalogue it explains how to
- * get one.
+ * Page of the installation's prospect catalogue: people who are not contacts yet. Without a catalogue it explains how
+ * to get one.
  */
 export default function CataloguePage() {
   const t = useText();

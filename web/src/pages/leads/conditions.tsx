@@ -29,7 +29,7 @@ type Field = AnswerOf<'/v1/segments/fields'>['fields'][number];
 const BARE = new Set(['exists', 'not_exists']);
 const MANY = new Set(['in', 'not_in']);
 
-/** Returns only complete conditions, which have a value if their operator needs one. */
+/** Returns only complete conditions: those with a value if their operator needs one. */
 export function complete({ match, conditions }: Audience): Audience {
   return {
     match,

@@ -8,7 +8,7 @@ import { useText } from '../../text/index.ts';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
 const FIELDS = ['first_name', 'last_name', 'company', 'phone'] as const;
-/** Contact in the form in which it is edited. Custom fields may lack a name while they are typed. */
+/** Contact as an editable draft. Custom fields may lack a name while they are typed. */
 type Edited = Pick<Contact, 'email' | 'updated_at' | (typeof FIELDS)[number]> & { custom: [string, string][] };
 const editedOf = ({ email, first_name, last_name, company, phone, custom_fields, updated_at }: Contact): Edited => ({
   email,

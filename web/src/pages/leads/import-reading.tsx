@@ -38,7 +38,7 @@ const ENCODINGS = [
   'euc-kr',
 ];
 
-/** Options chosen by the person for reading a file; the rest is detected. */
+/** Options chosen by the person for parsing a file; the rest is detected. */
 export interface Reading {
   encoding?: string;
   skip_rows?: number;

@@ -18,7 +18,7 @@ import { complete, Conditions, type Audience } from './conditions.tsx';
 import { nameOf } from './contacts.tsx';
 
 type Segment = AnswerOf<'/v1/segments/{id}'>;
-/** Segment in the form in which it is edited; its conditions form one field. */
+/** Segment as an editable draft; its conditions form one field. */
 type Edited = Pick<Segment, 'name' | 'updated_at'> & { audience: Audience };
 const NEW: Edited = { name: '', audience: { match: 'all', conditions: [] }, updated_at: '' };
 const editedOf = ({ name, match, conditions, updated_at }: Segment): Edited => ({

@@ -8,7 +8,7 @@ import { textOf, useText } from '../../text/index.ts';
 
 type Mailbox = RowOf<'/v1/emails'>;
 type Hold = NonNullable<Mailbox['hold']>;
-/** Holds that a person may release; the others end with their cause. */
+/** Holds that a person may release; other holds end with their cause. */
 const LIFTED = new Set([
   'sender_refused',
   'sending_limit',

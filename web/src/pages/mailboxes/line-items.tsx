@@ -8,7 +8,7 @@ export function LineItems({
   priced,
   isOrdered = false,
 }: {
-  /** True for a placed order, of which nothing is due today. */
+  /** True for a placed order, for which no payment is due today. */
   isOrdered?: boolean;
   priced: Pick<Order, 'line_items' | 'currency' | 'total_due_today_cents' | 'total_monthly_cents'>;
 }) {

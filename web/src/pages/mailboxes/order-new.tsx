@@ -85,7 +85,7 @@ function OrderFields({ offers }: { offers: readonly Offer[] }) {
                 .map(toName),
             }),
       }),
-    // The price replaces the selection on the page, so it is scrolled to the top.
+    // The price replaces the selection on the page, so the page is scrolled to the top.
     { isShown: true, onDone: () => window.scrollTo({ top: 0 }) },
   );
   if (price.data) return <Priced quote={price.data} onBack={price.reset} />;

@@ -172,7 +172,7 @@ function Dns({ id }: { id: string }) {
   );
 }
 
-/** Limits in the form in which they are edited; the gap is in minutes. */
+/** Limits as an editable draft; the gap is in minutes. */
 interface EditedCaps {
   limit: number | string;
   gap: number | string;

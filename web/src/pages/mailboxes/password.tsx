@@ -10,7 +10,8 @@ import { RefusalNote } from './refusal.tsx';
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
 /**
- * Form for a new password of a mailbox. Heron signs in to both servers with it before saving it, and the hold ends.
+ * Form for a new password of a mailbox. Heron signs in to both servers with the password before saving it, and the hold
+ * ends.
  */
 export function NewPassword({ mailbox }: { mailbox: Mailbox }) {
   const t = useText();

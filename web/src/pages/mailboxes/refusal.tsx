@@ -22,7 +22,7 @@ function toRefusal(message: string): Refusal | undefined {
   return side && stage ? { side, stage, said } : undefined;
 }
 
-/** Shows an error of a call that signs in to the mail servers: which server refuses, and the fix. */
+/** Shows an error of a call that signs in to the mail servers: the refusing server, and the fix. */
 export function RefusalNote({ error }: { error: unknown }) {
   const t = useText();
   if (!(error instanceof HeronError) || error.code !== 'mailbox_auth_failed') return <ErrorNote error={error} />;
@@ -41,7 +41,7 @@ export function RefusalNote({ error }: { error: unknown }) {
   );
 }
 
-/** Shows the result of a connection test; as the API's own text if it is not about the servers. */
+/** Shows the result of a connection test, as the API's own text if it does not concern the servers. */
 export function TestResult({ error }: { error: { message: string; fix: string } }) {
   const t = useText();
   const refusals = error.message.split(/; (?=(?:SMTP|IMAP) \w+: )/).map(toRefusal);

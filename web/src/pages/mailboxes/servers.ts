@@ -8,7 +8,7 @@ export interface Server {
   username: string;
 }
 
-/** Servers of common mail hosts. For others, names of the domain itself are tried. */
+/** Servers of common mail hosts. For other domains, common host names below the domain are guessed. */
 const KNOWN: Record<string, [smtp: string, imap: string]> = {
   'gmail.com': ['smtp.gmail.com', 'imap.gmail.com'],
   'googlemail.com': ['smtp.gmail.com', 'imap.gmail.com'],

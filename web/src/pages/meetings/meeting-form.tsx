@@ -19,7 +19,7 @@ type Status = (typeof STATUSES)[number];
 const MINUTE_MS = 60_000;
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Dialog that logs a meeting that no connected calendar knows. */
+/** Dialog that logs a meeting which is in no connected calendar. */
 export function LogMeeting() {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
@@ -35,7 +35,7 @@ export function LogMeeting() {
   );
 }
 
-/** Actions of a meeting logged by hand; others are changed at their calendar. */
+/** Actions of a manually logged meeting; other meetings are changed in their calendar. */
 export function ManualMeeting({ meeting, onChange }: { meeting: Meeting; onChange: () => void }) {
   const t = useText();
   const [reason, setReason] = useState('');
@@ -63,7 +63,8 @@ export function ManualMeeting({ meeting, onChange }: { meeting: Meeting; onChang
 }
 
 /**
- * Dialog that changes a meeting. It stays open if somebody else moves the meeting to another day or out of the list.
+ * Dialog that changes a meeting. The dialog stays open if another person moves the meeting to another day or out of the
+ * list.
  */
 export function ChangeMeeting({ meeting, onClose }: { meeting: Meeting; onClose: () => void }) {
   const t = useText();
@@ -74,7 +75,7 @@ export function ChangeMeeting({ meeting, onClose }: { meeting: Meeting; onClose:
   );
 }
 
-/** Meeting in the form in which it is edited; `begins` is a datetime-local value in the browser's zone. */
+/** Meeting as an editable draft; `begins` is a datetime-local value in the browser's zone. */
 interface Edited {
   event_name: string;
   begins: string;

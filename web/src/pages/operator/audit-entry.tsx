@@ -42,7 +42,7 @@ export function EntryDetail({ entry }: { entry: Entry }) {
   );
 }
 
-/** A secret, of which the audit log says only that it changed. */
+/** A secret, for which the audit log records only that it changed. */
 const HIDDEN = '(hidden)';
 
 /** Changed fields with their values before and after. */

@@ -20,7 +20,7 @@ const editedOf = ({ url, description, event_types, enabled, updated_at }: Endpoi
 });
 const queryKey = ['operator', 'webhooks'] as const;
 
-/** Form of an endpoint's URL, description and events. The secret of a new endpoint is shown before anything else. */
+/** Form of an endpoint's URL, description and events. The secret of a new endpoint is shown first. */
 export function EndpointForm({ endpoint, onSaved }: { endpoint?: Endpoint; onSaved: (id: string) => void }) {
   const t = useText();
   const [made, setMade] = useState<{ id: string; secret: string }>();

@@ -71,7 +71,7 @@ function Findings() {
   );
 }
 
-/** State of the parts behind the API, visible to every signed-in person. */
+/** State of the parts of the installation, visible to every signed-in person. */
 function Parts() {
   const t = useText();
   const parts = useQuery({

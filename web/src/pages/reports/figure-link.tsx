@@ -28,7 +28,7 @@ export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel'; figure: st
 >;
 
 /**
- * Number that links to the people behind it. Plain text if it is zero or unknown, or the person may not see contacts.
+ * Number with a link to the counted people. Plain text if it is zero or unknown, or the person may not see contacts.
  */
 export function FigureLink({
   value,

@@ -13,7 +13,7 @@ import { ReportPage } from './frame.tsx';
 import { MOST, readMarks, toStep, useMarkNames } from './marks.ts';
 import { PeriodControl, usePeriod } from './period.tsx';
 
-/** Page of a funnel: how many people take steps in order. The steps are in the address. */
+/** Page of a funnel: the number of people who take steps in order. The steps are in the address. */
 export default function FunnelsPage() {
   const period = usePeriod();
   const [given, setGiven] = useFilter('steps');

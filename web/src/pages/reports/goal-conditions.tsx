@@ -14,7 +14,7 @@ type Scalar = string | number | boolean;
  */
 type Kind = 'text' | 'number' | 'flag' | 'json';
 
-/** Condition in the form in which it is edited; values are the typed text. */
+/** Condition as an editable draft; values are the typed text. */
 export interface ConditionDraft {
   path: string;
   op: Operator;
@@ -27,7 +27,7 @@ const LISTS = new Set<Operator>(['in', 'not_in']);
 const BARE = new Set<Operator>(['exists', 'not_exists']);
 const NUMERIC = new Set<Operator>(['gt', 'gte', 'lt', 'lte']);
 
-/** Editor of conditions on event data, which must all hold: path, comparison and values. */
+/** Editor of conditions on event data, all of which must hold: path, comparison and values. */
 export function GoalConditions({
   value,
   onChange,

@@ -14,7 +14,7 @@ type Definition = BodyOf<'/v1/goals', 'post'>['definition'];
 const KINDS = ['signup', 'activation', 'paid', 'revenue', 'retention', 'custom'] as const;
 const UNITS = ['minor', 'major'] as const;
 
-/** Goal in the form in which it is edited. The definition is composed of its parts and sent as a whole. */
+/** Goal as an editable draft. The definition is composed of its parts and sent as a whole. */
 interface Edited extends Pick<Goal, 'name' | 'kind' | 'is_primary' | 'updated_at'> {
   event: string;
   conditions: ConditionDraft[];
@@ -186,7 +186,7 @@ export function GoalForm({ goal, onDone }: { goal?: Goal; onDone: () => void }) 
   );
 }
 
-/** Shows what the definition would have counted in the last 30 days. */
+/** Shows the matches of the definition in the last 30 days. */
 function Preview({ definition }: { definition: Definition }) {
   const t = useText();
   const preview = useAction(() => dataOf(heron.POST('/v1/goals/preview', { body: { definition, days: 30 } })), {

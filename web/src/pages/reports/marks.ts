@@ -14,7 +14,7 @@ export function readMarks(given: string | undefined): string[] {
   return (given || FIRST).split('~').slice(0, MOST);
 }
 
-/** Returns a function that gives the name of a step for its mark. */
+/** Returns a function that returns the name of a step by its mark. */
 export function useMarkNames(): (mark: string) => string {
   const t = useText();
   const goals = useQuery({ queryKey: ['goals'], queryFn: () => dataOf(heron.GET('/v1/goals')) });

@@ -32,7 +32,7 @@ const BACK = {
   funnel: '/reports/funnels',
 } as const;
 
-/** Page of the people and emails behind a number of a report. */
+/** Page of the people and emails that a number of a report counts. */
 export default function PeoplePage() {
   const t = useText();
   const asked = useSearch({ strict: false }) as FigureOf;
@@ -131,7 +131,7 @@ function CountedTable({
   );
 }
 
-/** Shows a person's address. A person whose data was erased is counted and has none. */
+/** Shows a person's address. A person whose data was erased is counted without a name. */
 function Person({ one: { contact_id: id, contact_email: email } }: { one: Counted }) {
   const t = useText();
   if (id)

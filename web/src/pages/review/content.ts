@@ -7,11 +7,11 @@ interface Content {
   title: string;
   recipientCount: number;
   recipients: string[];
-  /** Each with the address that gets the answers, and the host of its mail server; empty if unknown. */
+  /** Each with the address for replies, and the host of its mail server; empty if unknown. */
   senders: { email: string; name: string; replyTo: string; server: string }[];
   /** Number of steps that are emails. */
   letterCount: number;
-  /** Sending time; empty for at once. */
+  /** Sending time; empty for immediately. */
   schedule: string;
   samples: { to: string; subject: string; text: string }[];
 }
@@ -23,7 +23,7 @@ interface CheckFinding {
   fix: string;
 }
 
-/** Reads the known parts of a payload. The approval's own page shows all of it. */
+/** Reads the known parts of a payload. The approval's own page shows the full content. */
 export function readContent(payload: object): Content {
   const { title, recipients, senders, samples, steps, schedule } = payload as Record<string, unknown>;
   const people = isObject(recipients) ? recipients : {};
@@ -64,7 +64,7 @@ function toWords(schedule: Record<string, unknown>): string {
 const dateFormat = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(region(), { timeZone: 'UTC', ...options });
 
-/** Returns the findings of the checks, worst first; undefined if there were no checks. */
+/** Returns the findings of the checks, worst first; undefined without checks. */
 export function readChecks(preflight: object | null): CheckFinding[] | undefined {
   if (preflight === null) return undefined;
   const { findings } = preflight as Record<string, unknown>;

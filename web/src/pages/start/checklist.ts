@@ -6,7 +6,7 @@ import { useFigures } from './figures.ts';
 
 type StepKey = 'mailbox' | 'dns' | 'leads' | 'campaign' | 'checked' | 'sent' | 'reply';
 
-/** Step to the first campaign with its state and, if it is open, its reason and link. */
+/** Step to the first campaign with its state and, if open, its reason and link. */
 export interface ChecklistStep {
   key: StepKey;
   state: 'done' | 'open' | 'wrong';
@@ -17,7 +17,7 @@ export interface ChecklistStep {
   isUnderWay: boolean;
 }
 
-/** Loads the steps to a first campaign with their states. Each query starts when the previous one has its answer. */
+/** Loads the steps to a first campaign with their states. Each query starts when the previous one is answered. */
 export function useChecklist() {
   const may = useCan('view_campaigns');
   const mayContacts = useCan('view_contacts');
@@ -47,11 +47,11 @@ export function useChecklist() {
   });
   const check = useQuery({
     queryKey: ['checklist', 'check', campaign?.id],
-    // A started campaign has been checked already.
+    // A started campaign has already been checked.
     enabled: campaign?.status === 'draft',
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
   });
-  // Otherwise completed steps would be shown as open for a moment.
+  // Otherwise completed steps would briefly be shown as open.
   const isThere = base.data && !figures.isLoading;
   return {
     ...base,

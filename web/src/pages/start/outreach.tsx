@@ -17,7 +17,7 @@ export default function Outreach({ onClose }: { onClose: () => void }) {
     queryFn: () => dataOf(heron.GET('/v1/outreach/settings')),
   });
   const save = useAction(
-    // The API replaces all settings, so those that are not shown here are sent as they are.
+    // The API replaces all settings, so those that are not shown here are sent unchanged.
     (mode: Mode) =>
       dataOf(
         heron.PATCH('/v1/outreach/settings', { body: { settings: { ...settings.data!, campaign_overlap: { mode } } } }),

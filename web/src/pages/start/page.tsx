@@ -54,7 +54,7 @@ export default function StartPage() {
   );
 }
 
-/** Opens the outreach settings, whose controls are loaded when they are asked for. */
+/** Opens the outreach settings, whose controls are loaded on demand. */
 function OutreachButton() {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();

@@ -9,8 +9,8 @@ import { useText } from '../../text/index.ts';
 type Made = 'keep' | 'revoke';
 
 /**
- * Dialog that removes a member. If they leave keys, applications or connections, the API lists these, and the dialog asks
- * what becomes of them.
+ * Dialog that removes a member. If the member created keys, applications or connections, the API lists these, and the
+ * dialog offers to keep or revoke them.
  */
 export default function RemoveMember({
   member,
@@ -51,7 +51,7 @@ export default function RemoveMember({
   );
 }
 
-/** Returns true for the conflict that lists things which the member made. */
+/** Returns true for the conflict that lists objects created by the member. */
 function isAboutMade(error: unknown): boolean {
   return error instanceof HeronError && error.status === 409 && error.problems.length > 0;
 }

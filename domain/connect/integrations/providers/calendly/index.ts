@@ -102,7 +102,8 @@ const webhook = z.object({
 
 /**
  * Parses an invitee event. Each invitee is one booking, so a meeting of several people has several. A reschedule
- * cancels the old invitee and creates a new one that names the old one. So a cancellation by a reschedule is ignored.
+ * cancels the old invitee and creates a new one that refers to the old one. So a cancellation by a reschedule is
+ * ignored.
  */
 function readBooking(body: unknown): MeetingReport | undefined {
   const kind = z.object({ event: z.string() }).safeParse(body);

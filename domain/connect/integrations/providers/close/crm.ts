@@ -114,7 +114,7 @@ export async function readCloseFields(call: ProviderCall): Promise<ExternalField
 
 const contactPath = (id: string) => `/contact/${id.split('/')[1]}/`;
 
-/** The addresses of a contact; undefined for one that is gone. */
+/** Returns the addresses of a contact; undefined if the contact was deleted. */
 async function readEmails(call: ProviderCall, id: string): Promise<{ email: string }[] | undefined> {
   const { status, json } = await call.request({ method: 'GET', path: contactPath(id), expect: [404] });
   if (status === 404) return undefined;

@@ -56,7 +56,7 @@ export const discord: Provider = {
           query: { wait: 'true' },
           json: {
             content: shorten(noticeText(input, escapeForDiscord), MAX_CONTENT),
-            // Disables all mentions, whatever the text contains.
+            // Disables all mentions, regardless of the text.
             allowed_mentions: { parse: [] },
             flags: SUPPRESS_EMBEDS,
           },

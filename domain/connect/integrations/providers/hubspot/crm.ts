@@ -12,7 +12,7 @@ const TO_CONTACT = { deal: 3, note: 202 };
 export const hubspotCrm: Crm = {
   name: 'HubSpot',
   upserts: true,
-  // The upsert by email is one request and atomic there, so that two of them at once make one contact.
+  // HubSpot's upsert by email is one atomic request, so that two concurrent calls create one contact.
   async createContact(call, email, fields) {
     const { json } = await call.request({
       method: 'POST',

@@ -21,9 +21,10 @@ const OVER_LIMIT_WAIT_MS = 15 * MINUTE_MS;
 /** Salesforce: contacts, completed tasks and opportunities. */
 export const salesforceCrm: Crm = {
   name: 'Salesforce',
-  // Not by the upsert on Email: that one answers 300 where several contacts have the address, and 404 for some endings of addresses.
+  // Does not use the upsert on Email, which answers 300 if several contacts have the address, and 404 for some endings
+  // of addresses.
   async createContact(call, email, fields) {
-    // A contact must have a last name there.
+    // Salesforce requires a last name.
     return create(call, 'Contact', { ...fields, LastName: fields.LastName ?? email, Email: email });
   },
   async findContact(call, email) {
