@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 5e73b01ed4c90b8f. Types: 0e026a605728eb93. */
+/* Written by `npm run db:types`; do not edit. Sources: cbc95043f1d02caf. Types: 14d62f29a652ddd0. */
 
 import type {
   ApprovalBinding,

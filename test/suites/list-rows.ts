@@ -248,6 +248,10 @@ export const LISTS: Record<string, Factory> = {
  */
 export const NOT_ROWS: ReadonlySet<string> = new Set([
   'system.readiness',
+  'system.timezones',
+  'auth.identity',
+  'mailboxes.sync',
+  'mailboxes.identity',
   'organizations.current',
   'integrations.catalog',
   'integrations.listBookings',
