@@ -67,9 +67,9 @@ function createProgram(path: string) {
       authorization = undefined;
       return url;
     },
-    async connect(code?: string) {
+    async connect(answer?: URLSearchParams) {
       const transport = new StreamableHTTPClientTransport(new URL(path, world.url), { authProvider: provider });
-      if (code) await transport.finishAuth(code);
+      if (answer) await transport.finishAuth(answer);
       const mcp = new Client({ name: 'agent', version: '1.0.0' });
       await mcp.connect(transport);
       return mcp;
@@ -105,7 +105,7 @@ for (const path of ['/mcp', '/v1/mcp']) {
       t.is(searchParams.get('state'), 'state-of-the-program');
       t.is(searchParams.get('iss'), world.url);
 
-      const mcp = await program.connect(searchParams.get('code')!);
+      const mcp = await program.connect(searchParams);
       const { tools } = await mcp.listTools();
       const names = tools.map((tool) => tool.name);
       for (const name of ['list_mailboxes', 'list_campaigns', 'search_contacts', 'create_campaign_draft'])
