@@ -1,5 +1,5 @@
-import { advanceDirectSend } from '../domain/inbox/compose/advance.ts';
-import { directSendApproval } from '../domain/inbox/compose/send-approval.ts';
+import { advanceDirectSend } from '../domain/inbox/direct-sends/advance.ts';
+import { directSendApproval } from '../domain/inbox/direct-sends/send-approval.ts';
 import { FAILED_DIRECT_EMAIL } from '../domain/platform/dead-letters.ts';
 import { retryFailedEmail } from '../domain/sending/replay.ts';
 import { directSendWorkflow, type DirectSendActivities } from '../workflows/direct-send/contract.ts';

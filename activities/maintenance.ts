@@ -4,7 +4,7 @@ import { checkHealth, revokeConnections } from '../domain/connect/integrations/u
 import type { Deps } from '../domain/platform/kernel/context.ts';
 import { checkTrackingDomains } from '../domain/campaigns/tracking-domain-upkeep.ts';
 import { revokeConsents } from '../domain/mailboxes/revoke.ts';
-import { settlePeople } from '../domain/audience/identities/sweep.ts';
+import { settlePeople } from '../domain/audience/people/sweep.ts';
 import { retryDueRuns } from '../domain/operations/system/blocked-runs.ts';
 import { endOrphanedApprovals } from '../domain/operations/system/orphaned-approvals.ts';
 import { reconcile } from '../domain/operations/system/reconcile.ts';

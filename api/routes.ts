@@ -9,9 +9,9 @@ import { meRoutes } from './identity/auth/me-routes.ts';
 import { authRoutes } from './identity/auth/routes.ts';
 import { abAnalysisRoutes } from './campaigns/ab-analysis-routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
-import { mailboxTrackingRoutes } from './campaigns/tracking/mailbox-routes.ts';
-import { identityConflictRoutes, peopleRoutes } from './audience/identities/routes.ts';
-import { eventsRoutes } from './audience/product-events/routes.ts';
+import { mailboxTrackingRoutes } from './campaigns/mailbox-tracking-routes.ts';
+import { identityConflictRoutes, peopleRoutes } from './audience/people/routes.ts';
+import { productEventRoutes } from './audience/product-events/routes.ts';
 import { organizationsRoutes } from './identity/organizations/routes.ts';
 import { oauthRoutes } from './identity/oauth/routes.ts';
 import { domainRenewalRoutes } from './billing/domain-renewals/routes.ts';
@@ -19,25 +19,25 @@ import { paymentRoutes } from './billing/payments/routes.ts';
 import { pageRoutes } from './identity/oauth/pages/routes.ts';
 import { outreachSettingsRoutes } from './campaigns/outreach-settings/routes.ts';
 import { stepRunsRoutes } from './campaigns/step-runs/routes.ts';
-import { draftRoutes } from './inbox/compose/draft-routes.ts';
-import { directSendRoutes } from './inbox/compose/routes.ts';
+import { draftRoutes } from './inbox/direct-sends/draft-routes.ts';
+import { directSendRoutes } from './inbox/direct-sends/routes.ts';
 import { deliverabilityRoutes } from './campaigns/deliverability/routes.ts';
 import { consentPageRoutes } from './mailboxes/pages.ts';
 import { mailboxOrdersRoutes } from './billing/mailbox-orders/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { mailboxStateRoutes } from './mailboxes/state-routes.ts';
 import { systemRoutes } from './operations/system/routes.ts';
-import { tasksRoutes } from './operations/dead-letters/routes.ts';
+import { deadLetterRoutes } from './operations/dead-letters/routes.ts';
 import { agentPolicyRoutes } from './approvals/agent-policies/routes.ts';
 import { leadAllowanceRoutes } from './approvals/lead-allowances/routes.ts';
 import { approvalPageRoutes } from './approvals/pages/decide.ts';
 import { approvalRoutes } from './approvals/routes.ts';
 import { agentToolsRoutes } from './agents/tools/routes.ts';
 import { mcpRoutes } from './agents/mcp/routes.ts';
-import { uniboxMessageRoutes } from './inbox/threads/message-routes.ts';
-import { templateRoutes } from './campaigns/templates/routes.ts';
-import { uniboxRoutes } from './inbox/threads/routes.ts';
-import { uniboxSentRoutes } from './inbox/threads/sent-routes.ts';
+import { messageRoutes } from './inbox/threads/message-routes.ts';
+import { replyTemplateRoutes } from './campaigns/reply-templates/routes.ts';
+import { threadRoutes } from './inbox/threads/routes.ts';
+import { sentRoutes } from './inbox/threads/sent-routes.ts';
 import { runsRoutes } from './campaigns/runs/routes.ts';
 import { contactImportRoutes } from './audience/imports/routes.ts';
 import { contactHistoryRoutes } from './audience/contacts/history-routes.ts';
@@ -78,12 +78,12 @@ export const routes: readonly AnyRoute[] = [
   ...campaignRoutes,
   ...abAnalysisRoutes,
   ...outreachSettingsRoutes,
-  ...eventsRoutes,
+  ...productEventRoutes,
   ...peopleRoutes,
   ...identityConflictRoutes,
   ...stepRunsRoutes,
   ...runsRoutes,
-  ...tasksRoutes,
+  ...deadLetterRoutes,
   ...contactRoutes,
   ...contactHistoryRoutes,
   ...contactImportRoutes,
@@ -114,16 +114,16 @@ export const routes: readonly AnyRoute[] = [
   ...warmupRoutes,
   ...domainRenewalRoutes,
   ...paymentRoutes,
-  ...uniboxRoutes,
-  ...uniboxSentRoutes,
-  ...templateRoutes,
+  ...threadRoutes,
+  ...sentRoutes,
+  ...replyTemplateRoutes,
   ...agentPolicyRoutes,
   ...leadAllowanceRoutes,
   ...approvalRoutes,
   ...directSendRoutes,
   ...draftRoutes,
   // Placed after all other paths below /unibox, because its `:id` would match their names.
-  ...uniboxMessageRoutes,
+  ...messageRoutes,
   ...approvalPageRoutes,
   ...weeklyReportPages,
   ...agentToolsRoutes,

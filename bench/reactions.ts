@@ -17,6 +17,7 @@ import { createSend } from '../test/harness/inbound.ts';
 import type { BenchContext, BenchResult, Helper } from './context.ts';
 import { alternate, cpuMs, median, percentile } from './measure.ts';
 import { explainCursors } from './reaction-plans.ts';
+import { externalText } from '../domain/platform/external-text.ts';
 
 const RATE = 2_000;
 const ORGANIZATIONS = 40;
@@ -256,7 +257,7 @@ async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) 
         await tx.org.sql('select id from campaigns where organization_id = :org and id = :id for no key update', {
           id: campaignId,
         });
-      await recordSendBounce(tx, send, { hard: true, reason: '550 5.1.1', source: 'smtp' });
+      await recordSendBounce(tx, send, { hard: true, reason: externalText('550 5.1.1'), source: 'smtp' });
       if (inside) await watchRates(tx, campaignId);
     });
   };

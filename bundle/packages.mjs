@@ -28,6 +28,11 @@ const APART = [
   'sqlite3',
   'tedious',
 ];
+/**
+ * Of these the large ones in CommonJS. An ES module that imported them would make Node search their text for the names of
+ * their exports, so a joined file lists the names and requires them.
+ */
+const REQUIRED = ['@temporalio/*'];
 /** Test packages that are worth joining. Few processes load the other development dependencies. */
 const OF_TESTS = ['ajv', 'ajv-formats', 'fast-check'];
 /** Folders whose sources are bundled. */
@@ -36,7 +41,9 @@ const FOLDERS =
 
 const JOINED = join(CACHE, 'packages');
 const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const NAMES = new Set([...Object.keys(dependencies), ...OF_TESTS].filter((name) => !isApart(name)));
+const NAMES = new Set(
+  [...Object.keys(dependencies), ...OF_TESTS].filter((name) => !isIn(APART, name) || isIn(REQUIRED, name)),
+);
 
 /**
  * Returns true if an import is served from a joined file. @param {string} specifier e.g. `zod` or `csv-parse/sync`
@@ -115,10 +122,12 @@ async function makeJoined(folder, specifiers) {
 async function reexport(specifier) {
   const shown = Object.keys(await import(specifier));
   const names = shown.filter((name) => name !== 'default' && /^[\w$]+$/.test(name));
-  const lines = [`import * as all from ${JSON.stringify(specifier)};`];
+  const from = JSON.stringify(specifier);
+  const isRequired = isIn(REQUIRED, packageName(specifier));
+  const lines = [isRequired ? `const all = require(${from});` : `import * as all from ${from};`];
   for (const [index, name] of names.entries()) lines.push(`const e${index} = all.${name};`);
   lines.push(`export { ${names.map((name, index) => `e${index} as ${name}`).join(', ')} };`);
-  if (shown.includes('default')) lines.push('export default all.default;');
+  if (shown.includes('default')) lines.push(`export default ${isRequired ? 'all' : 'all.default'};`);
   return lines.join('\n');
 }
 
@@ -135,8 +144,10 @@ function importedSpecifiers() {
   return found;
 }
 
-function isApart(name) {
-  return APART.some((pattern) => (pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+function isIn(patterns, name) {
+  return patterns.some((pattern) =>
+    pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  );
 }
 
 function packageName(specifier) {

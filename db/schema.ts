@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: cbc95043f1d02caf. Types: 14d62f29a652ddd0. */
+/* Written by `npm run db:types`; do not edit. Sources: 00f4356ff13a7943. Types: 8e1e48962fee6991. */
 
 import type {
   ApprovalBinding,
@@ -426,7 +426,8 @@ interface ApiKeysRow {
   last_request_ip: string | null;
   expires_at: Date | null;
   revoked_at: Date | null;
-  revoked_reason: string | null;
+  /** Message: the words of the person who revoked it, or the cause. */
+  revoked_reason: Message | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -1710,8 +1711,13 @@ interface CrmTasksRow {
   assigned_team_id: string | null;
   /** Kept when the account is deleted. Null for a task created by a reply. */
   created_by: string | null;
+  /** Words of a person, or the English text of "title_message", by which tasks are searched and sorted. */
   title: string;
+  /** Message, rendered when read, for a title that no person wrote. */
+  title_message: Message | null;
   description: string | null;
+  /** Message, rendered when read, for a description that no person wrote. */
+  description_message: Message | null;
   due_date: Date | null;
   priority: 'low' | 'medium' | 'high' | 'urgent';
   priority_rank: number;
@@ -1734,7 +1740,9 @@ interface CrmTasksInsert {
   assigned_team_id?: string | null;
   created_by?: string | null;
   title: string;
+  title_message?: string | null;
   description?: string | null;
+  description_message?: string | null;
   due_date?: Date | null;
   priority: 'low' | 'medium' | 'high' | 'urgent';
   type: string;
@@ -5089,7 +5097,8 @@ interface SuppressionsRow {
   /** Email address in lower case, or the bare host if "kind" is domain. */
   email: string;
   kind: 'email' | 'domain';
-  reason: string;
+  /** Message: the words of a server or a person, or the cause of the entry. Null if no reason was given. */
+  reason: Message | null;
   source: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'import';
   campaign_id: string | null;
   metadata: JsonObject;
@@ -5103,7 +5112,7 @@ interface SuppressionsInsert {
   organization_id: string;
   email: string;
   kind: 'email' | 'domain';
-  reason?: string;
+  reason?: string | null;
   source: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'import';
   campaign_id?: string | null;
   metadata?: string;

@@ -1,4 +1,4 @@
-import { connect, DebugEvents, Events, type ConnectionOptions, type NatsConnection } from 'nats';
+import type { ConnectionOptions, NatsConnection } from 'nats';
 import type { Logger } from './log.ts';
 
 const RECONNECT_MS = 1_000;
@@ -6,6 +6,9 @@ const RECONNECT_MS = 1_000;
 const WARN_EVERY_MS = 60_000;
 /** Time (ms of `performance.now()`) of the last warning, by URL. */
 const warnedAtMs = new Map<string, number>();
+
+/** Loads the client of NATS, which few installations use. */
+const nats = () => import('nats');
 
 /** An open connection to NATS. */
 export interface BusConnection {
@@ -32,6 +35,7 @@ export async function subscribeBus(
   onMessage: (text: string) => void,
   log: Logger,
 ): Promise<BusConnection> {
+  const { Events } = await nats();
   return maintainConnection(url, log, (connection) => {
     const subscription = connection.subscribe(subject, {
       callback: (error, message) => {
@@ -69,6 +73,7 @@ export async function openBus(url: string, subject: string, log: Logger): Promis
  * @throws Error when it does not answer within the time (ms), or refuses the credentials
  */
 export async function pingBus(url: string, timeoutMs: number): Promise<void> {
+  const { connect } = await nats();
   const connection = await connect({ ...optionsOf(url), reconnect: false, timeout: timeoutMs });
   try {
     await connection.rtt();
@@ -83,6 +88,7 @@ async function maintainConnection(
   log: Logger,
   onConnected: (connection: NatsConnection) => () => void,
 ): Promise<BusConnection> {
+  const { connect } = await nats();
   let isClosed = false;
   let connection: NatsConnection | undefined;
   let release: (() => void) | undefined;
@@ -112,6 +118,7 @@ async function maintainConnection(
 
 /** Calls back when the connection breaks, and with each attempt to open it again. */
 async function watchBreaks(connection: NatsConnection, onBroken: () => void): Promise<void> {
+  const { DebugEvents, Events } = await nats();
   for await (const { type } of connection.status())
     if (type === Events.Disconnect || type === DebugEvents.Reconnecting) onBroken();
 }

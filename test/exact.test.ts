@@ -75,7 +75,11 @@ const KINDS: Record<string, Kind> = {
       'temporal/relay-order.test.ts': 'a call takes a while, so that two of one workflow would overlap',
       'temporal/relay.test.ts': 'a call takes a while; notices come one after the other',
       'test/engine/interleavings.test.ts': DRAWS_ORDERS,
+      'test/costs/idle.test.ts': 'an idle worker is counted for a time; a busy machine runs fewer turns in it',
       'test/engine/frozen-worker.test.ts': 'a process that stands still for some time is what is tested',
+      'test/engine/lost-answers.test.ts': 'loses answers again and again; what is asserted holds for any of them',
+      'test/engine/partial-outage.test.ts':
+        'gives a count that must not rise time to do so; with less the test proves less',
       'test/engine/steps.test.ts': DRAWS_ORDERS,
       'test/harness/eventually.ts': 'the pause between two looks',
       'test/harness/keyboard.ts': 'the pause between two looks, in the browser',
@@ -86,6 +90,14 @@ const KINDS: Record<string, Kind> = {
       'test/harness/provider.ts': 'a provider that is slow when a test says so',
       'test/harness/receiver.ts': 'ends a wait with an error; a receiver that is slow when a test says so',
       'test/summary.test.ts': 'keeps a test open while its rejection is noticed',
+    },
+  },
+  'fixed waits of a browser': {
+    finds: (source) => source.match(/\.waitForTimeout\(/g) ?? [],
+    exact: {
+      'api/approvals/pages/pages.test.ts':
+        'gives a navigation that must not come time to begin; with less the test proves less',
+      'test/dashboard/leads.test.ts': 'the pause between two turns of the wheel',
     },
   },
   'short texts that must stand nowhere': {
@@ -160,6 +172,7 @@ test('the kinds of chance are seen', (t) => {
   const planted: Record<keyof typeof KINDS, [string, number]> = {
     'draws without a seed': ['const name = `a${Math.random()}`;', 1],
     'fixed waits': ['await sleep(50); setTimeout(done, 5); setInterval(look, 5); request.setTimeout(5);', 3],
+    'fixed waits of a browser': ['await page.waitForTimeout(50); await page.getByText("a").waitFor();', 1],
     'short texts that must stand nowhere': [
       "t.false(text.includes('Hello'), text);\nfor (const one of ['at-', rest]) t.false(all.includes(one));\nt.false(text.includes('long and drawn'));\nt.false(text.includes(secret));\n",
       2,

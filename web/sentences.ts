@@ -1,23 +1,31 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Plugin } from 'vite';
 import { parseSentence } from '../messages/parse.ts';
 
 /** Message files of the server and of the dashboard's areas, without index files. */
 const FILES = /\/messages\/[\w-]+\/(?:dashboard\/)?(?!index\.)[\w-]+\.ts$/;
+/** Module with the room of each message of the server. */
+const ROOMS = 'messages:rooms';
 
 /**
  * Vite plugin that parses the messages of `messages/` at build time, so that the browser loads no parser. The exports
- * of a file become parsed messages by key.
+ * of a file become parsed messages by key. The module `messages:rooms` tells which file has a code.
  * @throws Error that names the key of a message that is not valid ICU MessageFormat
  */
 export function sentences(): Plugin {
+  let root: string;
   return {
     name: 'sentences',
+    configResolved(config) {
+      root = config.root;
+    },
+    resolveId: (id) => (id === ROOMS ? `\0${id}` : undefined),
+    load: async (id) => (id === `\0${ROOMS}` ? roomsOfCodes(join(root, '../messages/en')) : undefined),
     transform: {
       filter: { id: FILES },
       async handler(code) {
-        // The files have no imports, and their types are already erased, so they can be evaluated directly.
-        const texts = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, Texts>;
-        const lines = Object.entries(texts).map(
+        const lines = Object.entries(await evaluate(code)).map(
           ([name, sentencesByKey]) => `export const ${name} = ${JSON.stringify(parseAll(sentencesByKey))};`,
         );
         return { code: lines.join('\n'), map: null };
@@ -27,6 +35,34 @@ export function sentences(): Plugin {
 }
 
 type Texts = Readonly<Record<string, string>>;
+
+/** Evaluates a file without types. The files have no imports. */
+async function evaluate(code: string): Promise<Record<string, Texts>> {
+  return (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, Texts>;
+}
+
+/** Returns a module with the room of each prefix of codes, and of the codes whose prefix is of another room. */
+async function roomsOfCodes(folder: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.ts') && name !== 'index.ts');
+  const rooms = new Map<string, string>();
+  for (const name of names) {
+    const source = (await readFile(join(folder, name), 'utf8')).replaceAll(' as const;', ';');
+    for (const code of Object.values(await evaluate(source)).flatMap((texts) => Object.keys(texts)))
+      rooms.set(code, basename(name, '.ts'));
+  }
+  const prefixOf = (code: string) => code.split('.', 1)[0]!;
+  const counts = new Map<string, number>();
+  for (const [code, room] of rooms) {
+    const name = `${prefixOf(code)} ${room}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  // The last room of a prefix is kept: the one with most of its codes.
+  const byPrefix = Object.fromEntries(
+    [...counts].toSorted(([, some], [, more]) => some - more).map(([name]) => name.split(' ')),
+  );
+  const byCode = Object.fromEntries([...rooms].filter(([code, room]) => byPrefix[prefixOf(code)] !== room));
+  return `export const byCode = ${JSON.stringify(byCode)}; export const byPrefix = ${JSON.stringify(byPrefix)};`;
+}
 
 function parseAll(texts: Texts): Record<string, unknown> {
   return Object.fromEntries(

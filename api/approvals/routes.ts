@@ -32,7 +32,7 @@ export const approvalRoutes: readonly AnyRoute[] = [
     operationId: 'approvals.decide',
     method: 'post',
     path: '/approvals/:id/decision',
-    summary: 'Approve or deny, once and within 30 minutes',
+    summary: 'Approve or deny, once and before `expires_at`',
     description:
       'On approval the action is checked again and carried out. If it has changed since the request, it is not carried out and needs another approval. Answers 409 if it was decided before or its time has passed, and 403 if the role of the person may not do the action itself. With approved leads, `leads_per_day` also grants the credential an allowance for this campaign (GET /v1/lead-allowances). A campaign start, an email and an order of mailboxes are carried out before the answer; if one is refused, the answer is that error and the approval stays open. A run becomes `approved` and is launched a moment later.',
     params: idParams,

@@ -46,7 +46,7 @@ const analysis = resource('AbAnalysis', {
 /** Route of the comparison of A/B variants. */
 export const abAnalysisRoutes = [
   route({
-    area: 'analytics',
+    area: 'campaigns',
     scope: ['READ_ANALYTICS'],
     permission: 'view_analytics',
     operationId: 'campaigns.abAnalysis',

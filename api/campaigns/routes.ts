@@ -205,7 +205,7 @@ export const campaignRoutes = [
     path: '/campaigns/:id/start',
     summary: 'Start or resume a campaign; sends real email',
     description:
-      'Checks the campaign as `validate` does, then starts its leads. A paused campaign resumes where it stopped. A key or application starts it within its policy. Otherwise the answer is 202 with a link where a person sees everything that would be sent and decides within 30 minutes. An approved campaign starts at once.',
+      'Checks the campaign as `validate` does, then starts its leads. A paused campaign resumes where it stopped. A key or application starts it within its policy. Otherwise the answer is 202 with a link where a person sees everything that would be sent and decides before `approval_expires_at`. An approved campaign starts at once.',
     params: idParams,
     body: startBody,
     success: { status: 200, body: started },

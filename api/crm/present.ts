@@ -5,7 +5,8 @@ import { dealValue, type DealRow } from '../../domain/crm/deals.ts';
 import type { Pipeline, StageRow } from '../../domain/crm/pipelines.ts';
 import type { NoteRow } from '../../domain/crm/notes.ts';
 import type { TaskTypeRow } from '../../domain/crm/task-types.ts';
-import type { TaskRow } from '../../domain/crm/tasks.ts';
+import { textsIn, type TaskRow } from '../../domain/crm/tasks.ts';
+import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { iso } from '../http/schemas.ts';
 import type { activity, deal, foundDeal, note, pipeline, stage, task, taskType } from './schemas.ts';
 
@@ -83,7 +84,7 @@ export function presentTaskType(row: TaskTypeRow): z.input<typeof taskType> {
 }
 
 /** Returns a task of a person or a team. It may refer to a contact or a deal. */
-export function presentTask(row: TaskRow): z.input<typeof task> {
+export function presentTask(row: TaskRow, { language }: Pick<Ctx, 'language'>): z.input<typeof task> {
   return {
     id: row.id,
     organization_id: row.organization_id,
@@ -92,8 +93,9 @@ export function presentTask(row: TaskRow): z.input<typeof task> {
     assigned_to: row.assigned_to,
     assigned_team_id: row.assigned_team_id,
     created_by: row.created_by,
-    title: row.title,
-    description: row.description,
+    ...textsIn(row, language),
+    title_code: row.title_message?.code ?? null,
+    description_code: row.description_message?.code ?? null,
     due_date: iso(row.due_date),
     priority: row.priority,
     type: row.type,

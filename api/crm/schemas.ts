@@ -214,7 +214,11 @@ export const taskUpdate = z.strictObject({
 });
 
 export const taskSearch = resource('TaskSearch', {
-  query: z.string().max(255).optional().meta({ description: 'Part of the title, ignoring case' }),
+  query: z
+    .string()
+    .max(255)
+    .optional()
+    .meta({ description: 'Part of the title, ignoring case; of a title with a code, of its English text' }),
   statuses: z.array(z.enum(TASK_STATUSES)).optional(),
   priorities: z.array(z.enum(TASK_PRIORITIES)).optional(),
   types: z.array(z.string().max(60)).max(100).optional().meta({ description: 'Names of task types' }),
@@ -267,8 +271,13 @@ export const task = resource('Task', {
   assigned_to: uuid.nullable(),
   assigned_team_id: uuid.nullable(),
   created_by: uuid.nullable().meta({ description: 'Null for a task created by a reply' }),
-  title: z.string(),
+  title: z.string().meta({ description: 'Words of a person, or text in the language of the request' }),
+  title_code: z
+    .string()
+    .nullable()
+    .meta({ description: 'Code of a title that no person wrote; null for the words of a person' }),
   description: z.string().nullable(),
+  description_code: z.string().nullable().meta({ description: 'As `title_code`' }),
   due_date: timestamp.nullable(),
   priority: z.enum(TASK_PRIORITIES),
   type: z.string().meta({ description: 'Name of a task type, which may have been deleted' }),

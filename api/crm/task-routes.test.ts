@@ -1,9 +1,11 @@
 import test from 'ava';
-import { createContact, createMember, type Tenant } from '../../test/harness/factories.ts';
+import { createCampaign, createContact, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { createPipeline } from '../../test/harness/crm.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
+import { openTasksForReplies } from '../../domain/crm/reply-task.ts';
+import { transact } from '../../domain/platform/kernel/transact.ts';
 
 const NOW = new Date('2026-11-22T10:00:00Z');
 const clock = new ManualClock(NOW);
@@ -378,4 +380,33 @@ test.serial('teams: their colour, members with the right to manage, and what bec
   const { id } = await task({ assigned_team_id: made.body.id });
   assertStatus(t, await api('DELETE', path), 204);
   t.is((await api('GET', `/crm/tasks/${id}`)).body.assigned_team_id, null);
+});
+
+test.serial('a title that no person wrote is in the language of its reader, until a person writes one', async (t) => {
+  const { tenant, api, contactId, events } = await scene();
+  const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hello' }]);
+  await world.deps.db('campaigns').where({ id: campaignId }).update({ name: 'Spring' });
+  const reply = { campaignId, contactId, intent: 'question', answer: '<answer@lead.test>' };
+  await transact(world.system(tenant.organizationId), (tx) => openTasksForReplies(tx, [reply]));
+  const { id } = (await api('GET', '/crm/tasks')).body.data[0];
+  const path = `/v1/crm/tasks/${id}`;
+  const german = (method: string, body?: unknown) =>
+    call(world, method, path, {
+      token: tenant.apiKey,
+      headers: { 'accept-language': 'de' },
+      ...(body === undefined ? {} : { body }),
+    });
+  const shown = (await german('GET')).body;
+  t.like(shown, { title: 'Eine Frage beantworten: Spring', title_code: 'crm.task_of_campaign' });
+  t.like((await api('GET', `/crm/tasks/${id}`)).body, { title: 'Answer a question: Spring', description_code: null });
+  t.is((await api('POST', '/crm/tasks/search', { query: 'ANSWER A' })).body.data.length, 1);
+  t.like((await events('crm.task_created'))[0], {
+    title: 'Answer a question: Spring',
+    title_code: 'crm.task_of_campaign',
+  });
+  const sameTitle = await german('PATCH', { title: shown.title, priority: 'low' });
+  t.like(sameTitle.body, { title: shown.title, title_code: 'crm.task_of_campaign', priority: 'low' });
+  t.deepEqual((await events('crm.task_updated'))[0].fields, ['priority']);
+  t.like((await german('PATCH', { title: 'Zuerst anrufen' })).body, { title: 'Zuerst anrufen', title_code: null });
+  t.like((await api('GET', `/crm/tasks/${id}`)).body, { title: 'Zuerst anrufen', title_code: null });
 });

@@ -133,7 +133,7 @@ export const crmTaskRoutes = [
     errors: ['invalid_filter'],
     success: { status: 200, body: paged(task) },
     handler: async (ctx, { query: { limit, cursor, ...narrow } }) =>
-      presentPage(await listTasks(ctx, { limit, cursor }, narrow), presentTask),
+      presentPage(await listTasks(ctx, { limit, cursor }, narrow), (row) => presentTask(row, ctx)),
   }),
   route({
     ...write,
@@ -145,7 +145,7 @@ export const crmTaskRoutes = [
     body: taskCreate,
     furtherProblems: (ctx, body) => taskProblems(ctx, body),
     success: { status: 201, body: task },
-    handler: async (ctx, { body }) => presentTask(await createTask(ctx, body)),
+    handler: async (ctx, { body }) => presentTask(await createTask(ctx, body), ctx),
   }),
   route({
     ...read,
@@ -161,7 +161,7 @@ export const crmTaskRoutes = [
     errors: ['invalid_filter'],
     success: { status: 200, body: paged(task) },
     handler: async (ctx, { query: { limit, cursor }, body }) =>
-      presentPage(await searchTasks(ctx, { limit, cursor }, body), presentTask),
+      presentPage(await searchTasks(ctx, { limit, cursor }, body), (row) => presentTask(row, ctx)),
   }),
   route({
     ...read,
@@ -186,7 +186,7 @@ export const crmTaskRoutes = [
     description: 'Its type is a name; the type itself may have been deleted.',
     params: idParams,
     success: { status: 200, body: task },
-    handler: async (ctx, { params }) => presentTask(await readTask(ctx, params.id)),
+    handler: async (ctx, { params }) => presentTask(await readTask(ctx, params.id), ctx),
   }),
   route({
     ...write,
@@ -202,7 +202,7 @@ export const crmTaskRoutes = [
     success: { status: 200, body: task },
     errors: ['conflict'],
     handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit } }) =>
-      presentTask(await updateTask(ctx, params.id, edit, { expectedUpdatedAt })),
+      presentTask(await updateTask(ctx, params.id, edit, { expectedUpdatedAt }), ctx),
   }),
   route({
     ...write,

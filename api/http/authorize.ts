@@ -40,7 +40,7 @@ export async function authorize(
 }
 
 /** Areas that the setting EXTENDED_SURFACES enables. */
-const EXTENDED: ReadonlySet<string> = new Set(['automations', 'crm', 'integrations', 'templates']);
+const EXTENDED: ReadonlySet<string> = new Set(['automations', 'crm', 'integrations', 'reply-templates']);
 
 /**
  * Refuses a route of an area that is disabled in this installation, as if its path did not exist.

@@ -61,9 +61,14 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'Credentials of programs. A key has scopes, and may be restricted to mailboxes, source addresses and a request rate. Its secret is shown once.',
       },
       {
-        name: 'operations',
+        name: 'system',
         title: 'Health',
         description: 'Liveness of this process, and the state of the parts that it depends on.',
+      },
+      {
+        name: 'instance',
+        title: 'Installation',
+        description: 'Findings, settings, limits and version of the installation, for its administrators.',
       },
     ],
   },
@@ -77,10 +82,15 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'Accounts that send emails and receive replies. Connecting one first signs in to its SMTP and IMAP servers. Each has a daily cap and a minimum gap.',
       },
       {
-        name: 'managed-mailboxes',
+        name: 'mailbox-orders',
         title: 'Mailbox orders',
         description:
           'Mailboxes and domains rented from a provider: quotes, orders, payments, setup and cancellation. They answer 503 if the installation has no provider.',
+      },
+      {
+        name: 'domain-renewals',
+        title: 'Domain renewals',
+        description: 'Yearly renewals of rented domains, each with its price, payment and deadline.',
       },
       {
         name: 'payments',
@@ -89,10 +99,10 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'Webhook that the payment provider calls when a payment for an order or a domain renewal succeeds, fails or is refunded.',
       },
       {
-        name: 'warmup-routing',
-        title: 'Warmup routing',
+        name: 'warmup',
+        title: 'Warmup',
         description:
-          'Warmed mailboxes exchange emails with each other. These rules prefer, avoid or exclude pairs of mailboxes.',
+          'Warmed mailboxes exchange emails with each other, a few more each day. Routing rules prefer, avoid or exclude pairs of mailboxes.',
       },
       {
         name: 'campaigns',
@@ -107,9 +117,15 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'A run is one request of an agent: a campaign with senders, audience and schedule is built, checked and launched if a policy or a person allows it. Every state change is an event of the run.',
       },
       {
-        name: 'campaign-checks',
+        name: 'test-runs',
+        title: 'Test runs',
+        description:
+          'A campaign tried with one prospect: real emails and calls of your app, and no change of its leads.',
+      },
+      {
+        name: 'step-runs',
         title: 'Calls to your app',
-        description: 'Calls of app_action steps with their answers, and retries of failed calls.',
+        description: 'Calls of app_action steps that failed for good, and their retries.',
       },
       {
         name: 'outreach-settings',
@@ -129,9 +145,14 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
     tags: [
       {
         name: 'contacts',
-        title: 'Contacts and imports',
+        title: 'Contacts',
+        description: 'People you email, one per address and workspace.',
+      },
+      {
+        name: 'imports',
+        title: 'Imports of contacts',
         description:
-          'People you email, one per address and workspace. CSV lists are imported in the background; every skipped row is reported with its reason.',
+          'Files of contacts are previewed, then imported in the background. Every skipped row is reported with its reason.',
       },
       {
         name: 'segments',
@@ -189,12 +210,12 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
     name: 'See what happens',
     tags: [
       {
-        name: 'unibox',
+        name: 'threads',
         title: 'Inbox',
         description: 'Replies of all mailboxes as conversations, each message with its kind and intent.',
       },
       {
-        name: 'templates',
+        name: 'reply-templates',
         title: 'Reply templates',
         description: 'Ordered reply templates with placeholders, and reviews of copy by an AI provider.',
       },
@@ -205,7 +226,7 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'Emails written by a person or an agent: a new one or a reply, sent at once or at a set time. Emails of a key or application need a policy or wait for a person.',
       },
       {
-        name: 'events',
+        name: 'product-events',
         title: 'Product events',
         description: 'Report what people do in your product. Contacts who wait for such an event continue with it.',
       },
@@ -213,22 +234,16 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         name: 'people',
         title: 'People',
         description:
-          'People of product events. A person is identified by emails, user ids and anonymous ids, with or without a contact. Deleting a contact also deletes its person.',
-      },
-      {
-        name: 'identity-conflicts',
-        title: 'Identity conflicts',
-        description:
-          'Cases where an event of one person named an identifier of another. A person decides whether the two are the same.',
+          'People of product events. A person is identified by emails, user ids and anonymous ids, with or without a contact. Deleting a contact also deletes its person. An event of one person that names an identifier of another is an identity conflict: you decide whether the two are the same.',
       },
       {
         name: 'webhooks',
         title: 'Webhooks',
         description:
-          'Heron posts signed events to your endpoints, and retries for hours if one is unreachable. All events and their bodies are listed below.',
+          'Heron posts signed events to your endpoints and to those of an OAuth application, and retries for hours if one is unreachable. All events and their bodies are listed below.',
       },
       {
-        name: 'task-dead-letters',
+        name: 'dead-letters',
         title: 'Dead letters',
         description:
           'Emails, calls, deliveries and runs that kept failing, each with its reason. Replay one, once, after fixing the cause.',
@@ -277,7 +292,7 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         name: 'oauth',
         title: 'OAuth',
         description:
-          'Applications that act for people of a workspace: registration, the authorization code flow with PKCE, tokens, and their webhooks.',
+          'Applications that act for people of a workspace: registration, the authorization code flow with PKCE, and tokens.',
       },
       {
         name: 'agent-policies',
@@ -286,10 +301,15 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'Limits for API keys and applications that act without a person: which actions, from which mailboxes, to how many people, until when. Everything else waits for an approval.',
       },
       {
+        name: 'lead-allowances',
+        title: 'Lead allowances',
+        description: 'Leads that a person lets a key or application add to one campaign each day, beyond its policy.',
+      },
+      {
         name: 'approvals',
         title: 'Approvals',
         description:
-          'Actions that agents request and people decide on. The content is frozen as it will be sent; each is decided once, within 30 minutes.',
+          'Actions that agents request and people decide on. The content is frozen as it will be sent; each is decided once, before its `expires_at`.',
       },
       {
         name: 'agent-tools',

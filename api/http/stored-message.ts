@@ -14,6 +14,20 @@ export function presentMessage({ code, values }: Message, language: Language | u
   return { message: render({ code, values }, language), code, values };
 }
 
+/** Fields of a reason in an answer, which may be the words of a server or a person. */
+export const shownReason = {
+  reason: z.string().meta({ description: 'Text in the language of the request; empty if no reason is known' }),
+  reason_code: z
+    .string()
+    .nullable()
+    .meta({ description: 'Stable code of the reason; `words` marks the words of a server or a person' }),
+};
+
+/** Returns a stored reason as text with its code; empty text if there is none. */
+export function presentReason(reason: Message | null, language: Language | undefined) {
+  return { reason: reasonIn(reason, language) ?? '', reason_code: reason?.code ?? null };
+}
+
 /** Returns the text of a stored reason, or null. */
 export function reasonIn(reason: Message | null, language: Language | undefined): string | null {
   return reason && render(reason, language);

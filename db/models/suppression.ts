@@ -5,4 +5,4 @@ import { orgEntity } from './model.ts';
 export type SuppressionRow = Row<'suppressions'>;
 export type SuppressionSource = SuppressionRow['source'];
 
-export const Suppressions = orgEntity('suppressions', ['metadata']);
+export const Suppressions = orgEntity('suppressions', ['metadata', 'reason']);

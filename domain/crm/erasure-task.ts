@@ -3,12 +3,9 @@ import type { Columns } from '../../db/rows.ts';
 import type { EventData } from '../platform/kernel/event-payloads.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { readTaskTypes } from '../sending/campaign/crm-actions.ts';
-import { insertTask } from './tasks.ts';
+import { insertTask, taskTexts } from './tasks.ts';
 import { usualTaskType } from './task-types.ts';
-
-const TITLE = 'Erase the data of a person who asked for it';
-const DESCRIPTION =
-  'A reply asks for the erasure of personal data. The law gives a month from its receipt. Deleting the contact erases the data and completes this task.';
+import { message } from '../../messages/index.ts';
 
 /**
  * Opens a task for each answer that requests erasure of personal data, due a month after its receipt (GDPR, article
@@ -29,8 +26,7 @@ export async function openErasureTasks(
     );
     const received = receivedAt ? DateTime.fromISO(receivedAt, { zone: 'utc' }) : DateTime.fromJSDate(tx.now);
     const task = {
-      title: TITLE,
-      description: DESCRIPTION,
+      ...taskTexts(message('crm.task_erasure'), message('crm.task_erasure.description')),
       contact_id: contact?.id ?? null,
       due_date: received.plus({ months: 1 }).toJSDate(),
       priority: 'urgent' as const,

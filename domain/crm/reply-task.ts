@@ -3,8 +3,9 @@ import { sha256 } from '../../lib/crypto.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { readTaskTypes } from '../sending/campaign/crm-actions.ts';
 import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
-import { changeTask, insertTask, type TaskPriority } from './tasks.ts';
+import { changeTask, insertTask, taskTexts, type TaskPriority } from './tasks.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** A reply to a campaign, from its event. */
 interface Answer {
@@ -18,16 +19,15 @@ interface Answer {
 }
 
 /** Title and priority of the task, by intent. The title comes before the campaign's name. */
-const WORDS: Record<string, { title: string; priority: TaskPriority }> = {
-  positive: { title: 'Answer an interested reply', priority: 'high' },
-  question: { title: 'Answer a question', priority: 'high' },
-  neutral: { title: 'Read a reply', priority: 'medium' },
-  negative: { title: 'Read a negative reply', priority: 'low' },
-  out_of_office: { title: 'Look at an away message', priority: 'low' },
-  automated: { title: 'Look at an automatic answer', priority: 'low' },
+const TASKS: Record<string, { title: Message; priority: TaskPriority }> = {
+  positive: { title: message('crm.task_positive'), priority: 'high' },
+  question: { title: message('crm.task_question'), priority: 'high' },
+  neutral: { title: message('crm.task_neutral'), priority: 'medium' },
+  negative: { title: message('crm.task_negative'), priority: 'low' },
+  out_of_office: { title: message('crm.task_out_of_office'), priority: 'low' },
+  automated: { title: message('crm.task_automated'), priority: 'low' },
 };
 const TYPE = 'Follow-up';
-const MAX_TITLE = 255;
 
 /**
  * Creates tasks for replies, once per reply. The settings of the campaign must have `auto_create_crm_task` on and list
@@ -74,9 +74,12 @@ export async function retitleTaskOfReply(tx: Tx, answer: Answer): Promise<void> 
   await changeTask(tx, task, { ...textOf(wanted.intent, campaign?.name), status: 'pending' });
 }
 
-function textOf(intent: string, campaign: string | undefined): { title: string; priority: TaskPriority } {
-  const { title, priority } = WORDS[intent] ?? WORDS.neutral!;
-  return { title: (campaign ? `${title}: ${campaign}` : title).slice(0, MAX_TITLE), priority };
+function textOf(
+  intent: string,
+  campaign: string | undefined,
+): ReturnType<typeof taskTexts> & { priority: TaskPriority } {
+  const { title, priority } = TASKS[intent] ?? TASKS.neutral!;
+  return { ...taskTexts(campaign ? message('crm.task_of_campaign', { title, campaign }) : title), priority };
 }
 
 function sourceOf({ answer }: Pick<Answer, 'answer'>): string {

@@ -1,3 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
+import { json } from '../../db/connection.ts';
+import type { Language, Message } from '../../messages/index.ts';
+import { render } from '../../messages/render.ts';
 import { created, deleted } from '../platform/changes.ts';
 import type { Changes, Row } from '../../db/rows.ts';
 import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
@@ -21,9 +25,16 @@ export type TaskRow = Omit<Row<'crm_tasks'>, 'source' | 'priority_rank'>;
 export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
+const MAX_TITLE = 255;
+
+/** Texts of a task that no person wrote. Null for the words of a person. */
+interface TaskMessages {
+  title_message?: Message | null | undefined;
+  description_message?: Message | null | undefined;
+}
 
 /** Editable fields of a task. Undefined leaves a field unchanged, null clears it. */
-interface TaskEdit {
+interface TaskEdit extends TaskMessages {
   title?: string | undefined;
   assigned_to?: string | null | undefined;
   assigned_team_id?: string | null | undefined;
@@ -40,6 +51,27 @@ export interface NewTask extends Omit<TaskEdit, 'status'> {
   title: string;
   contact_id?: string | null | undefined;
   deal_id?: string | null | undefined;
+}
+
+/** Returns the columns of texts that no person wrote. The English ones are for search and order. */
+export function taskTexts(title: Message, description: Message | null = null): TaskMessages & { title: string } {
+  return {
+    title: titleIn(title, 'en'),
+    title_message: title,
+    ...(description && { description: render(description), description_message: description }),
+  };
+}
+
+/** Returns title and description of a task in a language, at their lengths for input. */
+export function textsIn(task: TaskRow, language: Language | undefined): Pick<TaskRow, 'title' | 'description'> {
+  return {
+    title: task.title_message ? titleIn(task.title_message, language) : task.title,
+    description: task.description_message ? render(task.description_message, language) : task.description,
+  };
+}
+
+function titleIn(title: Message, language: Language | undefined): string {
+  return render(title, language).slice(0, MAX_TITLE);
 }
 
 /** Returns one task. @throws AppError not_found */
@@ -92,7 +124,9 @@ export async function insertTask(
       assigned_team_id: input.assigned_team_id ?? null,
       created_by: tx.actor.userId,
       title: input.title,
+      title_message: input.title_message ? json(input.title_message) : null,
       description: input.description ?? null,
+      description_message: input.description_message ? json(input.description_message) : null,
       due_date: input.due_date ?? null,
       priority: input.priority ?? 'medium',
       type: input.type,
@@ -106,7 +140,8 @@ export async function insertTask(
   if (!task) return undefined;
   await recordActivities(tx, [taskActivity(task, 'task_created')]);
   tx.emit('crm.task_created', taskPayload(task));
-  tx.audit({ action: 'create', entityType: 'crm_task', entityId: task.id, changes: created({ title: task.title }) });
+  const title = loggedTitle(task);
+  tx.audit({ action: 'create', entityType: 'crm_task', entityId: task.id, changes: created({ title }) });
   return task;
 }
 
@@ -129,19 +164,32 @@ export async function updateTask(
     const types = edit.type === undefined ? [] : await readTaskTypes(tx.org);
     refuseProblems([...references, ...unknownTaskTypes(types, namedType(edit))]);
     const type = edit.type === undefined ? undefined : taskTypeNamed(types, edit.type);
-    return changeTask(tx, before, { ...edit, type });
+    return changeTask(tx, before, { ...withoutShown(edit, before, ctx.language), type });
   });
+}
+
+/** Replaces messages by the words of a person. A text that is sent back as it was shown is no change. */
+function withoutShown(edit: TaskEdit, task: TaskRow, language: Language | undefined): TaskEdit {
+  const { title, description, ...others } = edit;
+  const shown = textsIn(task, language);
+  return {
+    ...others,
+    ...(title === undefined || title === shown.title ? {} : { title, title_message: null }),
+    ...(description === undefined || description === shown.description
+      ? {}
+      : { description, description_message: null }),
+  };
 }
 
 /** Writes a change of a locked task with checked ids and type, and emits crm.task_updated if any field changed. */
 export async function changeTask(tx: Tx, before: TaskRow, edit: TaskEdit): Promise<TaskRow> {
   const changes = differing(before, edit);
-  const fields = Object.keys(changes);
+  const fields = Object.keys(changes).filter((field) => !field.endsWith('_message'));
   if (fields.length === 0) return before;
   const [task] = await tx.org
     .table('crm_tasks')
     .where({ id: before.id })
-    .update({ ...(changes as Changes<'crm_tasks'>), ...completion(edit.status, before, tx.now), updated_at: tx.now })
+    .update({ ...columnsOf(changes), ...completion(edit.status, before, tx.now), updated_at: tx.now })
     .returning('*');
   if (before.status !== 'completed' && task!.status === 'completed')
     await recordActivities(tx, [taskActivity(task!, 'task_completed')]);
@@ -151,7 +199,7 @@ export async function changeTask(tx: Tx, before: TaskRow, edit: TaskEdit): Promi
     entityType: 'crm_task',
     entityId: before.id,
     changes: Object.fromEntries(
-      fields.map((field) => [field, { from: before[field as keyof TaskRow], to: task![field as keyof TaskRow] }]),
+      fields.map((field) => [field, { from: logged(before, field), to: logged(task!, field) }]),
     ),
   });
   return task!;
@@ -162,7 +210,8 @@ export async function deleteTask(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const task = await lockTask(tx, id);
     await tx.org.table('crm_tasks').where({ id: task.id }).delete();
-    tx.audit({ action: 'delete', entityType: 'crm_task', entityId: task.id, changes: deleted({ title: task.title }) });
+    const title = loggedTitle(task);
+    tx.audit({ action: 'delete', entityType: 'crm_task', entityId: task.id, changes: deleted({ title }) });
   });
 }
 
@@ -193,12 +242,34 @@ function completion(status: TaskStatus | undefined, before: TaskRow, now: Date):
 }
 
 function differing(task: TaskRow, edit: TaskEdit): TaskEdit {
-  const same = (value: unknown): unknown => (value instanceof Date ? value.getTime() : value);
   return Object.fromEntries(
     Object.entries(edit).filter(
-      ([field, value]) => value !== undefined && same(value) !== same(task[field as keyof TaskRow]),
+      ([field, value]) => value !== undefined && !isDeepStrictEqual(value, task[field as keyof TaskRow]),
     ),
   );
+}
+
+function columnsOf({
+  title_message: title,
+  description_message: description,
+  ...others
+}: TaskEdit): Changes<'crm_tasks'> {
+  return {
+    ...(others as Changes<'crm_tasks'>),
+    ...(title === undefined ? {} : { title_message: title && json(title) }),
+    ...(description === undefined ? {} : { description_message: description && json(description) }),
+  };
+}
+
+/** Returns a field for the audit log. A text that no person wrote is its code. */
+function logged(task: TaskRow, field: string): unknown {
+  if (field === 'title') return loggedTitle(task);
+  if (field === 'description') return task.description_message?.code ?? task.description;
+  return task[field as keyof TaskRow];
+}
+
+function loggedTitle({ title, title_message: own }: TaskRow): string {
+  return own?.code ?? title;
 }
 
 function taskPayload(task: TaskRow): EventData<'crm.task_created'> {
@@ -207,6 +278,8 @@ function taskPayload(task: TaskRow): EventData<'crm.task_created'> {
     entity_id: id,
     task_id: id,
     title,
+    title_code: task.title_message?.code ?? null,
+    title_values: task.title_message?.values ?? null,
     contact_id,
     deal_id,
     assigned_to,

@@ -103,7 +103,7 @@ const STATEMENTS = [
   `update deliverability_events set contact_id = null, recipient_email = '', reason = '', metadata = '{}'
    where organization_id = :org and (${THEIRS} or recipient_email in (${ADDRESSES}))`,
   // The address stays suppressed, but the servers' text about it is deleted.
-  `update suppressions set reason = '', metadata = '{}'
+  `update suppressions set reason = null, metadata = '{}'
    where organization_id = :org and kind = 'email' and source in ('bounce', 'complaint', 'unsubscribe') and email in (${ADDRESSES})`,
   `update automation_runs set data = '{}' where organization_id = :org and ${THEIRS}`,
   `delete from contact_import_problems where organization_id = :org and email in (${ADDRESSES})`,

@@ -24,6 +24,7 @@ export async function refusedRecipients(
   ]);
   for (const { email, is_asked: isAsked } of unwilling)
     refused.set(email, isAsked ? message('directory.may_opt_out') : message('directory.opted_out'));
-  for (const [address, { source }] of hits) refused.set(address, message('directory.suppressed', { source }));
+  for (const [address, { source }] of hits)
+    refused.set(address, message('directory.suppressed', { source: message(`suppression_source.${source}`) }));
   return refused;
 }

@@ -2,13 +2,14 @@ import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { SuppressionSource } from '../../db/models/suppression.ts';
 import { addressKey, asciiHost } from '../../lib/address.ts';
+import type { Message } from '../../messages/index.ts';
 
 /** The entry that suppresses an address. */
 export interface SuppressionHit {
   id: string;
   kind: 'email' | 'domain';
   source: SuppressionSource;
-  reason: string;
+  reason: Message | null;
   expiresAt: Date | null;
   createdAt: Date;
 }

@@ -6,6 +6,7 @@ import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { retryUntilStored } from '../platform/kernel/retry-until-stored.ts';
 import { recordSendBounce } from './outcomes/effects.ts';
+import { externalText } from '../platform/external-text.ts';
 import { ensureAccess, expireAccess } from './control/access-token.ts';
 import { claimSend, markSubmission, type Claim, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from './senders/mailbox-credentials.ts';
@@ -157,7 +158,7 @@ function rejectedBy(rejected: readonly RejectedRecipient[]): RefusedCopy[] {
   return rejected.map(({ recipient, code, response }) => {
     const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
     const { hard, fault: cause } = refusalVerdict(fault);
-    return { address: recipient, hard, reason: response, fault: cause };
+    return { address: recipient, hard, reason: externalText(response), fault: cause };
   });
 }
 
@@ -220,7 +221,7 @@ function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
 
 async function bounced(ctx: Ctx, claim: ClaimedSend, response: string, { hard, fault }: Verdict): Promise<string> {
   await settleBounced(ctx, claim, response, (tx, row) =>
-    recordSendBounce(tx, row, { hard, reason: response, source: 'smtp', fault }),
+    recordSendBounce(tx, row, { hard, reason: externalText(response), source: 'smtp', fault }),
   );
   return 'bounced';
 }

@@ -191,7 +191,7 @@ export async function settleDelivered(
 export interface RefusedCopy {
   address: string;
   hard: boolean;
-  reason: string;
+  reason: Message;
   fault: RefusalClass;
 }
 

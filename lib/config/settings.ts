@@ -437,10 +437,7 @@ export const settingsSchema = z.object({
    * reachable database does not count.
    */
   RUN_BLOCK_AFTER_MS: count.min(1).default(300_000),
-  /**
-   * Time (ms) that a person has to decide on an approval. The API and the user interface promise 30 minutes: change
-   * this only on a trial installation.
-   */
+  /** Time (ms) that a person has to decide on an approval. */
   APPROVAL_EXPIRES_MS: count.min(1000).default(1_800_000),
   /** Time (ms) after which an unfinished SMTP conversation of a dead worker is settled as sent or uncertain. */
   SEND_CLAIM_MS: count.min(1000).default(90_000),

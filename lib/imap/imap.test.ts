@@ -5,7 +5,7 @@ import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../../tes
 import { findInSent, ImapError, openImap, saveToSent, verifyImap, type ImapTarget } from './index.ts';
 import { assertNowhere } from '../../test/harness/secrets.ts';
 
-const OPTIONS = { allowPrivate: true, connectTimeoutMs: 2_000 };
+const OPTIONS = { allowPrivate: true, connectTimeoutMs: 10_000 };
 const RAW = Buffer.from(
   'From: sam@ours.test\r\nTo: lea@lead.test\r\nMessage-ID: <one@ours.test>\r\nSubject: Hi\r\n\r\nHello\r\n',
 );

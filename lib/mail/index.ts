@@ -3,7 +3,6 @@ import type { Config } from '../config/index.ts';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { MailFate } from './fate.ts';
-import { verifySes, sesClient, sesFate, sesTransport } from './ses.ts';
 import { message } from '../../messages/index.ts';
 
 export interface SystemMessage {
@@ -73,19 +72,25 @@ export function createSystemMail(config: Config, log: Logger): SystemMail {
   };
 }
 
+/** Sends by SES. Its SDK is loaded with the first message, because few installations use it. */
 function createSesMail(config: Config): SystemMail {
-  const client = sesClient(config);
-  const transport = sesTransport(client);
+  let opened: ReturnType<typeof open> | undefined;
+  const open = async () => {
+    const ses = await import('./ses.ts');
+    const client = ses.sesClient(config);
+    return { client, transport: ses.sesTransport(client), judge: ses.sesFate };
+  };
   return {
     async send({ headers, ...message }) {
+      const { transport, judge } = await (opened ??= open());
       const options = { from: config.MAIL_FROM, headers: { ...AUTOMATIC, ...headers }, ...message };
       try {
         await transport.sendMail(options);
       } catch (error) {
-        throw new MailFailure(sesFate(error), error);
+        throw new MailFailure(judge(error), error);
       }
     },
-    close: () => client.destroy(),
+    close: () => void opened?.then(({ client }) => client.destroy()),
   };
 }
 
@@ -118,7 +123,7 @@ function fateOf(error: unknown, { signedIn }: Progress): MailFate {
  * @throws Error with the server's own text
  */
 export async function signInToTransport(config: Config): Promise<void> {
-  if (config.MAIL_TRANSPORT === 'ses') return verifySes(config);
+  if (config.MAIL_TRANSPORT === 'ses') return (await import('./ses.ts')).verifySes(config);
   const transport = smtpTransport(config);
   try {
     await transport.verify();

@@ -232,4 +232,9 @@ export const connect = {
   'action.sendsets.webhook': 'Eine App aufrufen',
   'action.sendsets.wait': 'Warten',
   'action.sendsets.run_automation': 'Eine andere Automatisierung starten',
+
+  'connect.test_notice': 'Test von Heron: {text}',
+  'connect.challenge': 'Mit einem Status 2xx antworten, um diesen Endpunkt zu bestätigen.',
+  'connect.challenge_echo':
+    'Mit 2xx und dieser Challenge antworten, als `challenge` in einem JSON-Body oder im Header X-Service-Webhook-Challenge, um diesen Endpunkt zu bestätigen.',
 };

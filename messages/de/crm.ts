@@ -21,6 +21,17 @@ export const crm = {
   'crm.selection_form': 'braucht entweder Aufgaben mit IDs oder alle mit einem Filter',
   'crm.nothing_to_change': 'braucht Stand, Priorität oder beides',
 
+  'crm.task_positive': 'Eine interessierte Antwort beantworten',
+  'crm.task_question': 'Eine Frage beantworten',
+  'crm.task_neutral': 'Eine Antwort lesen',
+  'crm.task_negative': 'Eine Absage lesen',
+  'crm.task_out_of_office': 'Eine Abwesenheitsnotiz lesen',
+  'crm.task_automated': 'Eine automatische Antwort lesen',
+  'crm.task_of_campaign': '{title}: {campaign}',
+  'crm.task_erasure': 'Die Daten einer Person löschen, die darum gebeten hat',
+  'crm.task_erasure.description':
+    'Eine Antwort bittet um die Löschung personenbezogener Daten. Das Gesetz gibt dafür einen Monat ab dem Eingang. Mit dem Kontakt werden die Daten gelöscht, und diese Aufgabe ist erledigt.',
+
   'crm.meeting_ends_early': 'muss nach dem Beginn liegen',
   'crm.meeting_with_whom': 'braucht genau einen Kontakt oder eine Adresse',
   'crm.meeting_canceled': 'Der Termin wurde abgesagt',

@@ -63,6 +63,11 @@ export const identity = {
 
   // API-Schlüssel.
   'api_key.revoked': 'Der API-Schlüssel wurde widerrufen',
+  'revoked.by_user': 'Von einer Person widerrufen',
+  'revoked.with_key': 'Der Schlüssel, der ihn erstellt hat, wurde widerrufen',
+  'revoked.with_application': 'Die Anwendung, die ihn erstellt hat, wurde widerrufen',
+  'revoked.with_deleted_application': 'Die Anwendung, die ihn erstellt hat, wurde gelöscht',
+  'revoked.with_member': 'Die Person, die ihn erstellt hat, wurde entfernt',
   'api_key.usable': 'Dieser API-Schlüssel gilt noch',
   'api_key.usable.fix': 'Ihn erst widerrufen, mit DELETE /v1/api-keys/:id.',
   'api_key.invalid': 'Diese Werte kann der API-Schlüssel nicht haben',

@@ -64,4 +64,12 @@ export const operations = {
   'ready.parked_some': '{subscriber} hat {count, plural, one {# Ereignis} other {# Ereignisse}} zurückgestellt',
   'ready.parked.fix':
     'Sie mit `heron reactions` ansehen; dann `heron reactions replay` oder `heron reactions discard`.',
+
+  'part.status': '{url} antwortet mit {status, number}',
+  'part.silent': 'Keine Antwort in {seconds, number} s',
+  'part.nats': 'NATS (NATS_URL): {error}',
+  'part.no_issuer': '{url} nennt keinen Issuer',
+  'part.issuer': '{url} nennt {issuer}',
+  'part.no_keys': 'keine',
+  'part.unmarked_place': 'PostgreSQL oder ein Ordner, den kein Worker markiert hat',
 };

@@ -241,4 +241,9 @@ export const connect = {
   'action.sendsets.webhook': 'Call an app',
   'action.sendsets.wait': 'Wait',
   'action.sendsets.run_automation': 'Run another automation',
+
+  'connect.test_notice': 'Test of Heron: {text}',
+  'connect.challenge': 'Answer with any 2xx status to verify this endpoint.',
+  'connect.challenge_echo':
+    'Answer 2xx with this challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, to verify this endpoint.',
 } as const;

@@ -23,6 +23,18 @@ export const crm = {
   'crm.selection_form': 'needs either tasks with ids, or all with filters',
   'crm.nothing_to_change': 'needs status, priority or both',
 
+  // Titles of tasks that replies create.
+  'crm.task_positive': 'Answer an interested reply',
+  'crm.task_question': 'Answer a question',
+  'crm.task_neutral': 'Read a reply',
+  'crm.task_negative': 'Read a negative reply',
+  'crm.task_out_of_office': 'Read an away message',
+  'crm.task_automated': 'Read an automatic answer',
+  'crm.task_of_campaign': '{title}: {campaign}',
+  'crm.task_erasure': 'Erase the data of a person who asked for it',
+  'crm.task_erasure.description':
+    'A reply asks for the erasure of personal data. The law gives a month from its receipt. Deleting the contact erases the data and completes this task.',
+
   // Messages about meetings.
   'crm.meeting_ends_early': 'must be after scheduled_for',
   'crm.meeting_with_whom': 'needs exactly one of contact_id and invitee_email',

@@ -48,4 +48,33 @@ export const directory = {
   'directory.opted_out': 'The contact has opted out',
   'directory.may_opt_out': 'A message from this address may be an opt-out; decide in the inbox first',
   'directory.suppressed': 'The address is suppressed ({source})',
+
+  // Fields of segments.
+  'segment_field.email': 'Email',
+  'segment_field.email_domain': 'Email domain',
+  'segment_field.first_name': 'First name',
+  'segment_field.last_name': 'Last name',
+  'segment_field.company': 'Company',
+  'segment_field.phone': 'Phone',
+  'segment_field.subscribed': 'Subscribed',
+  'segment_field.category': 'Category',
+  'segment_field.verification_status': 'Verification status',
+  'segment_field.created_at': 'Created',
+  'segment_field.outreach_status': 'Outreach status',
+  'segment_field.seniority': 'Seniority',
+  'segment_field.department': 'Department',
+  'segment_field.job_title': 'Job title',
+  'segment_field.company_domain': 'Company domain',
+  'segment_field.emailed_by_campaign': 'Emailed by campaign',
+
+  // Sources of suppressions, and verdicts of address verification.
+  'suppression_source.bounce': 'bounce',
+  'suppression_source.complaint': 'spam complaint',
+  'suppression_source.unsubscribe': 'opt-out',
+  'suppression_source.manual': 'added by hand',
+  'suppression_source.import': 'import',
+  'verification_status.valid': 'valid',
+  'verification_status.risky': 'risky',
+  'verification_status.invalid': 'invalid',
+  'verification_status.unknown': 'unknown',
 } as const;

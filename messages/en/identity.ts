@@ -63,6 +63,11 @@ export const identity = {
 
   // Messages about API keys.
   'api_key.revoked': 'The API key has been revoked',
+  'revoked.by_user': 'Revoked by user',
+  'revoked.with_key': 'The key that made it was revoked',
+  'revoked.with_application': 'The application that made it was revoked',
+  'revoked.with_deleted_application': 'The application that made it was deleted',
+  'revoked.with_member': 'The person who made it was removed',
   'api_key.usable': 'This API key can still authenticate',
   'api_key.usable.fix': 'Revoke it first, with DELETE /v1/api-keys/:id.',
   'api_key.invalid': 'The API key cannot have these values',

@@ -62,4 +62,13 @@ export const operations = {
   'ready.parked_some': '{subscriber} has parked {count, plural, one {# event} other {# events}}',
   'ready.parked.fix':
     'See them with `heron reactions`; then run `heron reactions replay` or `heron reactions discard`.',
+
+  // Errors of parts of the installation.
+  'part.status': '{url} answers {status, number}',
+  'part.silent': 'No answer within {seconds, number} s',
+  'part.nats': 'NATS (NATS_URL): {error}',
+  'part.no_issuer': '{url} names no issuer',
+  'part.issuer': '{url} names {issuer}',
+  'part.no_keys': 'none',
+  'part.unmarked_place': 'PostgreSQL, or a folder that no worker has marked',
 } as const;

@@ -118,6 +118,8 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await search.pressSequentially('14');
   await isAsked('Person 14');
   await page.getByRole('link', { name: 'Person 000' }).waitFor({ state: 'detached' });
+  // The list is empty while the answer is under way.
+  await page.getByRole('link', { name: 'Person 140' }).waitFor();
   t.is(await page.getByRole('link', { name: /^Person 14\d/ }).count(), 10);
   await page.getByRole('button', { name: 'Clear search' }).click();
   await isAsked(null);

@@ -10,7 +10,7 @@ import { installPseudo, outsideOfSentences, PSEUDO, servePseudo } from '../harne
 import { call } from '../harness/world.ts';
 import { createSceneWorld } from '../screenshots/catalogue.ts';
 import { furnish, type Scene } from '../screenshots/scene.ts';
-import type { SceneWorld } from '../screenshots/stage.ts';
+import { HOSTILE, type SceneWorld } from '../screenshots/stage.ts';
 
 const browserTest = browserTests(test);
 /** Number of visitors per workspace that go through the pages concurrently, because a visit mostly waits. */
@@ -73,6 +73,28 @@ const ALIKE = /\b(?:Heron|CSV|PNG|UTC|API|SMTP|IMAP|SPF|DKIM|DMARC)\b|\b[a-z]+(?
 const WRITTEN =
   /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|nes|rs|ur)?(?:day)?|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]+)?|AM|PM|GMT|seconds?|minutes?|MB)\b/g;
 
+/** Names of fields of answers that hold sentences. */
+const SPOKEN = /(?:^|_)(?:reason|message|fix|detail|error|remediation)$/;
+
+/** Fields that only people and other systems write. */
+const WRITTEN_BY_PEOPLE = new Set(['lost_reason', 'canceled_reason']);
+
+/**
+ * Returns sentences in an answer that are of no language file. The code `words` marks the words of people and servers.
+ */
+function foreignSentences(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const fields = value as Record<string, unknown>;
+  return Object.entries(fields).flatMap(([name, part]) => {
+    if (typeof part !== 'string') return foreignSentences(part);
+    const isSentence = SPOKEN.test(name) && part.includes(' ') && part !== HOSTILE;
+    const isQuoted = (fields[`${name}_code`] ?? fields.code) === 'words' || WRITTEN_BY_PEOPLE.has(name);
+    return isSentence && !isQuoted && /[a-z]{2}/i.test(outsideOfSentences(part).replaceAll(ALIKE, ' '))
+      ? [`${name}: ${part}`]
+      : [];
+  });
+}
+
 /** Field values of the scene in lower case, like codes. */
 const OF_THE_SCENE = ['pro', 'free', 'trial', 'starter', 'test', 'surplus', 'cells', 'no'];
 
@@ -128,9 +150,9 @@ browserTest('in a further language no page has words that are not of its folder'
       return shown;
     }),
   );
-  const data = [...new Set([...OF_THE_SCENE, ...textsIn(await Promise.all(answers))])].toSorted(
-    (a, b) => b.length - a.length,
-  );
+  const bodies = await Promise.all(answers);
+  t.deepEqual([...new Set(foreignSentences(bodies))], []);
+  const data = [...new Set([...OF_THE_SCENE, ...textsIn(bodies)])].toSorted((a, b) => b.length - a.length);
   const judged = new Set<string>();
   const found = seen.flat().flatMap(([title, texts]) => {
     const fresh = [...new Set(texts)].filter((text) => !judged.has(text));

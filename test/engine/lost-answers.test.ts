@@ -1,7 +1,7 @@
 /** Tests commits that arrive and whose answers are lost: the worker must take neither "done" nor "not done" for granted. */
 import test from 'ava';
 import { connectRaw } from '../../db/connection.ts';
-import { acceptDirectSend } from '../../domain/inbox/compose/create.ts';
+import { acceptDirectSend } from '../../domain/inbox/direct-sends/create.ts';
 import { registerSubscribers } from '../../domain/platform/events/register.ts';
 import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { compareDirectSends } from '../faults/direct-sends.ts';

@@ -162,7 +162,9 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
           .first();
         return (
           send &&
-          transact(ctx, (tx) => recordSendBounce(tx, send, { hard: true, reason: 'no such user', source: 'dsn' }))
+          transact(ctx, (tx) =>
+            recordSendBounce(tx, send, { hard: true, reason: externalText('no such user'), source: 'dsn' }),
+          )
         );
       }
       case 'hold':
@@ -183,7 +185,11 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
       }
       case 'suppress':
         return transact(ctx, async (tx) =>
-          suppress(tx, { email: `${contactOf(operation.lead)}@example.com`, reason: 'asked', source: 'manual' }),
+          suppress(tx, {
+            email: `${contactOf(operation.lead)}@example.com`,
+            reason: externalText('asked'),
+            source: 'manual',
+          }),
         );
       case 'deleteContact':
         return deleteContact(ctx, contactOf(operation.lead));

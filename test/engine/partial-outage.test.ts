@@ -1,7 +1,7 @@
 /** Tests a Temporal that answers for some workflows and not for others, as while one of its history shards moves. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { acceptDirectSend } from '../../domain/inbox/compose/create.ts';
+import { acceptDirectSend } from '../../domain/inbox/direct-sends/create.ts';
 import { reconcile } from '../../domain/operations/system/reconcile.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
 import { eventually } from '../harness/eventually.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acceptDirectSend } from '../../domain/inbox/compose/create.ts';
+import { acceptDirectSend } from '../../domain/inbox/direct-sends/create.ts';
 import { systemCtx } from '../../domain/platform/kernel/context.ts';
 import type { TestDeps } from '../harness/database.ts';
 import { openDoor, type Door } from '../harness/door.ts';

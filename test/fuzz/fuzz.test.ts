@@ -10,7 +10,7 @@ const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 const NOT_REACHED: Record<string, string> = {
   'campaigns.verifyTrackingDomain':
     'asks the DNS for records of a domain; api/campaigns/tracking-domain.test.ts answers them',
-  'templates.analyze': 'asks an AI provider; api/campaigns/templates/routes.test.ts stands in for one',
+  'templates.analyze': 'asks an AI provider; api/campaigns/reply-templates/routes.test.ts stands in for one',
 };
 
 test('every operation does what it is for, and hostile requests find no failure, status or body that the document does not know', async (t) => {

@@ -1,7 +1,7 @@
 import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
-import { advanceDirectSend } from '../../domain/inbox/compose/advance.ts';
+import { advanceDirectSend } from '../../domain/inbox/direct-sends/advance.ts';
 import type { ApprovalRow } from '../../domain/approvals/view.ts';
 import { connectMailbox } from '../../domain/mailboxes/connect.ts';
 import { newId } from '../../lib/ids.ts';

@@ -1,4 +1,4 @@
-import { advanceDirectSend } from '../../domain/inbox/compose/advance.ts';
+import { advanceDirectSend } from '../../domain/inbox/direct-sends/advance.ts';
 import { recordInbound, type InboundKind } from '../../domain/sending/outcomes/record-inbound.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
 import { newId } from '../../lib/ids.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,8 +126,14 @@ async function buildPseudoDashboard(): Promise<{ folder: string; remove(): Promi
   const write = (file: string, name: string, texts: Texts) =>
     writeFile(join(language, file), `export const ${name} = ${JSON.stringify(allToPseudo(texts))};\n`);
   for (const [area, texts] of Object.entries(DASHBOARD.en)) await write(`dashboard/${area}.ts`, area, texts);
-  await write('server.ts', 'server', SENTENCES.en);
-  await writeFile(join(language, 'index.ts'), `export { server as ${PSEUDO} } from './server.ts';\n`);
+  const english = join(copy, 'messages', 'en');
+  for (const file of (await readdir(english)).filter((name) => name.endsWith('.ts') && name !== 'index.ts')) {
+    const source = await readFile(join(english, file), 'utf8');
+    const codes = [...source.matchAll(/^ {2}'?([\w.]+)'?:/gm)].map(([, code]) => code!);
+    const texts = Object.fromEntries(codes.map((code) => [code, (SENTENCES.en as Texts)[code]!]));
+    await write(file, 'room', texts);
+  }
+  await writeFile(join(language, 'index.ts'), `export const ${PSEUDO} = {};\n`);
   const list = join(copy, 'messages/languages.ts');
   await writeFile(list, (await readFile(list, 'utf8')).replace(`'en', `, `'en', '${PSEUDO}', `));
   const folder = join(copy, 'dist');

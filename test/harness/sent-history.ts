@@ -10,6 +10,7 @@ import { ManualClock } from './manual-clock.ts';
 import { react } from './reactions.ts';
 import { createSentLead } from './standing-leads.ts';
 import type { World } from './world.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 
 const DAY_MS = 86_400_000;
 const READ_AFTER_MS = 120_000;
@@ -69,7 +70,11 @@ export async function createSentHistory(
         );
       if (n === 2 && ago === 1)
         await transact(ctx, (tx) =>
-          recordSendBounce(tx, { id: lead.sendId }, { hard: true, reason: '550 5.1.1 nobody here', source: 'dsn' }),
+          recordSendBounce(
+            tx,
+            { id: lead.sendId },
+            { hard: true, reason: externalText('550 5.1.1 nobody here'), source: 'dsn' },
+          ),
         );
     }
   }

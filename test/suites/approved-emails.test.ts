@@ -12,7 +12,17 @@ const stage = await createMondayWorld(test);
 const { world } = stage;
 
 /** Areas whose routes may change an email that a person has approved. */
-const AREAS = ['campaigns', 'contacts', 'mailboxes', 'outreach-settings', 'labels', 'suppressions', 'segments'];
+const AREAS = [
+  'campaigns',
+  'contacts',
+  'imports',
+  'mailboxes',
+  'warmup',
+  'outreach-settings',
+  'labels',
+  'suppressions',
+  'segments',
+];
 
 type Call = [method: string, path: string, body?: unknown];
 
@@ -190,6 +200,9 @@ const EXCEPTIONS: Record<string, string> = {
   'warmup.pause': 'warmup emails are emails of their own',
   'warmup.resume': 'warmup emails are emails of their own',
   'warmup.stop': 'warmup emails are emails of their own',
+  'warmupRouting.create': 'warmup emails are emails of their own',
+  'warmupRouting.replace': 'warmup emails are emails of their own',
+  'warmupRouting.delete': 'warmup emails are emails of their own',
   'campaigns.start': 'asks for an approval of its own, or a person starts the campaign as it is',
   'contactImports.start': 'a worker writes its rows, by the statement of contacts.create',
   'contactImports.cancel': 'writes no contact',

@@ -264,7 +264,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   });
   const ctx = world.system(organizationId);
   await transact(ctx, (tx) =>
-    recordSendBounce(tx, { id: sendId }, { hard: false, reason: `550 ${MARKS.server}`, source: 'smtp' }),
+    recordSendBounce(tx, { id: sendId }, { hard: false, reason: externalText(`550 ${MARKS.server}`), source: 'smtp' }),
   );
   await transact(ctx, (tx) =>
     addDeadLetter(tx, {

@@ -64,8 +64,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /**
- * Events of warmup and the CRM are caused in their suites. The other types are not emitted yet, as their descriptions
- * say.
+ * Events of warmup and the CRM are caused in their suites. The other types are not emitted yet; their texts say so.
  */
 const NOT_HERE = /^(warmup|crm|form)\.|^inbox\.email_deleted$/;
 

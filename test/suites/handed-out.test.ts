@@ -27,7 +27,7 @@ import { call, createWorld, type World } from '../harness/world.ts';
  */
 
 /** Areas whose routes may grant rights. */
-const AREAS = ['agent-policies', 'api-keys', 'approvals', 'automations', 'oauth', 'organizations'];
+const AREAS = ['agent-policies', 'lead-allowances', 'api-keys', 'approvals', 'automations', 'oauth', 'organizations'];
 
 /** Routes of these areas that grant no right, each with the reason. */
 const GIVES_NOTHING: Record<string, string> = {

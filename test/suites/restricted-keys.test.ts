@@ -28,18 +28,20 @@ import { externalText } from '../../domain/platform/external-text.ts';
 
 /** Ruling on each area; a new area needs one. */
 const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
-  // Refused: routes that show or change data of every mailbox; of integrations and automations only the writes.
-  refused: ['webhooks', 'oauth', 'integrations', 'automations', 'audit', 'managed-mailboxes', 'warmup-routing'],
+  // Refused: routes that show or change data of every mailbox; of integrations and automations only the
+  // writes, of warmup only the routing rules.
+  refused: ['webhooks', 'oauth', 'integrations', 'automations', 'audit', 'mailbox-orders', 'warmup'],
   // Narrowed: routes that return only data of the key's mailboxes, and send from no other.
   narrowed: [
     'mailboxes',
-    'unibox',
+    'threads',
     'direct-sends',
     'analytics',
     'acquisition',
-    'task-dead-letters',
+    'dead-letters',
     'campaigns',
-    'campaign-checks',
+    'step-runs',
+    'test-runs',
     'runs',
     'agent-policies',
     'agent-tools',
@@ -52,20 +54,21 @@ const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
     'contacts',
     'crm',
     'deliverability',
-    'events',
+    'domain-renewals',
     'goals',
-    'identity-conflicts',
+    'imports',
     'labels',
     'lead-database',
     'meetings',
-    'operations',
     'outreach-settings',
     'people',
+    'product-events',
     'prospect-catalogue',
+    'reply-templates',
     'segments',
     'suppressions',
+    'system',
     'teams',
-    'templates',
   ],
 };
 
@@ -192,8 +195,8 @@ test('somebody has ruled what a key that is restricted to mailboxes may do in ea
   const open = forKeys.filter((spec) => RULING.refused.includes(spec.area) && !spec.everyMailbox && isWrite(spec));
   t.deepEqual(
     open.map(({ operationId }) => operationId),
-    ['integrations.push'],
-    'contacts are pushed to a CRM, and nothing of a mailbox',
+    ['integrations.push', 'warmup.start', 'warmup.pause', 'warmup.resume', 'warmup.stop'],
+    'contacts are pushed to a CRM; warmup changes one mailbox of the key',
   );
 });
 

@@ -22,7 +22,7 @@ const INSTRUCTIONS = [
   'A whole campaign in one call: create_run, then get_run until it is active, completed, failed, denied or cancelled.',
   'Step by step: list_mailboxes, create_campaign_draft, add_campaign_step for each email, add_contacts for new people, add_contacts_to_campaign for known ones,',
   'validate_campaign until it reports no error, then start_campaign, which makes real email leave.',
-  'awaiting_approval in an answer: nothing has left, and a person decides at its approval_url within 30 minutes; give them that address. get_policy says what needs nobody.',
+  'awaiting_approval in an answer: nothing has left, and a person decides at its approval_url before approval_expires_at; give them that address. get_policy says what needs nobody.',
   'Replies: list_threads with kind reply, get_thread, send_reply; suppress_contact for whoever asks not to be emailed. Numbers: the group reports of list_tools.',
   'Nothing before start_campaign sends anything.',
   'More tools (tests of campaigns, CRM, reports and others) are described by list_tools and called by call_tool.',

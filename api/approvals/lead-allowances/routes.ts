@@ -5,7 +5,7 @@ import { idParams, iso, paged, pageQuery, presentPage } from '../../http/schemas
 import { leadAllowance } from './schemas.ts';
 
 const people = {
-  area: 'agent-policies',
+  area: 'lead-allowances',
   scope: 'session',
   permission: { anyOf: ['manage_settings', 'send_campaigns'] },
 } as const;

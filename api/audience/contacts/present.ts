@@ -7,7 +7,7 @@ import type { LeadRow } from '../../../domain/sending/leads/list.ts';
 import { iso } from '../../http/schemas.ts';
 import type { contact, contactDetail, foundContact, leadHold } from './schemas.ts';
 import type { Language } from '../../../messages/index.ts';
-import { reasonIn } from '../../http/stored-message.ts';
+import { presentReason, reasonIn } from '../../http/stored-message.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { render } from '../../../messages/render.ts';
 
@@ -63,11 +63,10 @@ function presentProgress(
 }
 
 /** Returns one contact with its engagement over all campaigns and the suppression of its address. */
-export function presentDetail({
-  contact: view,
-  engagement,
-  suppression,
-}: ContactDetail): z.input<typeof contactDetail> {
+export function presentDetail(
+  { contact: view, engagement, suppression }: ContactDetail,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof contactDetail> {
   return {
     ...presentContact(view),
     engagement: {
@@ -80,7 +79,7 @@ export function presentDetail({
     },
     suppression: suppression
       ? {
-          reason: suppression.reason,
+          ...presentReason(suppression.reason, language),
           source: suppression.source,
           expires_at: iso(suppression.expiresAt),
           created_at: iso(suppression.createdAt),

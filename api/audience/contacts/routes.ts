@@ -168,7 +168,7 @@ export const contactRoutes = [
     description: 'Includes campaigns, categories and custom fields.',
     params: idParams,
     success: { status: 200, body: contactDetail },
-    handler: async (ctx, { params }) => presentDetail(await getContact(ctx, params.id)),
+    handler: async (ctx, { params }) => presentDetail(await getContact(ctx, params.id), ctx),
   }),
   route({
     ...write,

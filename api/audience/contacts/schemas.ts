@@ -9,6 +9,7 @@ import {
 import { ENGAGEMENTS, LEAD_STATUSES } from '../../../domain/directory/contact-filters.ts';
 import { inputTimestamp, paged, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { ruleMessage } from '../../../lib/issue-message.ts';
+import { shownReason } from '../../http/stored-message.ts';
 
 /** Email address as people paste it: trimmed, lower-cased, extracted from `Name <addr>`. */
 const address = z.string().transform((value, ctx) => {
@@ -223,7 +224,7 @@ export const contactDetail = resource('ContactDetail', {
   }),
   suppression: z
     .strictObject({
-      reason: z.string(),
+      ...shownReason,
       source: z.enum(['bounce', 'complaint', 'unsubscribe', 'manual', 'import']),
       expires_at: timestamp.nullable(),
       created_at: timestamp,

@@ -24,7 +24,7 @@ import { contactImport, importBody, importPage, importPreview, previewBody, prob
 import { presentBlocked, reasonIn } from '../../http/stored-message.ts';
 
 const fileBytes = (config: Config) => config.IMPORT_MAX_BYTES;
-const area = 'contacts';
+const area = 'imports';
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 

@@ -5,14 +5,14 @@ import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, paged, presentPage } from '../../http/schemas.ts';
 import * as schemas from './schemas.ts';
 
-const reads = { area: 'events', scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
+const reads = { area: 'product-events', scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
 
 type ProductEvent = Awaited<ReturnType<typeof getEvent>>;
 
 /** Routes of product events: actions of contacts in the customer's product. */
-export const eventsRoutes: readonly AnyRoute[] = [
+export const productEventRoutes: readonly AnyRoute[] = [
   route({
-    area: 'events',
+    area: 'product-events',
     scope: ['WRITE_EVENTS'],
     permission: 'send_campaigns',
     operationId: 'events.publish',

@@ -9,6 +9,7 @@ import {
   type SegmentRow,
 } from '../../../domain/audience/segments/segments.ts';
 import { conditionProblems } from '../../../domain/directory/segments/compile.ts';
+import { render } from '../../../messages/render.ts';
 import { route } from '../../http/route.ts';
 import {
   expectedVersion,
@@ -64,7 +65,7 @@ export const segmentRoutes = [
         fields: z.array(
           resource('SegmentField', {
             name: z.string(),
-            label: z.string(),
+            label: z.string().meta({ description: 'Text in the language of the request; the key of a custom field' }),
             type: z.enum(['text', 'choice', 'label', 'campaign', 'flag', 'time']),
             operators: z.array(z.string()),
             values: z.array(z.string()).optional(),
@@ -73,8 +74,9 @@ export const segmentRoutes = [
       }),
     },
     handler: async (ctx) => ({
-      fields: (await listSegmentFields(ctx)).map(({ values, operators, ...field }) => ({
+      fields: (await listSegmentFields(ctx)).map(({ label, values, operators, ...field }) => ({
         ...field,
+        label: render(label, ctx.language),
         operators: [...operators],
         ...(values ? { values: [...values] } : {}),
       })),

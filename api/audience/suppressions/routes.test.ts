@@ -7,6 +7,7 @@ import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createContact } from '../../../test/harness/factories.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
+import { externalText } from '../../../domain/platform/external-text.ts';
 
 let world: World;
 const clock = new ManualClock();
@@ -127,8 +128,12 @@ test('removing an entry subscribes again only whom that entry had unsubscribed',
   );
   assertStatus(t, await patch(idOf.edited, { subscribed: false }), 200);
   await transact(ctx, (tx) => recordSendUnsubscribe(tx, { email: 'opted@example.com' }, 'link'));
-  await transact(ctx, (tx) => suppress(tx, { email: 'bounced@example.com', reason: 'gone', source: 'bounce' }));
-  await transact(ctx, (tx) => suppress(tx, { email: 'complained@example.com', reason: 'spam', source: 'complaint' }));
+  await transact(ctx, (tx) =>
+    suppress(tx, { email: 'bounced@example.com', reason: externalText('gone'), source: 'bounce' }),
+  );
+  await transact(ctx, (tx) =>
+    suppress(tx, { email: 'complained@example.com', reason: externalText('spam'), source: 'complaint' }),
+  );
   const entries = ['listed', 'edited', 'opted', 'late', 'arrives', 'bounced'].map((name) => ({
     value: `${name}@example.com`,
   }));
@@ -192,12 +197,14 @@ test('the check knows addresses and hosts, and forgets expired entries; the firs
   await transact(ctx, (tx) =>
     suppress(tx, {
       email: 'Ada@example.com',
-      reason: '550 no such user',
+      reason: externalText('550 no such user'),
       source: 'bounce',
       metadata: { code: '5.1.1' },
     }),
   );
-  await transact(ctx, (tx) => suppress(tx, { email: 'ada@example.com', reason: 'clicked', source: 'unsubscribe' }));
+  await transact(ctx, (tx) =>
+    suppress(tx, { email: 'ada@example.com', reason: externalText('clicked'), source: 'unsubscribe' }),
+  );
   await world.deps.db('suppressions').insert([
     {
       id: newId(),
@@ -205,7 +212,7 @@ test('the check knows addresses and hosts, and forgets expired entries; the firs
       email: 'host.test',
       kind: 'domain',
       source: 'manual',
-      reason: 'partner',
+      reason: externalText('partner'),
       created_at: clock.now(),
       updated_at: clock.now(),
     },
@@ -229,8 +236,8 @@ test('the check knows addresses and hosts, and forgets expired entries; the firs
   t.deepEqual(
     [...hits].map(([email, hit]) => [email, hit.kind, hit.source, hit.reason]),
     [
-      ['ADA@example.com', 'email', 'bounce', '550 no such user'],
-      ['x@HOST.test', 'domain', 'manual', 'partner'],
+      ['ADA@example.com', 'email', 'bounce', externalText('550 no such user')],
+      ['x@HOST.test', 'domain', 'manual', externalText('partner')],
     ],
   );
   const { apiKey: elsewhere } = await world.tenant('Other');

@@ -6,8 +6,10 @@ import {
   type SuppressionRow,
 } from '../../../domain/audience/suppressions/entries.ts';
 import { SUPPRESSION_FAULTS } from '../../../domain/directory/suppression-value.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { route } from '../../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { presentReason, shownReason } from '../../http/stored-message.ts';
 
 const MAX_ENTRIES = 5000;
 const area = 'suppressions';
@@ -18,7 +20,7 @@ const suppression = resource('Suppression', {
   organization_id: uuid,
   email: z.string().meta({ description: 'Bare host if kind is domain' }),
   kind: z.enum(['email', 'domain']),
-  reason: z.string(),
+  ...shownReason,
   source: z.enum(['bounce', 'complaint', 'unsubscribe', 'manual', 'import']),
   campaign_id: uuid.nullable(),
   metadata: z.record(z.string(), z.unknown()),
@@ -27,13 +29,13 @@ const suppression = resource('Suppression', {
   updated_at: timestamp,
 });
 
-function present(row: SuppressionRow): z.input<typeof suppression> {
+function present(row: SuppressionRow, { language }: Pick<Ctx, 'language'>): z.input<typeof suppression> {
   return {
     id: row.id,
     organization_id: row.organization_id,
     email: row.email,
     kind: row.kind,
-    reason: row.reason,
+    ...presentReason(row.reason, language),
     source: row.source,
     campaign_id: row.campaign_id,
     metadata: row.metadata,
@@ -60,7 +62,7 @@ export const suppressionRoutes = [
     }),
     success: { status: 200, body: paged(suppression) },
     handler: async (ctx, { query: { limit, cursor, q } }) =>
-      presentPage(await listSuppressions(ctx, { limit, cursor }, q), present),
+      presentPage(await listSuppressions(ctx, { limit, cursor }, q), (row) => present(row, ctx)),
   }),
   route({
     operationId: 'suppressions.add',

@@ -43,7 +43,7 @@ export const domainRenewalRoutes: readonly AnyRoute[] = [
     operationId: 'domainRenewals.list',
     method: 'get',
     path: '/mailboxes/domains/renewals',
-    area: 'managed-mailboxes',
+    area: 'domain-renewals',
     scope: ['READ_EMAILS'],
     permission: 'view_campaigns',
     summary: 'List the renewal cycles of managed domains',

@@ -9,7 +9,7 @@ import { idParams, pageQuery, presentPage } from '../../http/schemas.ts';
 import { presentApproval, presentOffers, presentOrder, presentQuote } from './present.ts';
 import * as schemas from './schemas.ts';
 
-const area = 'managed-mailboxes';
+const area = 'mailbox-orders';
 const read = { area, scope: ['READ_EMAILS'], permission: 'view_campaigns', everyMailbox: true } as const;
 const write = {
   area,
@@ -63,7 +63,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     idempotency: 'required',
     summary: 'Order the mailboxes of a quote',
     description:
-      'A signed-in person orders at once. A key or application does so if its policy has `mailbox.provision` and the monthly total is within `max_monthly_mailbox_spend_cents`. Otherwise the answer is `awaiting_approval` with a link where a person decides within 30 minutes. The approval places the order; the same request with another Idempotency-Key then returns it. The order waits for its payment: read it to get its `checkout_url`.',
+      'A signed-in person orders at once. A key or application does so if its policy has `mailbox.provision` and the monthly total is within `max_monthly_mailbox_spend_cents`. Otherwise the answer is `awaiting_approval` with a link where a person decides before `approval_expires_at`. The approval places the order; the same request with another Idempotency-Key then returns it. The order waits for its payment: read it to get its `checkout_url`.',
     body: schemas.orderRequest,
     success: { status: 202, body: schemas.ordered },
     errors: [

@@ -24,7 +24,7 @@ export const runsRoutes: readonly AnyRoute[] = [
     idempotency: 'required',
     summary: 'Create a run: a campaign is built, checked and, after approval, launched',
     description:
-      'Builds a campaign from steps, senders and an audience, or uses an existing one that is not active, and checks it. With intent `draft` the run ends as completed, and the campaign stays a draft. With intent `launch` (keys also need EXECUTE_RUNS) it starts the campaign at once if the policy of the credential allows it; otherwise it waits up to 30 minutes for a person. Senders are fixed when the run is created. The answer comes before any of this: read the run, or subscribe to `run.state_changed`.',
+      'Builds a campaign from steps, senders and an audience, or uses an existing one that is not active, and checks it. With intent `draft` the run ends as completed, and the campaign stays a draft. With intent `launch` (keys also need EXECUTE_RUNS) it starts the campaign at once if the policy of the credential allows it; otherwise it waits for a person until `approval_expires_at`. Senders are fixed when the run is created. The answer comes before any of this: read the run, or subscribe to `run.state_changed`.',
     bodyLimit: schemas.RUN_BODY_LIMIT,
     body: createRunSchema,
     furtherProblems: (ctx, body) => runProblems(ctx, body),

@@ -24,7 +24,7 @@ const stepRun = resource('StepRun', {
 /** Routes of step runs that wait for a person's decision. */
 export const stepRunsRoutes: readonly AnyRoute[] = [
   route({
-    area: 'campaign-checks',
+    area: 'step-runs',
     scope: ['READ_CAMPAIGNS'],
     permission: 'view_campaigns',
     operationId: 'step-runs.list',
@@ -42,7 +42,7 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
       presentPage(await listBlockedRuns(ctx, params.id, query), (run) => present(run, ctx)),
   }),
   route({
-    area: 'campaign-checks',
+    area: 'step-runs',
     scope: ['SEND_CAMPAIGNS'],
     permission: 'send_campaigns',
     operationId: 'step-runs.retry',

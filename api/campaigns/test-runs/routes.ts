@@ -77,7 +77,7 @@ const startBody = z
   })
   .prefault({});
 
-const area = 'campaign-checks';
+const area = 'test-runs';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
 const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
 const runParams = z.object({ id: z.string(), runId: z.string() });

@@ -11,7 +11,7 @@ import { presentApplicationDelivery, presentManagedEndpoint } from './present.ts
 import * as schemas from './schemas.ts';
 
 const applications = {
-  area: 'oauth',
+  area: 'webhooks',
   scope: ['API_KEYS'],
   permission: 'manage_api_keys',
   everyMailbox: true,

@@ -145,7 +145,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     path: '/webhooks/:id/verify',
     summary: 'Send one signed challenge to the endpoint',
     description:
-      'Sends a POST with X-Service-Event `webhook.test`. Any 2xx answer within 15 seconds verifies the endpoint. An answer that also contains the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, confirms its ownership. Always answers 200: errors of the receiver are in the answer. Call it later to send a test event; a verified endpoint stays verified if that fails.',
+      'Sends a POST with X-Service-Event `webhook.test`. Any 2xx answer within the time limit of a delivery verifies the endpoint. An answer that also contains the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, confirms its ownership. Always answers 200: errors of the receiver are in the answer. Call it later to send a test event; a verified endpoint stays verified if that fails.',
     params: idParams,
     success: { status: 200, body: schemas.verification },
     errors: ['no_organization'],

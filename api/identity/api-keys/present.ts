@@ -2,13 +2,15 @@ import type { z } from 'zod';
 import type { UsageAnalytics } from '../../../domain/identity/api-keys/analytics.ts';
 import type { ApiKeyRow } from '../../../domain/identity/api-keys/keys.ts';
 import type { ApiKeyUsageLogRow, UsageSummary } from '../../../domain/identity/api-keys/usage.ts';
+import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { iso } from '../../http/schemas.ts';
+import { reasonIn } from '../../http/stored-message.ts';
 import type { apiKey, usageAnalytics, usageLog, usageSummary } from './schemas.ts';
 
 /**
  * Returns an API key for lists and changes. Its secret is not stored; only the answer to its creation contains it.
  */
-export function presentKey(row: ApiKeyRow): z.input<typeof apiKey> {
+export function presentKey(row: ApiKeyRow, { language }: Pick<Ctx, 'language'>): z.input<typeof apiKey> {
   return {
     id: row.id,
     user_id: row.user_id,
@@ -28,7 +30,8 @@ export function presentKey(row: ApiKeyRow): z.input<typeof apiKey> {
     last_request_ip: row.last_request_ip,
     expires_at: iso(row.expires_at),
     revoked_at: iso(row.revoked_at),
-    revoked_reason: row.revoked_reason,
+    revoked_reason: reasonIn(row.revoked_reason, language),
+    revoked_reason_code: row.revoked_reason?.code ?? null,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   };

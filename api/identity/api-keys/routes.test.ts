@@ -179,7 +179,7 @@ test('revoking stores the reason, is final, and ends the key within a second', a
   t.is(after.body.code, 'unauthorized');
   assertStatus(t, await revoke('?reason=again'), 200);
   const read = await call(world, 'GET', `${KEYS}/${key.id}`, { token: tenant.sessionToken });
-  t.like(read.body, { status: 'revoked', revoked_reason: 'leaked' });
+  t.like(read.body, { status: 'revoked', revoked_reason: 'leaked', revoked_reason_code: 'words' });
   t.truthy(read.body.revoked_at);
   const other = await create(tenant.sessionToken, { name: 'Other', permissions: 1 });
   await call(world, 'DELETE', `${KEYS}/${other.body.id}`, { token: tenant.sessionToken });
@@ -219,7 +219,11 @@ test('a key takes the keys along that it made, and those that these made; an emp
   const read = async (id: string) => (await call(world, 'GET', `${KEYS}/${id}`, { token: tenant.sessionToken })).body;
   t.like(await read(first.id), { status: 'revoked', revoked_reason: 'Revoked by user' });
   for (const { id } of [second, third])
-    t.like(await read(id), { status: 'revoked', revoked_reason: 'The key that made it was revoked' });
+    t.like(await read(id), {
+      status: 'revoked',
+      revoked_reason: 'The key that made it was revoked',
+      revoked_reason_code: 'revoked.with_key',
+    });
   t.like(await read(other.id), { status: 'active' });
   const again = await call(world, 'DELETE', `${KEYS}/${first.id}`, { token: tenant.sessionToken });
   t.deepEqual(again.body, { status: 'revoked', revoked_keys: 0 });

@@ -5,6 +5,7 @@ import { updateKey } from '../../../domain/identity/api-keys/update.ts';
 import { listUsageLogs, usageSummary } from '../../../domain/identity/api-keys/usage.ts';
 import { PERMISSIONS, PRESETS } from '../../../lib/permissions.ts';
 import { restrictionProblems } from '../../../domain/identity/api-keys/restrictions.ts';
+import { externalText } from '../../../domain/platform/external-text.ts';
 import { reader } from '../../../domain/platform/kernel/transact.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, paged, presentPage } from '../../http/schemas.ts';
@@ -26,7 +27,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     query: schemas.listQuery,
     success: { status: 200, body: paged(schemas.apiKey) },
     errors: ['no_organization'],
-    handler: async (ctx, { query }) => presentPage(await listKeys(ctx, query), presentKey),
+    handler: async (ctx, { query }) => presentPage(await listKeys(ctx, query), (key) => presentKey(key, ctx)),
   }),
   route({
     ...keys,
@@ -42,7 +43,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     errors: ['no_organization'],
     handler: async (ctx, { body }) => {
       const { key, secret } = await createKey(ctx, body);
-      return { ...presentKey(key), secret };
+      return { ...presentKey(key, ctx), secret };
     },
   }),
   route({
@@ -72,7 +73,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     params: idParams,
     success: { status: 200, body: schemas.apiKey },
     errors: ['no_organization'],
-    handler: async (ctx, { params }) => presentKey(await readKey(ctx, params.id)),
+    handler: async (ctx, { params }) => presentKey(await readKey(ctx, params.id), ctx),
   }),
   route({
     ...keys,
@@ -88,7 +89,8 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: schemas.revoked },
     errors: ['no_organization'],
     handler: async (ctx, { params, query }) => {
-      const made = await revokeKey(ctx, params.id, query.reason);
+      const reason = query.reason === undefined ? undefined : externalText(query.reason);
+      const made = await revokeKey(ctx, params.id, reason);
       return { status: 'revoked' as const, revoked_keys: made };
     },
   }),
@@ -105,7 +107,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     furtherProblems: (ctx, body) => restrictionProblems(reader(ctx), body, ctx.clock.now()),
     success: { status: 200, body: schemas.apiKey },
     errors: ['no_organization'],
-    handler: async (ctx, { params, body }) => presentKey(await updateKey(ctx, params.id, body)),
+    handler: async (ctx, { params, body }) => presentKey(await updateKey(ctx, params.id, body), ctx),
   }),
   route({
     ...keys,

@@ -94,7 +94,8 @@ const fields = {
   last_request_ip: z.string().nullable(),
   expires_at: timestamp.nullable(),
   revoked_at: timestamp.nullable(),
-  revoked_reason: z.string().nullable(),
+  revoked_reason: z.string().nullable().meta({ description: 'Text in the language of the request' }),
+  revoked_reason_code: z.string().nullable().meta({ description: '`words` marks the words of a person' }),
   created_at: timestamp,
   updated_at: timestamp,
 };

@@ -139,7 +139,7 @@ test('counts and tasks follow a correction, and one of a correction', async (t) 
   );
   const audit = await db('audit_logs').where({
     organization_id: s.tenant.organizationId,
-    entity_type: 'inbox_message',
+    entity_type: 'inbound_message',
   });
   t.is(audit.length, 2);
 });

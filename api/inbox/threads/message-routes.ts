@@ -7,8 +7,8 @@ import { idParams, iso } from '../../http/schemas.ts';
 import { presentAnswer, presentFiles } from './routes.ts';
 import { correctionBody, imageList, receivedMessage } from './schemas.ts';
 
-const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
-const write = { area: 'unibox', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
+const read = { area: 'threads', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
+const write = { area: 'threads', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
 /** Maximum number of characters kept of a text. */
 const MAX_TEXT = 64 * 1024;
 
@@ -21,7 +21,7 @@ const NEVER_SHOWN = {
 } as const;
 
 /** Routes of single received messages and of message files. */
-export const uniboxMessageRoutes: readonly AnyRoute[] = [
+export const messageRoutes: readonly AnyRoute[] = [
   route({
     ...read,
     operationId: 'unibox.get',

@@ -44,8 +44,8 @@ import {
   threadQuery,
 } from './schemas.ts';
 
-const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
-const write = { area: 'unibox', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
+const read = { area: 'threads', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
+const write = { area: 'threads', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
 /** Maximum number of characters of a message shown in a list. */
 const SNIPPET = 200;
 
@@ -166,7 +166,7 @@ function presentSnooze(row: Snooze): z.input<typeof snooze> {
 }
 
 /** Routes of the unified inbox: conversations over all mailboxes, with labels, marks and snoozes. */
-export const uniboxRoutes: readonly AnyRoute[] = [
+export const threadRoutes: readonly AnyRoute[] = [
   route({
     ...read,
     operationId: 'unibox.list',

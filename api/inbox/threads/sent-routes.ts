@@ -6,9 +6,9 @@ import { snippetOf } from './routes.ts';
 import { sentListQuery, sentPage } from './schemas.ts';
 
 /** Routes of sent emails that were written in Heron. */
-export const uniboxSentRoutes: readonly AnyRoute[] = [
+export const sentRoutes: readonly AnyRoute[] = [
   route({
-    area: 'unibox',
+    area: 'threads',
     scope: ['READ_UNIBOX'],
     permission: 'view_campaigns',
     operationId: 'unibox.listSent',

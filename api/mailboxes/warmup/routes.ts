@@ -15,14 +15,14 @@ import * as schemas from './schemas.ts';
 
 const one = { params: idParams, mailboxParam: 'id' } as const;
 const change = {
-  area: 'mailboxes',
+  area: 'warmup',
   scope: ['WRITE_EMAILS'],
   permission: 'manage_settings',
   method: 'post',
   ...one,
 } as const;
 const routing = {
-  area: 'warmup-routing',
+  area: 'warmup',
   scope: ['WARMUP_ROUTING'],
   permission: 'manage_settings',
   everyMailbox: true,
@@ -33,7 +33,7 @@ const changed = { status: 200, body: mailbox } as const;
 export const warmupRoutes = [
   route({
     ...one,
-    area: 'mailboxes',
+    area: 'warmup',
     scope: ['READ_EMAILS'],
     permission: 'view_campaigns',
     operationId: 'warmup.get',

@@ -5,7 +5,7 @@ import { idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts'
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { render } from '../../../messages/render.ts';
 
-const area = 'task-dead-letters';
+const area = 'dead-letters';
 const STATUSES = ['pending', 'replayed'] as const;
 
 const deadLetter = resource('DeadLetter', {
@@ -27,7 +27,7 @@ const deadLetter = resource('DeadLetter', {
 });
 
 /** Routes of dead letters: failed tasks that a person can restart. */
-export const tasksRoutes: readonly AnyRoute[] = [
+export const deadLetterRoutes: readonly AnyRoute[] = [
   route({
     operationId: 'tasks.listDeadLetters',
     method: 'get',

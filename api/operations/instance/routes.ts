@@ -10,7 +10,7 @@ import { findingFields } from '../../http/findings.ts';
 import { route } from '../../http/route.ts';
 import { resource, timestamp } from '../../http/schemas.ts';
 
-const administrators = { area: 'operations', scope: 'session', platformAdmin: true } as const;
+const administrators = { area: 'instance', scope: 'session', platformAdmin: true } as const;
 
 const finding = resource('Finding', {
   ...findingFields,

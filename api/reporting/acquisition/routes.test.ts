@@ -364,7 +364,7 @@ test.serial('corrections replace the credit, are repeated without effect, and ar
     t.is(status, 200);
     t.like(body.correction, { send_id: first, reason: 'They said so', is_current: true, corrected_by: tenant.userId });
   }
-  t.is((await entries(tenant, 'attribution')).length, 1);
+  t.is((await entries(tenant, 'attribution_correction')).length, 1);
   const status = async () => (await get(tenant, '/attributions')).body.data[0];
   t.like(await status(), { status: 'attributed', corrected: true, send_id: first });
   t.is((await get(tenant, '/attribution/summary')).body.corrected, 1);
@@ -391,7 +391,7 @@ test.serial('corrections replace the credit, are repeated without effect, and ar
       ['set', first, 'They said so'],
     ],
   );
-  t.is((await entries(tenant, 'attribution')).length, 3);
+  t.is((await entries(tenant, 'attribution_correction')).length, 3);
 });
 
 test.serial('estimates for colleagues stand apart; free mail is no company', async (t) => {

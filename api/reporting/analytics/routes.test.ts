@@ -83,7 +83,7 @@ async function scene(at = START) {
     }),
   );
   await transact(world.system(org), (tx) =>
-    recordSendBounce(tx, { id: ids[3]! }, { hard: true, reason: '550 5.1.1', source: 'dsn' }),
+    recordSendBounce(tx, { id: ids[3]! }, { hard: true, reason: externalText('550 5.1.1'), source: 'dsn' }),
   );
   await react(deps, [updateFacts]);
   return { tenant, org, mailbox, campaignId, stepIds, ids };

@@ -108,7 +108,9 @@ create table crm_tasks (
   assigned_team_id uuid,
   created_by uuid,
   title text not null,
+  title_message jsonb,
   description text,
+  description_message jsonb,
   due_date timestamptz,
   priority text not null check (priority in ('low', 'medium', 'high', 'urgent')),
   priority_rank smallint not null generated always as (case priority when 'low' then 1 when 'medium' then 2 when 'high' then 3 else 4 end) stored,
@@ -126,6 +128,9 @@ create table crm_tasks (
 );
 comment on table crm_tasks is 'A task of a member or team. It outlives its contact and deal.';
 comment on column crm_tasks.created_by is 'Kept when the account is deleted. Null for a task created by a reply.';
+comment on column crm_tasks.title is 'Words of a person, or the English text of "title_message", by which tasks are searched and sorted.';
+comment on column crm_tasks.title_message is 'Message, rendered when read, for a title that no person wrote.';
+comment on column crm_tasks.description_message is 'Message, rendered when read, for a description that no person wrote.';
 comment on column crm_tasks.type is 'Name of the task type when the task was written. The type may be deleted since.';
 comment on column crm_tasks.source is 'Source of a task that no person created, such as the hash of a Message-ID. At most one task per source.';
 create unique index crm_tasks_source on crm_tasks (organization_id, source) where source is not null;

@@ -81,7 +81,7 @@ create table suppressions (
   organization_id uuid not null references organizations on delete cascade,
   email text not null check (email = lower(email)),
   kind text not null check (kind in ('email', 'domain')),
-  reason text not null default '',
+  reason jsonb,
   source text not null check (source in ('bounce', 'complaint', 'unsubscribe', 'manual', 'import')),
   campaign_id uuid,
   metadata jsonb not null default '{}',
@@ -92,6 +92,7 @@ create table suppressions (
 );
 comment on table suppressions is 'An address or domain that the organization does not write to.';
 comment on column suppressions.email is 'Email address in lower case, or the bare host if "kind" is domain.';
+comment on column suppressions.reason is 'Message: the words of a server or a person, or the cause of the entry. Null if no reason was given.';
 create index suppressions_org on suppressions (organization_id, id desc);
 create index suppressions_search on suppressions using gin (email gin_trgm_ops);
 call heron_guard_rows('suppressions');

@@ -183,7 +183,7 @@ create table api_keys (
   last_request_ip text,
   expires_at timestamptz,
   revoked_at timestamptz,
-  revoked_reason text,
+  revoked_reason jsonb,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -196,6 +196,7 @@ comment on column api_keys.secret_hash is 'SHA-256 of the secret.';
 comment on column api_keys.permissions is 'Bit mask of lib/permissions.ts.';
 comment on column api_keys.allowed_ips is 'Permitted IP addresses and CIDR ranges. Empty: any.';
 comment on column api_keys.allowed_email_accounts is 'Permitted mailboxes (ids). Empty: all.';
+comment on column api_keys.revoked_reason is 'Message: the words of the person who revoked it, or the cause.';
 comment on column api_keys.rate_limit_per_minute is 'Maximum requests per minute. 0: the default limit.';
 create index api_keys_org on api_keys (organization_id, id desc);
 create index api_keys_made_by_key on api_keys (made_by_key_id) where made_by_key_id is not null;

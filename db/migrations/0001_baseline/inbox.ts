@@ -1,3 +1,5 @@
+import { message } from '../../../messages/index.ts';
+
 /** Tables for received messages and their conversations, and for emails written by people. */
 export const INBOX = `
 -- Returns the searchable text: subject, first 16 KiB of the body, and the sender's name, whole address and parts of the address.
@@ -78,7 +80,7 @@ call heron_guard_rows('opt_out_questions');
 create function opt_out_question_is_lost() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   insert into suppressions (id, organization_id, email, kind, reason, source, created_at, updated_at)
-  select gen_random_uuid(), old.organization_id, old.email, 'email', 'may have asked to stop', 'unsubscribe', now(), now()
+  select gen_random_uuid(), old.organization_id, old.email, 'email', '${JSON.stringify(message('suppressed.question_lost'))}', 'unsubscribe', now(), now()
   where exists (select from organizations where id = old.organization_id) and not exists (select from inbound_messages where id = old.message_id)
   on conflict on constraint suppressions_value_key do nothing;
   return null;

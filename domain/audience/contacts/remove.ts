@@ -4,7 +4,7 @@ import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { cancelUnsent } from '../../inbox/compose/scheduled.ts';
+import { cancelUnsent } from '../../inbox/direct-sends/scheduled.ts';
 import { abandonDeliveries } from '../../directory/integration-deliveries.ts';
 import { eraseTraces } from '../../directory/erase-traces.ts';
 import { leaveCampaigns } from '../../sending/leads/membership.ts';

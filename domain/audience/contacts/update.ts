@@ -6,7 +6,7 @@ import type { ApprovalRow } from '../../../db/models/approval.ts';
 import { addLeads, type HeldLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { identifyPerson } from '../identities/identify.ts';
+import { identifyPerson } from '../people/identify.ts';
 import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { cleanCustomFields, cleanText } from '../../directory/contact-fields.ts';

@@ -2,7 +2,7 @@ import { json } from '../../../db/connection.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { adoptPeople } from '../identities/contacts.ts';
+import { adoptPeople } from '../people/contacts.ts';
 import { customFieldsFitSql, type ContactDraft } from '../../directory/contact-fields.ts';
 
 /** Handling of contacts by {@link upsertContacts}, and their source. */

@@ -1,27 +1,24 @@
 import { json } from '../../../db/connection.ts';
 import type { ContactImportRow } from '../../../db/models/contact-import.ts';
 import { newId } from '../../../lib/ids.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { OptOut } from './rows.ts';
-
-const REASONS = {
-  opted_out: 'Opted out according to an imported list',
-  bounced: 'Bounced according to an imported list',
-};
 
 /**
  * Adds addresses that the list marks as opted out or bounced to the suppression list. Existing entries stay, but
  * expiring ones become permanent.
  */
 export async function importOptOuts(tx: Tx, job: ContactImportRow, optOuts: readonly OptOut[]): Promise<void> {
-  const entries = new Map<string, { reason: string; column: string }>();
+  const entries = new Map<string, { reason: Message; column: string }>();
   for (const { email, state, column } of optOuts)
-    if (state === 'opted_out' || state === 'bounced') entries.set(email, { reason: REASONS[state], column });
+    if (state === 'opted_out' || state === 'bounced')
+      entries.set(email, { reason: message(`suppressed.imported_${state}`), column });
   if (entries.size === 0) return;
   const list = [...entries];
   await tx.org.sql(
     `insert into suppressions (id, organization_id, email, kind, reason, source, metadata, created_at, updated_at)
-     select r.id, cast(:org as uuid), r.email, 'email', r.reason, 'import', cast(r.metadata as jsonb), :now, :now
+     select r.id, cast(:org as uuid), r.email, 'email', cast(r.reason as jsonb), 'import', cast(r.metadata as jsonb), :now, :now
      from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:reasons as text[]), cast(:metadata as text[]))
        as r(id, email, reason, metadata)
      order by r.email
@@ -32,7 +29,7 @@ export async function importOptOuts(tx: Tx, job: ContactImportRow, optOuts: read
       now: tx.now,
       ids: list.map(() => newId()),
       emails: list.map(([email]) => email),
-      reasons: list.map(([, { reason }]) => reason),
+      reasons: list.map(([, { reason }]) => json(reason)),
       metadata: list.map(([, { column }]) => json({ import_id: job.id, column: column.slice(0, 200) })),
     },
   );

@@ -412,15 +412,15 @@ fine@example.com,,no,0
     (await world.deps.db('suppressions').where({ organization_id: organizationId }).orderBy('email')).map((row) => [
       row.email,
       row.source,
-      row.reason,
+      row.reason.code,
       row.metadata.column,
     ]),
     [
-      ['bounce@example.com', 'import', 'Bounced according to an imported list', 'Bounced'],
-      ['faulty@example.com', 'import', 'Opted out according to an imported list', 'Unsubscribed'],
-      ['known@example.com', 'import', 'Opted out according to an imported list', 'Unsubscribed'],
-      ['out@example.com', 'import', 'Opted out according to an imported list', 'Unsubscribed'],
-      ['twice@example.com', 'import', 'Opted out according to an imported list', 'Unsubscribed'],
+      ['bounce@example.com', 'import', 'suppressed.imported_bounced', 'Bounced'],
+      ['faulty@example.com', 'import', 'suppressed.imported_opted_out', 'Unsubscribed'],
+      ['known@example.com', 'import', 'suppressed.imported_opted_out', 'Unsubscribed'],
+      ['out@example.com', 'import', 'suppressed.imported_opted_out', 'Unsubscribed'],
+      ['twice@example.com', 'import', 'suppressed.imported_opted_out', 'Unsubscribed'],
     ],
   );
   t.like(await getImport(ctx, id), { total: 8, imported: 5, updated: 1, skipped: 1, failed: 1, unclear: 1 });

@@ -6,7 +6,7 @@ import { signalEvent } from '../../sending/control/signals.ts';
 import { lockWaitsOf } from '../../sending/control/waits.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { identifyPerson } from '../identities/identify.ts';
+import { identifyPerson } from '../people/identify.ts';
 import { resumeTestRuns } from '../../sending/control/test-runs.ts';
 
 /** Maximum bytes of an event's data, as JSON. */

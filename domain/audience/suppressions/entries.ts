@@ -1,4 +1,7 @@
+import { json } from '../../../db/connection.ts';
+import type { Message } from '../../../messages/index.ts';
 import { deleted } from '../../platform/changes.ts';
+import { externalText } from '../../platform/external-text.ts';
 import type { ContactRow } from '../../../db/models/contact.ts';
 import { Suppressions, type SuppressionRow } from '../../../db/models/suppression.ts';
 import { asciiAddress } from '../../../lib/address.ts';
@@ -44,6 +47,8 @@ interface SuppressionInput {
   reason?: string | undefined;
 }
 
+type Target = SuppressionTarget & { reason: Message | null };
+
 /** A value that was not added. */
 interface NotTaken {
   /** Position among the entries, from 0. */
@@ -62,14 +67,14 @@ export async function addSuppressions(
   entries: readonly SuppressionInput[],
   reason: string,
 ): Promise<{ added: number; skipped: string[]; problems: NotTaken[] }> {
-  const targets = new Map<string, SuppressionTarget & { reason: string }>();
+  const targets = new Map<string, Target>();
   const problems: NotTaken[] = [];
   for (const [index, { value, reason: own }] of entries.entries()) {
     const parsed = parseSuppression(value);
     if (typeof parsed === 'string') problems.push({ index, value, reason: parsed });
     else
       for (const target of parsed)
-        targets.set(`${target.kind} ${target.email}`, { ...target, reason: cleanText(own || reason) });
+        targets.set(`${target.kind} ${target.email}`, { ...target, reason: personsReason(own || reason) });
   }
   const list = [...targets.values()];
   return transact(ctx, async (tx) => {
@@ -82,10 +87,15 @@ export async function addSuppressions(
   });
 }
 
-async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: string })[]): Promise<void> {
+function personsReason(text: string): Message | null {
+  const words = cleanText(text);
+  return words === '' ? null : externalText(words);
+}
+
+async function upsert(tx: Tx, list: readonly Target[]): Promise<void> {
   await tx.org.sql(
     `insert into suppressions (id, organization_id, email, kind, reason, source, created_at, updated_at)
-     select r.id, cast(:org as uuid), r.email, r.kind, r.reason, 'manual', :now, :now
+     select r.id, cast(:org as uuid), r.email, r.kind, cast(r.reason as jsonb), 'manual', :now, :now
      from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:kinds as text[]), cast(:reasons as text[]))
        as r(id, email, kind, reason)
      order by r.kind, r.email
@@ -95,7 +105,7 @@ async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: stri
       ids: list.map(() => newId()),
       emails: list.map((target) => target.email),
       kinds: list.map((target) => target.kind),
-      reasons: list.map((target) => target.reason),
+      reasons: list.map(({ reason }) => reason && json(reason)),
     },
   );
 }

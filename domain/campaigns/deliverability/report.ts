@@ -7,9 +7,10 @@ import { recordBounce, recordComplaint, recordUnsubscribe, type Bounce } from '.
 import { bounceTypeOf, classifyRefusal } from '../../mail/inbound/refusal.ts';
 import { bestStatus, replyCode, stageIn } from '../../mail/inbound/smtp-words.ts';
 import { recordReply } from '../../sending/outcomes/reply.ts';
-import { storableText } from '../../sending/outcomes/storable.ts';
+import { storableText } from '../../platform/storable-text.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../../sending/outcomes/subject.ts';
 import { message } from '../../../messages/index.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 /** Types of signals that a client may report. */
 export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
@@ -67,7 +68,10 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
     case 'bounce':
       return recordBounce(tx, subject, { ...judged(reason), source: 'reported' });
     case 'complaint':
-      return recordComplaint(tx, subject, { reason: reason || 'reported complaint', source: 'reported' });
+      return recordComplaint(tx, subject, {
+        reason: reason === '' ? message('complaint.reported') : externalText(reason),
+        source: 'reported',
+      });
     case 'unsubscribe':
       return recordUnsubscribe(tx, subject, 'reported');
     case 'reply':
@@ -89,14 +93,14 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
  * does not exist, as the client states.
  */
 function judged(reason: string): Omit<Bounce, 'source'> {
-  if (reason === '') return { hard: true, reason: 'reported bounce' };
+  if (reason === '') return { hard: true, reason: message('bounce.reported') };
   const refusal = classifyRefusal({
     status: bestStatus(null, reason),
     code: replyCode(reason),
     stage: stageIn(reason) ?? 'rcpt',
     words: reason,
   });
-  return { hard: bounceTypeOf(refusal) === 'hard', reason, fault: refusal.class };
+  return { hard: bounceTypeOf(refusal) === 'hard', reason: externalText(reason), fault: refusal.class };
 }
 
 async function recordReportedEngagement(tx: Tx, subject: Subject, type: 'open' | 'click'): Promise<void> {

@@ -180,7 +180,7 @@ test.serial('deals, campaigns, suppressions: each action is the verb of its area
   await settle();
   t.deepEqual(lines((await runs(out))[0]), ['trigger success', 'out success', 'stop success']);
   t.deepEqual(await rows('enrollments').whereIn('state', ['pending', 'active']), []);
-  t.like((await rows('suppressions'))[0], { source: 'manual', reason: 'asked' });
+  t.like((await rows('suppressions'))[0], { source: 'manual', reason: { code: 'words', values: { words: 'asked' } } });
 });
 
 test.serial(

@@ -79,6 +79,8 @@ export const SAMPLE_TASK = {
   entity_id: SAMPLE_IDS.task,
   task_id: SAMPLE_IDS.task,
   title: 'Call Lea',
+  title_code: null,
+  title_values: null,
   contact_id: SAMPLE_IDS.contact,
   deal_id: SAMPLE_IDS.deal,
   assigned_to: null,

@@ -27,7 +27,14 @@ const from = <E extends EventType>(
 ): Declaration<E> => ({ event, sample, ...(when && { when }) });
 
 const engagement = { ...SAMPLE_RECIPIENT, client: 'Apple Mail', device_type: 'desktop' };
-const bounce = { ...SAMPLE_RECIPIENT, bounce_type: 'hard', reason: '550 no such user', source: 'dsn' } as const;
+const bounce = {
+  ...SAMPLE_RECIPIENT,
+  bounce_type: 'hard',
+  reason: '550 no such user',
+  reason_code: 'words',
+  reason_values: { words: '550 no such user' },
+  source: 'dsn',
+} as const;
 const dealChange = {
   ...SAMPLE_DEAL,
   stage_id: SAMPLE_IDS.nextStage,
@@ -76,7 +83,9 @@ const TRIGGERS = {
   'email.bounced': from('deliverability.bounce', bounce),
   'email.complained': from('deliverability.complaint', {
     ...SAMPLE_RECIPIENT,
-    reason: 'abuse',
+    reason: 'Spam complaint, reported by the provider as abuse',
+    reason_code: 'complaint.feedback',
+    reason_values: { type: 'abuse' },
     source: 'arf',
   }),
   'email.unsubscribed': from('campaign.unsubscribed', {

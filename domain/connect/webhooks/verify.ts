@@ -15,6 +15,7 @@ import { getEndpoint } from './endpoints.ts';
 import { answerFault } from '../delivery/answer-fault.ts';
 import { deliveryRequest, type Envelope } from '../delivery/request.ts';
 import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../delivery/secrets.ts';
+import { render } from '../../../messages/render.ts';
 
 /** Maximum bytes read of an answer to a challenge. An echo is short. */
 const MAX_ECHO_BYTES = 16 * 1024;
@@ -111,6 +112,7 @@ async function challengeForApplication(ctx: Ctx, endpoint: WebhookEndpointRow): 
 async function challenge(ctx: Ctx, endpoint: WebhookEndpointRow, secret: string): Promise<ChallengeResult> {
   const started = performance.now();
   const token = newSecret(SECRET_PREFIX.challenge);
+  const said = message(endpoint.application_id ? 'connect.challenge_echo' : 'connect.challenge');
   const now = ctx.clock.now();
   const body: Envelope = {
     id: newId(),
@@ -120,9 +122,8 @@ async function challenge(ctx: Ctx, endpoint: WebhookEndpointRow, secret: string)
     data: {
       challenge: token,
       endpoint_id: endpoint.id,
-      message: endpoint.application_id
-        ? 'Answer 2xx with this challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, to verify this endpoint.'
-        : 'Answer with any 2xx status to verify this endpoint.',
+      message: render(said),
+      message_code: said.code,
     },
   };
   const outcome = { url: endpoint.url, latencyMs: 0 };

@@ -3,7 +3,7 @@ import { addressKey } from '../../../lib/address.ts';
 import { newId } from '../../../lib/ids.ts';
 import { recordActivities, type ActivityType } from '../activities.ts';
 import { finishEnrollments } from '../../sending/control/finish.ts';
-import { storableText } from '../../sending/outcomes/storable.ts';
+import { storableText } from '../../platform/storable-text.ts';
 import type { EventData } from '../../platform/kernel/event-payloads.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';

@@ -1,3 +1,6 @@
+import { message, type Message } from '../../../messages/index.ts';
+import { externalText } from '../../platform/external-text.ts';
+
 const TEXT = [
   'equal',
   'not_equal',
@@ -33,7 +36,7 @@ export type OutreachStatus = (typeof OUTREACH_STATUSES)[number];
 /** A field that conditions may use (GET /segments/fields). */
 export interface SegmentField {
   name: string;
-  label: string;
+  label: Message;
   type: SegmentFieldType;
   operators: readonly SegmentOperator[];
   /** Permitted entries of `values`, if the list is closed. */
@@ -44,39 +47,50 @@ export interface SegmentField {
 export const CUSTOM_PREFIX = 'custom.';
 
 export const SEGMENT_FIELDS: readonly SegmentField[] = [
-  { name: 'email', label: 'Email', type: 'text', operators: TEXT },
-  { name: 'email_domain', label: 'Email domain', type: 'text', operators: TEXT },
-  { name: 'first_name', label: 'First name', type: 'text', operators: TEXT },
-  { name: 'last_name', label: 'Last name', type: 'text', operators: TEXT },
-  { name: 'company', label: 'Company', type: 'text', operators: TEXT },
-  { name: 'phone', label: 'Phone', type: 'text', operators: TEXT },
-  { name: 'subscribed', label: 'Subscribed', type: 'flag', operators: FLAG, values: ['true', 'false'] },
-  { name: 'category', label: 'Category', type: 'label', operators: LABEL },
+  { name: 'email', label: message('segment_field.email'), type: 'text', operators: TEXT },
+  { name: 'email_domain', label: message('segment_field.email_domain'), type: 'text', operators: TEXT },
+  { name: 'first_name', label: message('segment_field.first_name'), type: 'text', operators: TEXT },
+  { name: 'last_name', label: message('segment_field.last_name'), type: 'text', operators: TEXT },
+  { name: 'company', label: message('segment_field.company'), type: 'text', operators: TEXT },
+  { name: 'phone', label: message('segment_field.phone'), type: 'text', operators: TEXT },
+  {
+    name: 'subscribed',
+    label: message('segment_field.subscribed'),
+    type: 'flag',
+    operators: FLAG,
+    values: ['true', 'false'],
+  },
+  { name: 'category', label: message('segment_field.category'), type: 'label', operators: LABEL },
   {
     name: 'verification_status',
-    label: 'Verification status',
+    label: message('segment_field.verification_status'),
     type: 'choice',
     operators: CHOICE,
     values: ['valid', 'risky', 'invalid', 'unknown'],
   },
-  { name: 'created_at', label: 'Created', type: 'time', operators: TIME },
+  { name: 'created_at', label: message('segment_field.created_at'), type: 'time', operators: TIME },
   {
     name: 'outreach_status',
-    label: 'Outreach status',
+    label: message('segment_field.outreach_status'),
     type: 'choice',
     operators: CHOICE,
     values: OUTREACH_STATUSES,
   },
-  { name: 'seniority', label: 'Seniority', type: 'text', operators: TEXT },
-  { name: 'department', label: 'Department', type: 'text', operators: TEXT },
-  { name: 'job_title', label: 'Job title', type: 'text', operators: TEXT },
-  { name: 'company_domain', label: 'Company domain', type: 'text', operators: TEXT },
-  { name: 'emailed_by_campaign', label: 'Emailed by campaign', type: 'campaign', operators: LABEL },
+  { name: 'seniority', label: message('segment_field.seniority'), type: 'text', operators: TEXT },
+  { name: 'department', label: message('segment_field.department'), type: 'text', operators: TEXT },
+  { name: 'job_title', label: message('segment_field.job_title'), type: 'text', operators: TEXT },
+  { name: 'company_domain', label: message('segment_field.company_domain'), type: 'text', operators: TEXT },
+  {
+    name: 'emailed_by_campaign',
+    label: message('segment_field.emailed_by_campaign'),
+    type: 'campaign',
+    operators: LABEL,
+  },
 ];
 
 /** Returns the segment field for a custom field's key. */
 export function customField(key: string): SegmentField {
-  return { name: `${CUSTOM_PREFIX}${key}`, label: key, type: 'text', operators: TEXT };
+  return { name: `${CUSTOM_PREFIX}${key}`, label: externalText(key), type: 'text', operators: TEXT };
 }
 
 /** Returns the field of a name, if it exists. */

@@ -5,12 +5,11 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { revokeMade } from './lineage.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 export type { ApiKeyRow } from '../../../db/models/api-key.ts';
 
 const LIST = 'api-keys';
-const DEFAULT_REASON = 'Revoked by user';
 
 /** Lists the organization's keys, newest first (GET /api-keys). */
 export async function listKeys(ctx: Ctx, page: PageRequest): Promise<Page<ApiKeyRow>> {
@@ -39,7 +38,7 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
  * @returns how many keys that it made were revoked with it
  * @throws AppError not_found
  */
-export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<number> {
+export async function revokeKey(ctx: Ctx, id: string, reason: Message = message('revoked.by_user')): Promise<number> {
   if (!isUuid(id)) throw notFound('api_key');
   return transact(ctx, async (tx) => {
     const revoked = await tx.org
@@ -52,7 +51,7 @@ export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_R
       return 0;
     }
     tx.audit({ action: 'revoke', entityType: 'api_key', entityId: id, metadata: { reason } });
-    return revokeMade(tx, { key: id }, 'The key that made it was revoked');
+    return revokeMade(tx, { key: id }, message('revoked.with_key'));
   });
 }
 

@@ -1,7 +1,8 @@
 import { across } from '../../../db/across.ts';
+import { json } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
@@ -34,7 +35,7 @@ export async function lineageOf(tx: Tx, { apiKeyId, oauthGrantId }: Actor): Prom
  * Revokes the active keys that a key or a grant made, and what those made. The maker has to be revoked before, in this transaction.
  * @returns how many
  */
-export async function revokeMade(tx: Tx, maker: { key: string } | { grant: string }, reason: string): Promise<number> {
+export async function revokeMade(tx: Tx, maker: { key: string } | { grant: string }, reason: Message): Promise<number> {
   const column = 'key' in maker ? 'made_by_key_id' : 'made_by_grant_id';
   let count = 0;
   // Once more until nothing is found: a key of the first turn may have made another one until its row was locked.
@@ -44,9 +45,9 @@ export async function revokeMade(tx: Tx, maker: { key: string } | { grant: strin
          select id from api_keys where organization_id = :org and ${column} = :maker
          union select k.id from made m join api_keys k on k.made_by_key_id = m.id where k.organization_id = :org
        )
-       update api_keys k set status = 'revoked', revoked_at = :now, revoked_reason = :reason, updated_at = :now
+       update api_keys k set status = 'revoked', revoked_at = :now, revoked_reason = cast(:reason as jsonb), updated_at = :now
        from made where k.organization_id = :org and k.id = made.id and k.status = 'active' returning k.id`,
-      { maker: Object.values(maker)[0]!, now: tx.now, reason },
+      { maker: Object.values(maker)[0]!, now: tx.now, reason: json(reason) },
     );
     if (revoked.length === 0) return count;
     count += revoked.length;
@@ -68,8 +69,8 @@ export async function revokeMadeByApplication(tx: Tx, applicationId: string): Pr
        select id from api_keys where made_by_application_id = :application
        union select k.id from made m join api_keys k on k.made_by_key_id = m.id
      )
-     update api_keys k set status = 'revoked', revoked_at = :now, revoked_reason = 'The application that made it was deleted', updated_at = :now
+     update api_keys k set status = 'revoked', revoked_at = :now, revoked_reason = cast(:reason as jsonb), updated_at = :now
      from made where k.id = made.id and k.status = 'active'`,
-    { application: applicationId, now: tx.now },
+    { application: applicationId, now: tx.now, reason: json(message('revoked.with_deleted_application')) },
   );
 }

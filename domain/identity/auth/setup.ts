@@ -89,10 +89,7 @@ export async function claimSetupWithKey(
   input: Setup,
 ): Promise<{ session: TokenPair; apiKey: Bootstrap['apiKey'] }> {
   return claim(ctx, input, async (trx, userId, organization) => ({
-    apiKey: await fullKey(ctx, trx, userId, organization.id, {
-      name: 'Setup',
-      description: 'Made with the setup page',
-    }),
+    apiKey: await fullKey(ctx, trx, userId, organization.id, 'Setup'),
     session: await openSession(ctx, trx, userId, { organizationId: organization.id }),
   }));
 }
@@ -189,10 +186,7 @@ export async function bootstrap(
       { name: input.organization, user: user.id },
     );
     const organization = existing ?? (await insertOrganization(ctx, trx, user.id, input.organization));
-    const apiKey = await fullKey(ctx, trx, user.id, organization.id, {
-      name: 'Bootstrap',
-      description: 'Made by the operator',
-    });
+    const apiKey = await fullKey(ctx, trx, user.id, organization.id, 'Bootstrap');
     const session = await openSession(ctx, trx, user.id, { organizationId: organization.id });
     return { organization, user, session, apiKey };
   });
@@ -207,10 +201,10 @@ async function fullKey(
   trx: Trx,
   userId: string,
   organizationId: string,
-  words: { name: string; description: string },
+  name: string,
 ): Promise<Bootstrap['apiKey']> {
   const person = actingAs(ctx, trx, userId, organizationId);
   const acting: Ctx = { ...person, actor: { ...person.actor, orgPermissions: new Set(ORG_PERMISSIONS) } };
-  const { key, secret } = await createKey(acting, { ...words, permissions: ALL_PERMISSIONS });
+  const { key, secret } = await createKey(acting, { name, permissions: ALL_PERMISSIONS });
   return { id: key.id, secret };
 }

@@ -155,7 +155,7 @@ export async function endGrant(
     .whereNull('revoked_at')
     .update({ revoked_at: tx.now, updated_at: tx.now });
   if (ended === 0) return false;
-  const revokedKeys = await revokeMade(tx, { grant: grant.id }, 'The application that made it was revoked');
+  const revokedKeys = await revokeMade(tx, { grant: grant.id }, message('revoked.with_application'));
   tx.audit({
     action: 'revoke',
     entityType: 'oauth_grant',

@@ -38,7 +38,7 @@ export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' 
   }
   if (what === 'keep') return keep(tx, userId);
   for (const { kind, id } of made) {
-    if (kind === 'api_keys') await revokeKey(ctx, id, 'The person who made it was removed');
+    if (kind === 'api_keys') await revokeKey(ctx, id, message('revoked.with_member'));
     else if (kind === 'oauth_applications') await deleteApplication(ctx, id);
     else await deleteConnection(ctx, id);
   }

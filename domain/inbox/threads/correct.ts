@@ -111,7 +111,7 @@ async function decline(tx: Tx, locked: Locked): Promise<void> {
   });
   tx.audit({
     action: 'update',
-    entityType: 'inbox_message',
+    entityType: 'inbound_message',
     entityId: row.id,
     changes: { asks_to_stop: { from: true, to: false } },
   });
@@ -148,7 +148,7 @@ async function correct(tx: Tx, { row, copies, asked, subject }: Locked, kind: Re
   });
   tx.audit({
     action: 'update',
-    entityType: 'inbox_message',
+    entityType: 'inbound_message',
     entityId: row.id,
     changes: { kind: { from: before, to: kind }, intent: { from: row.intent, to: intent } },
   });

@@ -1,5 +1,5 @@
 import { MailParser } from 'mailparser';
-import type { AddressObject, AttachmentStream, HeaderLines, Headers } from 'mailparser';
+import type { AttachmentStream, HeaderLines, Headers } from 'mailparser';
 import { unflowed } from './flowed.ts';
 import { loadTextReader } from './charset.ts';
 import type { TextReader } from './charset.ts';
@@ -51,13 +51,6 @@ export async function parseMime(raw: Buffer): Promise<MimeMessage> {
     });
     parser.end(raw);
   });
-}
-
-/** Returns the addresses of a header, with groups expanded. */
-export function addressesIn(header: unknown): { address?: string | undefined; name: string }[] {
-  return ([header ?? []].flat() as AddressObject[])
-    .flatMap((list) => list.value ?? [])
-    .flatMap((entry) => entry.group ?? [entry]);
 }
 
 /** A node of the parser's tree. Its members are undocumented; `charset.test.ts` fails when they change. */

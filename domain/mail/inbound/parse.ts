@@ -1,10 +1,10 @@
 import { DateTime } from 'luxon';
+import type { AddressObject } from 'mailparser';
 import { asciiAddress } from '../../../lib/address.ts';
 import { ANSWER_HEADERS, messageIdsIn } from './fields.ts';
 import { formOf } from './forms.ts';
 import type { Form } from './forms.ts';
 import { htmlToPlain, MAX_HTML } from './html-text.ts';
-import { addressesIn, parseMime } from './mime.ts';
 import type { MimeMessage } from './mime.ts';
 
 /** Maximum length (characters) of a message's stored body text. */
@@ -118,6 +118,8 @@ export interface InboundMessage {
  * parts), only the header block is parsed. Never throws on any bytes.
  */
 export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
+  // Most processes read no mail, and loading the parser takes a tenth of their start.
+  const { parseMime } = await import('./mime.ts');
   const bounded = firstLines(raw.subarray(0, MAX_RAW));
   try {
     const message = describe(await parseMime(bounded));
@@ -253,7 +255,9 @@ function mediaType(header: unknown): [string, Readonly<Record<string, string>>] 
 }
 
 function addresses(header: unknown): { address: string | null; name: string }[] {
-  return addressesIn(header)
+  return ([header ?? []].flat() as AddressObject[])
+    .flatMap((list) => list.value ?? [])
+    .flatMap((entry) => entry.group ?? [entry])
     .map(({ address, name }) => ({ address: address ? asciiAddress(address) : null, name }))
     .slice(0, 100);
 }

@@ -1,9 +1,10 @@
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
-import { errorSummary } from '../../../lib/error-report.ts';
+import { externalText } from '../../platform/external-text.ts';
+import { PartError, partErrorMessage } from './part-error.ts';
 import { withTimeout } from '../../../lib/with-timeout.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
-import { message, type Message } from '../../../messages/index.ts';
+import { joined, message, type Message } from '../../../messages/index.ts';
 import type { FoundMessages } from './findings.ts';
 
 /** Timeout (ms) for the file store. */
@@ -43,27 +44,28 @@ async function placeOf({ current }: Deps['blobs']): Promise<{ found: FoundMessag
   if (!current) return { found: {}, id: null };
   try {
     await withTimeout(current.check(), PATIENCE_MS, () => {
-      throw new Error(`the place of files gave no answer within ${PATIENCE_MS / 1000} s`);
+      throw new PartError(message('part.silent', { seconds: PATIENCE_MS / 1000 }));
     });
     return { found: {}, id: await current.place(false) };
   } catch (error) {
-    const text = capital(errorSummary(error).replace(/\.$/, ''));
-    return { found: { blob_root_missing: message('finding.blob_root_missing', { error: text }) }, id: null };
+    return {
+      found: { blob_root_missing: message('finding.blob_root_missing', { error: partErrorMessage(error) }) },
+      id: null,
+    };
   }
 }
 
 function keyDifference(ours: readonly string[], theirs: readonly (readonly string[])[]): Message | undefined {
-  const named = (ids: readonly string[]) => (ids.length === 0 ? 'none' : [...ids].sort().join(', '));
+  const named = (ids: readonly string[]) => [...ids].sort().join(', ');
   const other = theirs.find((ids) => named(ids) !== named(ours));
-  return other && message('finding.codec_registry', { ours: named(ours), theirs: named(other) });
+  const shown = (ids: readonly string[]) => (ids.length === 0 ? message('part.no_keys') : externalText(named(ids)));
+  return other && message('finding.codec_registry', { ours: shown(ours), theirs: shown(other) });
 }
 
 /** Compares file stores. Null for a worker that keeps files in PostgreSQL, or has no store yet. */
 function placeDifference(ours: string | null, theirs: readonly (string | null)[]): Message | undefined {
   const places = new Set([ours, ...theirs]);
   if (places.size < 2) return undefined;
-  const words = [...places].map((place) => place ?? 'PostgreSQL, or a folder that no worker has marked');
-  return message('finding.fleet_blobs_not_shared', { places: words.join('; ') });
+  const shown = [...places].map((place) => (place === null ? message('part.unmarked_place') : externalText(place)));
+  return message('finding.fleet_blobs_not_shared', { places: joined(shown) });
 }
-
-const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1);

@@ -1,4 +1,3 @@
-import { errorSummary } from '../../../lib/error-report.ts';
 import { createEgress, type Egress } from '../../../lib/egress/index.ts';
 import { signInToTransport } from '../../../lib/mail/index.ts';
 import { pingBus } from '../../../lib/event-bus.ts';
@@ -7,6 +6,7 @@ import { withTimeout } from '../../../lib/with-timeout.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { message } from '../../../messages/index.ts';
 import type { FoundMessages } from './findings.ts';
+import { PartError, partErrorMessage } from './part-error.ts';
 import { readUpdate } from './update.ts';
 
 /** Timeout (ms) for each queried part. */
@@ -45,7 +45,7 @@ async function presence({ workflows }: Deps): Promise<FoundMessages> {
     if (unserved.length === 0) return {};
     return { no_worker_heartbeat: message('finding.no_worker_heartbeat.part', { roles: unserved.join(', ') }) };
   } catch (error) {
-    return { fleet_infra_unreachable: message('finding.fleet_infra_unreachable', { error: sentenceOf(error) }) };
+    return { fleet_infra_unreachable: message('finding.fleet_infra_unreachable', { error: partErrorMessage(error) }) };
   }
 }
 
@@ -61,7 +61,7 @@ async function update(deps: Deps): Promise<FoundMessages> {
 /** @throws Error when the process at the address does not report that it is healthy */
 async function answersHealth(egress: Egress, address: string): Promise<void> {
   const { status } = await egress.request(get(`${address}/health`));
-  if (status !== 200) throw new Error(`${address}/health answers ${status}`);
+  if (status !== 200) throw new PartError(message('part.status', { url: `${address}/health`, status }));
 }
 
 /**
@@ -69,7 +69,7 @@ async function answersHealth(egress: Egress, address: string): Promise<void> {
  */
 async function answersBus(url: string): Promise<void> {
   await pingBus(url, PATIENCE_MS).catch((error: unknown) => {
-    throw new Error(`NATS (NATS_URL): ${sentenceOf(error)}`);
+    throw new PartError(message('part.nats', { error: partErrorMessage(error) }));
   });
 }
 
@@ -77,9 +77,10 @@ async function answersBus(url: string): Promise<void> {
 async function isDiscovered(egress: Egress, address: string): Promise<void> {
   const url = `${address}/.well-known/oauth-authorization-server`;
   const { status, body } = await egress.request(get(url));
-  if (status !== 200) throw new Error(`${url} answers ${status}`);
+  if (status !== 200) throw new PartError(message('part.status', { url, status }));
   const { issuer } = JSON.parse(body.toString('utf8')) as { issuer?: string };
-  if (issuer !== address) throw new Error(`${url} names ${issuer ?? 'no issuer'}`);
+  if (issuer === undefined) throw new PartError(message('part.no_issuer', { url }));
+  if (issuer !== address) throw new PartError(message('part.issuer', { url, issuer }));
 }
 
 const get = (url: string) =>
@@ -96,17 +97,13 @@ type Complaint =
 async function complaint(code: Complaint, ask: () => Promise<void>): Promise<FoundMessages> {
   return ask().then(
     () => ({}),
-    (error: unknown) => ({ [code]: message(`finding.${code}`, { error: sentenceOf(error) }) }),
+    (error: unknown) => ({ [code]: message(`finding.${code}`, { error: partErrorMessage(error) }) }),
   );
 }
 
 /** @throws Error when there is no answer within `timeoutMs` */
 async function answered<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
   return withTimeout(answer, timeoutMs, () => {
-    throw new Error(`no answer within ${timeoutMs / 1000} s`);
+    throw new PartError(message('part.silent', { seconds: timeoutMs / 1000 }));
   });
-}
-
-function sentenceOf(error: unknown): string {
-  return errorSummary(error).replace(/\.$/, '');
 }

@@ -50,11 +50,14 @@ async function scene(emails: number, settings: Record<string, unknown> = {}) {
     campaignId,
     bounce: (index: number) =>
       transact(world.system(org), (tx) =>
-        recordSendBounce(tx, sends[index]!, { hard: true, reason: '550 5.1.1', source: 'smtp' }),
+        recordSendBounce(tx, sends[index]!, { hard: true, reason: externalText('550 5.1.1'), source: 'smtp' }),
       ),
     complain: (index: number) =>
       transact(world.system(org), async (tx) =>
-        recordComplaint(tx, (await lockSubject(tx, sends[index]!.id))!, { reason: 'abuse', source: 'arf' }),
+        recordComplaint(tx, (await lockSubject(tx, sends[index]!.id))!, {
+          reason: externalText('abuse'),
+          source: 'arf',
+        }),
       ),
     status: async () => (await db('campaigns').where({ id: campaignId }).first()).status as string,
     count: async (type: string) => (await db('domain_events').where({ organization_id: org, type })).length,

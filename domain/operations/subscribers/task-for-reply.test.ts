@@ -82,6 +82,10 @@ test.serial('a reply opens one task about its contact, that says nothing of them
     contact_id: contactId,
     created_by: null,
     title: 'Answer an interested reply: Spring',
+    title_message: {
+      code: 'crm.task_of_campaign',
+      values: { title: { code: 'crm.task_positive', values: {} }, campaign: 'Spring' },
+    },
     type: 'Follow-up',
     priority: 'high',
     status: 'pending',
@@ -144,8 +148,8 @@ for (const [title, settings, overrides, intents] of [
       question: 'Answer a question: Spring',
       neutral: 'Read a reply: Spring',
       negative: 'Read a negative reply: Spring',
-      out_of_office: 'Look at an away message: Spring',
-      automated: 'Look at an automatic answer: Spring',
+      out_of_office: 'Read an away message: Spring',
+      automated: 'Read an automatic answer: Spring',
     };
     t.deepEqual(
       (await tasks()).map((task) => task.title),

@@ -39,6 +39,7 @@ const bounce = {
   ...recipient,
   bounce_type: z.enum(['hard', 'soft']),
   reason: text,
+  ...reason,
   source: z.enum(['smtp', 'dsn', 'reported']).describe('The server at once, a report in a mailbox, or a client'),
 };
 
@@ -170,6 +171,8 @@ const task = {
   entity_id: id,
   task_id: id.describe('The same'),
   title: text,
+  title_code: textOrNull.describe('Code of a title that no person wrote; null for the words of a person'),
+  title_values: z.record(z.string(), z.unknown()).nullable().describe('Values of that title'),
   contact_id: idOrNull,
   deal_id: idOrNull,
   assigned_to: idOrNull.describe('A member of the workspace'),
@@ -244,6 +247,7 @@ export const EVENT_PAYLOADS = {
   'deliverability.complaint': z.strictObject({
     ...recipient,
     reason: text,
+    ...reason,
     source: z.enum(['arf', 'reported']).describe('A feedback report in a mailbox, or a client'),
   }),
   'inbox.email_received': inbound,
@@ -455,4 +459,5 @@ export const TEST_PAYLOAD = z.strictObject({
   challenge: text.describe('Starts with `whcg_`; an application echoes it'),
   endpoint_id: id,
   message: text,
+  message_code: text.describe('Code of the message'),
 });

@@ -32,7 +32,7 @@ export async function correctAttribution(ctx: Ctx, personId: string, correction:
     const row = await store(tx, personId, { ...correction, action: 'set' });
     tx.audit({
       action: 'update',
-      entityType: 'attribution',
+      entityType: 'attribution_correction',
       entityId: personId,
       changes: { send_id: { from: current?.send_id ?? null, to: correction.sendId } },
       metadata: { corrected: true },
@@ -54,7 +54,7 @@ export async function restoreAttribution(ctx: Ctx, personId: string, reason: str
     await store(tx, personId, { action: 'restored', sendId: null, reason });
     tx.audit({
       action: 'delete',
-      entityType: 'attribution',
+      entityType: 'attribution_correction',
       entityId: personId,
       changes: { send_id: { from: current.send_id, to: null } },
       metadata: { corrected: false },

@@ -25,6 +25,7 @@ import { ALL_CAMPAIGNS, MILESTONES } from './prospects.ts';
 import { recordFacts } from './record.ts';
 import { rebuildFacts } from './rebuild.ts';
 import { verifyFacts } from './verify.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 const SUBSCRIBERS = [updateFacts];
 /** Figures are listed only in every fifth world, because this takes as long as creating a world. */
@@ -176,10 +177,12 @@ async function perform(office: Office, one: Act): Promise<void> {
         }),
       );
     case 'bounce':
-      return transact(ctx, (tx) => recordSendBounce(tx, target, { hard: one.hard, reason: 'no', source: 'dsn' }));
+      return transact(ctx, (tx) =>
+        recordSendBounce(tx, target, { hard: one.hard, reason: externalText('no'), source: 'dsn' }),
+      );
     case 'complain':
       return transact(ctx, async (tx) =>
-        recordComplaint(tx, (await lockSubject(tx, target.id))!, { reason: '', source: 'arf' }),
+        recordComplaint(tx, (await lockSubject(tx, target.id))!, { reason: externalText('spam'), source: 'arf' }),
       );
     case 'unsubscribe':
       return transact(ctx, (tx) => recordSendUnsubscribe(tx, { sendId: target.id, email: 'x@lead.test' }, 'link'));

@@ -1,4 +1,4 @@
-import { identifyPerson } from '../../audience/identities/identify.ts';
+import { identifyPerson } from '../../audience/people/identify.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Match } from './compare.ts';
 

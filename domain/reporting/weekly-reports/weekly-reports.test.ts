@@ -21,6 +21,7 @@ import { updateFacts } from '../aggregates/update-facts.ts';
 import { readWeeklyFigures } from './figures.ts';
 import { mailWeeklyReport } from './mail-report.ts';
 import { planWeeklyReports, weekBefore, weekDue } from './plan.ts';
+import { externalText } from '../../platform/external-text.ts';
 
 const ZONE = 'America/New_York';
 /** Wednesday of the reported week. */
@@ -121,9 +122,11 @@ async function scene(name = 'Acme & Sons') {
       created_at: clock.now(),
       ...(await inboundColumns()),
     });
-  await tell((tx) => recordSendBounce(tx, { id: leads[2]!.sendId }, { hard: true, reason: 'no', source: 'dsn' }));
+  await tell((tx) =>
+    recordSendBounce(tx, { id: leads[2]!.sendId }, { hard: true, reason: externalText('no'), source: 'dsn' }),
+  );
   await tell(async (tx) =>
-    recordComplaint(tx, (await lockSubject(tx, leads[3]!.sendId))!, { reason: '', source: 'arf' }),
+    recordComplaint(tx, (await lockSubject(tx, leads[3]!.sendId))!, { reason: externalText('spam'), source: 'arf' }),
   );
   await tell((tx) => recordSendUnsubscribe(tx, { sendId: leads[4]!.sendId, email: leads[4]!.email }, 'link'));
   await react(deps, [updateFacts]);
@@ -211,7 +214,9 @@ test.serial('the figures are those of the analytics routes for the same week', a
   const { db } = world.deps;
   const late = await db('sends').where({ organization_id: tenant.organizationId }).whereNull('bounced_at').first();
   clock.set(new Date('2026-03-09T03:30:00Z'));
-  await transact(ctx, (tx) => recordSendBounce(tx, { id: late.id }, { hard: true, reason: 'no', source: 'dsn' }));
+  await transact(ctx, (tx) =>
+    recordSendBounce(tx, { id: late.id }, { hard: true, reason: externalText('no'), source: 'dsn' }),
+  );
   await react(world.deps, [updateFacts]);
   const hour = { from: new Date('2026-03-09T03:00:00Z'), to: new Date('2026-03-09T04:00:00Z') };
   t.like((await readWeeklyFigures(ctx, hour, hour)).now, { sent: 0, bounces: 1, delivered: 0 });

@@ -134,14 +134,15 @@ export function mailingRefusal(
         : suppression.source === 'manual' || suppression.source === 'import'
           ? 'undeliverable'
           : 'unsubscribed';
-    return { kind: 'finished', state, reason: message('ended.suppressed', { source: suppression.source }) };
+    const source = message(`suppression_source.${suppression.source}`);
+    return { kind: 'finished', state, reason: message('ended.suppressed', { source }) };
   }
   if (!contact.subscribed) return { kind: 'finished', state: 'unsubscribed', reason: message('ended.unsubscribed') };
   if (!refusedByVerification(contact.verification_status, { riskyAllowed })) return undefined;
   return {
     kind: 'finished',
     state: 'undeliverable',
-    reason: message('ended.verification', { status: contact.verification_status }),
+    reason: message('ended.verification', { status: message(`verification_status.${contact.verification_status}`) }),
   };
 }
 

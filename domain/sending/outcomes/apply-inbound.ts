@@ -14,6 +14,8 @@ import { findWriter, recordOptOutByMail } from './opt-out-by-mail.ts';
 import { recordReply } from './reply.ts';
 import { lockSubject, type ReceivedFacts, type Subject } from './subject.ts';
 import { externalText } from '../../platform/external-text.ts';
+import { storableText } from '../../platform/storable-text.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** A stored incoming message, and the sent email that it refers to. */
 interface Received {
@@ -37,7 +39,7 @@ export async function applyInbound(tx: Tx, received: Received, reading: InboundC
       return applyBounce(tx, subject, received, reading);
     case 'complaint':
       if (reading.recipient !== null && !send.recipients.includes(reading.recipient)) return;
-      return recordComplaint(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
+      return recordComplaint(tx, subject, { reason: complaintReason(reading.feedbackType), source: 'arf' });
     case 'out_of_office':
       if (subject.contactId) {
         await holdWhileAway(tx, subject.contactId, {
@@ -77,6 +79,10 @@ export async function applyInbound(tx: Tx, received: Received, reading: InboundC
   }
 }
 
+function complaintReason(feedbackType: string): Message {
+  return message('complaint.feedback', { type: storableText(feedbackType, 50) });
+}
+
 /** Returns the contact's time zone (IANA name), or the default of the settings. */
 export async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
   const { send_time_optimization: settings } = await effectiveSettings(tx.org, send.campaign_id);
@@ -96,13 +102,20 @@ async function applyBounce(tx: Tx, subject: Subject, received: Received, reading
   const [only] = [send.recipients, returned].find((addresses) => addresses.length === 1) ?? [];
   const address = named ? addressIn(send, named) : only;
   if (!report || address === undefined) return;
+  const words = report.diagnosticCode ?? report.status;
   const bounce: Bounce = {
     hard: named !== undefined && !byAddress && report.bounceType === 'hard',
-    reason: report.diagnosticCode ?? report.status ?? 'the message came back',
+    reason: words === null ? message('bounce.returned') : externalText(words),
     source: 'dsn',
     fault: report.refusal?.class,
   };
-  if (byAddress) await warnMailbox(tx, mailboxId, 'report_without_email', externalText(`${address}: ${bounce.reason}`));
+  if (byAddress)
+    await warnMailbox(
+      tx,
+      mailboxId,
+      'report_without_email',
+      message('bounce.of_address', { address, reason: bounce.reason }),
+    );
   if (address === send.recipient) await recordBounce(tx, subject, bounce);
   else await recordCopyBounce(tx, { ...bounce, address });
 }

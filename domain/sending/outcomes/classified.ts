@@ -4,7 +4,7 @@ import { INTENT_OF_KIND, toReplyKind, type ReplyIntent, type ReplyKind } from '.
 import { biasFrom } from '../../mail/reading/bias.ts';
 import type { AnswerKind, ReadingBias } from '../../mail/reading/read-reply.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { storableText } from './storable.ts';
+import { storableText } from '../../platform/storable-text.ts';
 import { subjectPayload, type ReceivedFacts, type Subject } from './subject.ts';
 
 const MAX_WORD = 100;

@@ -9,10 +9,10 @@ import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { settleDirectSend } from '../control/direct-sends.ts';
 import { isTestEmail } from '../control/test-runs.ts';
 import { suppress } from './suppress.ts';
-import { storableText } from './storable.ts';
+import { storableText } from '../../platform/storable-text.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
 import { message, type Message } from '../../../messages/index.ts';
-import { externalText } from '../../platform/external-text.ts';
+import { announcedReason } from '../../platform/coded-reason.ts';
 
 /**
  * A refusal of an email: by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client of the API
@@ -21,7 +21,8 @@ import { externalText } from '../../platform/external-text.ts';
 export interface Bounce {
   /** True when the address does not exist or never works. False for a soft (temporary) bounce. */
   hard: boolean;
-  reason: string;
+  /** Words of the server or client, or why it counts as a bounce. */
+  reason: Message;
   source: 'smtp' | 'dsn' | 'reported';
   /** Cause of the refusal. Absent when unknown. */
   fault?: RefusalClass | undefined;
@@ -29,7 +30,7 @@ export interface Bounce {
 
 /** A spam complaint of a recipient, from a feedback report (`arf`) or a client of the API (`reported`). */
 interface Complaint {
-  reason: string;
+  reason: Message;
   source: 'arf' | 'reported';
 }
 
@@ -61,12 +62,13 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
   const { send } = subject;
   const kind: 'hard' | 'soft' = bounce.hard ? 'hard' : 'soft';
   if (send && (await isRecorded(tx, send.id, bounce.hard ? 'hard bounce' : 'bounce'))) return;
-  const detail = { bounce_type: kind, reason: storableText(bounce.reason, 500) };
-  await recordEngagement(tx, subject, 'bounce', bounce.source, detail);
-  tx.emit('deliverability.bounce', { ...subjectPayload(subject), ...detail, source: bounce.source });
+  const { reason, source } = bounce;
+  await recordEngagement(tx, subject, 'bounce', source, { bounce_type: kind, reason });
+  const payload = { ...subjectPayload(subject), bounce_type: kind, ...announcedReason(reason), source };
+  tx.emit('deliverability.bounce', payload);
   if (send?.mailbox_id && (bounce.fault === 'content' || bounce.fault === 'sender')) {
     const code = bounce.fault === 'content' ? 'content_refused' : 'refused_by_receiver';
-    await warnMailbox(tx, send.mailbox_id, code, externalText(detail.reason ?? ''));
+    await warnMailbox(tx, send.mailbox_id, code, reason);
   }
   if (!bounce.hard && send?.state !== 'bounced') return;
 
@@ -81,16 +83,16 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
     );
     if (subject.isDirect) {
       // If the server refused the email at once, the email is already settled.
-      const settlement = { state: 'bounced', code: 'bounced', reason: externalText(detail.reason ?? '') } as const;
+      const settlement = { state: 'bounced', code: 'bounced', reason } as const;
       await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
-    } else tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
+    } else tx.emit('campaign.email_bounced', payload);
   }
   const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
   const suppressed = bounce.hard && pipeline.enabled && pipeline.auto_suppress_on_bounce;
   if (suppressed) {
     await suppress(tx, {
       email: subject.email,
-      reason: detail.reason,
+      reason,
       source: 'bounce',
       campaignId: subject.campaignId,
       metadata: { send_id: send?.id ?? null },
@@ -98,7 +100,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
   }
   await end(tx, subject, 'bounced', {
     everywhere: suppressed,
-    byRun: bounce.source === 'smtp',
+    byRun: source === 'smtp',
     cause: 'bounced',
     reason: message('ended.bounced'),
   });
@@ -133,16 +135,16 @@ export async function recordCopyBounce(tx: Tx, bounce: Bounce & { address: strin
 export async function recordComplaint(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
   const { send } = subject;
   if (send && (await isRecorded(tx, send.id, 'complaint'))) return;
-  const reason = storableText(complaint.reason, 500);
-  await recordEngagement(tx, subject, 'complaint', complaint.source, { reason });
-  tx.emit('deliverability.complaint', { ...subjectPayload(subject), reason, source: complaint.source });
+  const { reason, source } = complaint;
+  await recordEngagement(tx, subject, 'complaint', source, { reason });
+  tx.emit('deliverability.complaint', { ...subjectPayload(subject), ...announcedReason(reason), source });
   if (send) await tx.org.table('sends').where({ id: send.id }).update({ complained_at: tx.now, updated_at: tx.now });
   const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
   const suppressed = pipeline.enabled && pipeline.auto_suppress_on_complaint;
   if (suppressed) {
     await suppress(tx, {
       email: subject.email,
-      reason: reason || 'spam complaint',
+      reason,
       source: 'complaint',
       campaignId: subject.campaignId,
       metadata: { send_id: send?.id ?? null },
@@ -195,7 +197,7 @@ export async function recordUnsubscribe(
   if (source === 'reply' || (pipeline.enabled && pipeline.auto_suppress_on_unsubscribe)) {
     await suppress(tx, {
       email: subject.email,
-      reason: `unsubscribed (${source})`,
+      reason: message(`suppressed.${source}`),
       source: 'unsubscribe',
       campaignId: subject.campaignId,
       metadata: {

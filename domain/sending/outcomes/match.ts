@@ -1,6 +1,6 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
-import { storableText } from './storable.ts';
+import { storableText } from '../../platform/storable-text.ts';
 
 /** A sent email that an incoming message refers to. */
 export interface MatchedSend {

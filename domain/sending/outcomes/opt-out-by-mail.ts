@@ -5,7 +5,7 @@ import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { recordUnsubscribe } from './effects.ts';
 import { askAboutOptOut, type AskingMessage } from './opt-out-question.ts';
-import { storableText } from './storable.ts';
+import { storableText } from '../../platform/storable-text.ts';
 import type { Subject } from './subject.ts';
 import { message } from '../../../messages/index.ts';
 

@@ -3,7 +3,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { InboundFile } from '../../mail/inbound/parse.ts';
 import { storeBytes } from '../../platform/blobs.ts';
-import { storableText } from './storable.ts';
+import { storableText } from '../../platform/storable-text.ts';
 
 /** Maximum size (bytes) of a stored file. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024;

@@ -16,7 +16,7 @@ import { isOwnMail, matchAnswered, matchByReport, matchBySender, matchSend, type
 import type { ReceivedFacts } from './subject.ts';
 import { sentTexts } from './sent-text.ts';
 import { storeReceivedFiles } from './received-files.ts';
-import { storableText } from './storable.ts';
+import { storableText } from '../../platform/storable-text.ts';
 import type { Message } from '../../../messages/index.ts';
 
 export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;

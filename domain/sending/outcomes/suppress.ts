@@ -2,11 +2,12 @@ import { json } from '../../../db/connection.ts';
 import type { SuppressionSource } from '../../../db/models/suppression.ts';
 import { addressKey } from '../../../lib/address.ts';
 import { newId } from '../../../lib/ids.ts';
+import type { Message } from '../../../messages/index.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 interface SuppressEntry {
   email: string;
-  reason: string;
+  reason: Message;
   source: SuppressionSource;
   campaignId?: string | null;
   metadata?: Record<string, unknown>;
@@ -24,13 +25,13 @@ export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
   const isOwnAct = OWN_ACTS.includes(entry.source);
   const [row] = await tx.org.sql<{ id: string }>(
     `insert into suppressions (id, organization_id, email, kind, reason, source, campaign_id, metadata, created_at, updated_at)
-     values (:id, :org, :email, 'email', :reason, :source, :campaign, cast(:metadata as jsonb), :now, :now)
+     values (:id, :org, :email, 'email', cast(:reason as jsonb), :source, :campaign, cast(:metadata as jsonb), :now, :now)
      on conflict on constraint suppressions_value_key do update set ${KEPT_WHERE_LISTED}, expires_at = null, updated_at = excluded.updated_at
      returning id`,
     {
       id: newId(),
       email,
-      reason: entry.reason,
+      reason: json(entry.reason),
       source: entry.source,
       campaign: entry.campaignId ?? null,
       metadata: json(entry.metadata ?? {}),

@@ -1,5 +1,5 @@
 import { text } from '../text/index.ts';
-import { loadServerTexts } from '../text/server.ts';
+import { withServerTexts } from '../text/server.ts';
 import { language } from './preferences.ts';
 
 /** Time (ms) before its expiry at which an access token is renewed. */
@@ -35,7 +35,7 @@ export async function accessToken(): Promise<string> {
 export async function sendSignedIn(request: Request): Promise<Response> {
   request.headers.set('accept-language', language());
   const response = await sendTwice(request);
-  if (!response.ok) await loadServerTexts(language()).catch(() => undefined);
+  if (!response.ok) await withServerTexts(await response.clone().json()).catch(() => undefined);
   return response;
 }
 

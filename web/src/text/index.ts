@@ -34,9 +34,6 @@ const files = import.meta.glob<Record<string, Record<string, ParsedSentence>>>([
 ]);
 const wanted = new Set<string>(['common']);
 
-/** Areas that show messages of the server by code, so the server's messages are loaded with them. */
-const SAYING: ReadonlySet<string> = new Set<Area>(['lead']);
-
 /** Loads the messages of an area in the current language, and remembers the area for {@link loadTexts}. */
 export async function loadArea(area: Area): Promise<void> {
   wanted.add(area);
@@ -45,13 +42,12 @@ export async function loadArea(area: Area): Promise<void> {
 
 /** Loads the messages of all areas opened so far in a language. Until then their keys have no messages. */
 export async function loadTexts(inLanguage: Language): Promise<void> {
-  await Promise.all([...wanted].map((area) => load(inLanguage, area)));
+  await Promise.all([...[...wanted].map((area) => load(inLanguage, area)), loadServerTexts(inLanguage)]);
 }
 
 async function load(inLanguage: Language, area: string): Promise<void> {
   const file = files[`../../../messages/${inLanguage}/dashboard/${area}.ts`];
-  const [sentences] = await Promise.all([file?.(), SAYING.has(area) ? loadServerTexts(inLanguage) : undefined]);
-  Object.assign(catalogues[inLanguage], sentences?.[area]);
+  Object.assign(catalogues[inLanguage], (await file?.())?.[area]);
 }
 
 /** Returns the text function in the person's language, and rerenders the component when the language changes. */

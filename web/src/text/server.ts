@@ -11,16 +11,33 @@ interface ServerMessage {
 }
 type Values = Readonly<Record<string, unknown>>;
 
-/** The server's messages by language, loaded with the first page that shows them or with the first error. */
-const sentences: Partial<Record<Language, Readonly<Record<string, ParsedSentence>>>> = {};
-const files = import.meta.glob<Record<string, Readonly<Record<string, ParsedSentence>>>>([
-  '../../../messages/*/index.ts',
-]);
+/** The server's messages by language, as far as answers have needed them. */
+const sentences: Partial<Record<Language, Record<string, ParsedSentence>>> = {};
+/** Codes of all answers whose messages were loaded. */
+const seen = new Set<string>();
 
-/** Loads the server's messages in a language. */
+/** Loads the messages that an answer names by code, and returns the answer. */
+export async function withServerTexts<Answer>(answer: Answer): Promise<Answer> {
+  for (const code of codesIn(answer)) seen.add(code);
+  // Without them the texts of the answer are shown.
+  await loadServerTexts(language()).catch(() => undefined);
+  return answer;
+}
+
+/** Loads the messages of all answers so far in a language. */
 export async function loadServerTexts(inLanguage: Language): Promise<void> {
-  const file = files[`../../../messages/${inLanguage}/index.ts`];
-  if (file && !sentences[inLanguage]) sentences[inLanguage] = Object.values(await file())[0]!;
+  const known = (sentences[inLanguage] ??= {});
+  const missing = [...seen].filter((code) => known[code] === undefined);
+  if (missing.length === 0) return;
+  const { loadRooms } = await import('./rooms.ts');
+  Object.assign(known, await loadRooms(missing, inLanguage));
+}
+
+function codesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) =>
+    typeof part === 'string' && /^(?:message_)?code$/.test(name) ? [part] : codesIn(part),
+  );
 }
 
 /**

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { ActionInput } from './provider.ts';
 import { fillText, templateText } from './texts.ts';
+import { message } from '../../../../messages/index.ts';
+import { render } from '../../../../messages/render.ts';
 
 /** Maximum characters of a person's text for a notice. */
 const MAX_MESSAGE = 2_000;
@@ -16,10 +18,9 @@ export const noticeMessage = templateText(MAX_MESSAGE)
  * @throws Refused for a text that exceeds the limit
  */
 export function noticeText(input: ActionInput, escape: (value: string) => string): string {
-  const message = z.string().optional().parse(input.config.message);
-  const text =
-    message === undefined ? fillText(defaultMessage(input), input, { escape }) : fillText(message, input, { escape });
-  return input.isTest ? `Test of Heron: ${text}` : text;
+  const own = z.string().optional().parse(input.config.message);
+  const text = fillText(own ?? defaultMessage(input), input, { escape });
+  return input.isTest ? render(message('connect.test_notice', { text })) : text;
 }
 
 function defaultMessage({ contact, data }: ActionInput): string {

@@ -219,7 +219,6 @@ interface ProviderPush {
 /** A field of a provider's schema. */
 export interface ExternalField {
   name: string;
-  label: string;
   type: string;
   readOnly: boolean;
   /** Allowed values, if the list is closed. */

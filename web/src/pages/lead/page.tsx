@@ -12,6 +12,7 @@ import { At } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { nameOf } from '../../components/name.ts';
 import { textOf, useText } from '../../text/index.ts';
+import { withServerTexts } from '../../text/server.ts';
 import { Timeline, type LeadDetail } from './timeline.tsx';
 
 /** Page of one contact in one campaign: its current wait and its history. */
@@ -21,7 +22,10 @@ export default function WayPage() {
   const maySeeContacts = useCan('view_contacts');
   const way = useQuery({
     queryKey: ['campaigns', id, 'lead', contactId],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/leads/{contactId}', { params: { path: { id, contactId } } })),
+    queryFn: async () =>
+      withServerTexts(
+        await dataOf(heron.GET('/v1/campaigns/{id}/leads/{contactId}', { params: { path: { id, contactId } } })),
+      ),
   });
   const { data } = way;
   const name = data?.contact ? nameOf(data.contact) : t('lead.title');

@@ -5,12 +5,12 @@ import { nameOf, wholeName, withEmail, type Crm, type Fields } from '../crm.ts';
 
 const contact = z.object({ id: z.string(), lead_id: z.string() });
 const OWN_FIELDS: readonly ExternalField[] = [
-  { name: 'name', label: 'Name', type: 'text', readOnly: false },
-  { name: 'first_name', label: 'First name (part of the name)', type: 'text', readOnly: false },
-  { name: 'last_name', label: 'Last name (part of the name)', type: 'text', readOnly: false },
-  { name: 'title', label: 'Title', type: 'text', readOnly: false },
-  { name: 'phone', label: 'Phone', type: 'text', readOnly: false },
-  { name: 'lead_name', label: 'Lead (set when the contact is made)', type: 'text', readOnly: false },
+  { name: 'name', type: 'text', readOnly: false },
+  { name: 'first_name', type: 'text', readOnly: false },
+  { name: 'last_name', type: 'text', readOnly: false },
+  { name: 'title', type: 'text', readOnly: false },
+  { name: 'phone', type: 'text', readOnly: false },
+  { name: 'lead_name', type: 'text', readOnly: false },
 ];
 const PAGE = 100;
 const MAX_PAGES = 10;
@@ -86,9 +86,7 @@ export const closeCrm: Crm = {
 /** Reads the fields of Close's contacts: built-in ones, and custom ones as `custom.cf_…`. */
 export async function readCloseFields(call: ProviderCall): Promise<ExternalField[]> {
   const page = z.object({
-    data: z.array(
-      z.object({ id: z.string(), name: z.string(), type: z.string(), choices: z.array(z.string()).nullish() }),
-    ),
+    data: z.array(z.object({ id: z.string(), type: z.string(), choices: z.array(z.string()).nullish() })),
     has_more: z.boolean().default(false),
   });
   const custom: ExternalField[] = [];
@@ -99,10 +97,9 @@ export async function readCloseFields(call: ProviderCall): Promise<ExternalField
       query: { _skip: pages * PAGE, _limit: PAGE },
     });
     const { data, has_more: isMore } = page.parse(json);
-    for (const { id, name, type, choices } of data)
+    for (const { id, type, choices } of data)
       custom.push({
         name: `custom.${id}`,
-        label: name,
         type,
         readOnly: false,
         ...(choices ? { options: choices } : {}),

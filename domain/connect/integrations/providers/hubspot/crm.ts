@@ -82,7 +82,6 @@ export async function readHubSpotFields(call: ProviderCall): Promise<ExternalFie
       results: z.array(
         z.object({
           name: z.string(),
-          label: z.string(),
           type: z.string(),
           options: z.array(z.object({ value: z.string() })).default([]),
           modificationMetadata: z.object({ readOnlyValue: z.boolean().default(false) }).optional(),
@@ -90,9 +89,8 @@ export async function readHubSpotFields(call: ProviderCall): Promise<ExternalFie
       ),
     })
     .parse(json);
-  return results.map(({ name, label, type, options, modificationMetadata }) => ({
+  return results.map(({ name, type, options, modificationMetadata }) => ({
     name,
-    label,
     type,
     readOnly: modificationMetadata?.readOnlyValue ?? false,
     ...(type === 'enumeration' && options.length > 0 ? { options: options.map(({ value }) => value) } : {}),

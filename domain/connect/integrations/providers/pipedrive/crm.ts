@@ -12,10 +12,10 @@ const person = z.object({
 });
 /** Built-in fields of Pipedrive's persons. Pipedrive has one name field, so the name parts are joined here. */
 const OWN_FIELDS: readonly ExternalField[] = [
-  { name: 'name', label: 'Name', type: 'varchar', readOnly: false },
-  { name: 'first_name', label: 'First name (part of the name)', type: 'varchar', readOnly: false },
-  { name: 'last_name', label: 'Last name (part of the name)', type: 'varchar', readOnly: false },
-  { name: 'phone', label: 'Phone', type: 'phone', readOnly: false },
+  { name: 'name', type: 'varchar', readOnly: false },
+  { name: 'first_name', type: 'varchar', readOnly: false },
+  { name: 'last_name', type: 'varchar', readOnly: false },
+  { name: 'phone', type: 'phone', readOnly: false },
 ];
 /** Maximum fields per page. */
 const PAGE = 500;
@@ -92,9 +92,7 @@ export const pipedriveCrm: Crm = {
 /** Reads the fields of Pipedrive's persons: built-in ones, and the account's custom ones, whose names are hashes. */
 export async function readPipedriveFields(call: ProviderCall): Promise<ExternalField[]> {
   const page = z.object({
-    data: z.array(
-      z.object({ key: z.string(), name: z.string(), field_type: z.string(), edit_flag: z.boolean().default(false) }),
-    ),
+    data: z.array(z.object({ key: z.string(), field_type: z.string(), edit_flag: z.boolean().default(false) })),
     additional_data: z.object({ pagination: z.object({ next_start: z.number().optional() }).optional() }).nullish(),
   });
   const custom: ExternalField[] = [];
@@ -102,8 +100,8 @@ export async function readPipedriveFields(call: ProviderCall): Promise<ExternalF
   for (let pages = 0; start !== undefined && pages < MAX_PAGES; pages += 1) {
     const { json } = await call.request({ method: 'GET', path: '/api/v1/personFields', query: { start, limit: PAGE } });
     const read = page.parse(json);
-    for (const { key, name, field_type: type, edit_flag: isCustom } of read.data)
-      if (isCustom) custom.push({ name: key, label: name, type, readOnly: false });
+    for (const { key, field_type: type, edit_flag: isCustom } of read.data)
+      if (isCustom) custom.push({ name: key, type, readOnly: false });
     start = read.additional_data?.pagination?.next_start;
   }
   return [...OWN_FIELDS, ...custom];

@@ -82,7 +82,6 @@ export async function readSalesforceFields(call: ProviderCall): Promise<External
       fields: z.array(
         z.object({
           name: z.string(),
-          label: z.string(),
           type: z.string(),
           createable: z.boolean(),
           updateable: z.boolean(),
@@ -92,9 +91,8 @@ export async function readSalesforceFields(call: ProviderCall): Promise<External
       ),
     })
     .parse(json);
-  return fields.map(({ name, label, type, createable, updateable, restrictedPicklist, picklistValues }) => ({
+  return fields.map(({ name, type, createable, updateable, restrictedPicklist, picklistValues }) => ({
     name,
-    label,
     type,
     readOnly: !createable || !updateable,
     // Unrestricted picklists accept any value.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_ATTACHMENTS, MAX_RECIPIENTS } from '../../../domain/inbox/compose/input.ts';
+import { MAX_ATTACHMENTS, MAX_RECIPIENTS } from '../../../domain/inbox/direct-sends/input.ts';
 import {
   expectedVersion,
   emailAddress,

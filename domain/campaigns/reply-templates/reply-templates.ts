@@ -66,7 +66,7 @@ export async function updateTemplate(
         .query(ReplyTemplates)
         .where({ id })
         .patch({ ...edit, updated_at: tx.now });
-      tx.audit({ action: 'update', entityType: 'template', entityId: id, changes: changed(before, edit) });
+      tx.audit({ action: 'update', entityType: 'reply_template', entityId: id, changes: changed(before, edit) });
     }
     return readTemplate({ ...ctx, trx: tx.trx }, id);
   });
@@ -86,7 +86,7 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
     );
     tx.audit({
       action: 'delete',
-      entityType: 'template',
+      entityType: 'reply_template',
       entityId: template.id,
       changes: deleted({ name: template.name }),
     });
@@ -130,7 +130,7 @@ export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promis
       'reply_templates',
       rows.map(({ id }) => (named.has(id) ? next.shift()! : id)),
     );
-    tx.audit({ action: 'update', entityType: 'template', metadata: { reordered: ids.length } });
+    tx.audit({ action: 'update', entityType: 'reply_template', metadata: { reordered: ids.length } });
     return listTemplates(inside);
   });
 }
@@ -167,7 +167,7 @@ async function append(tx: Tx, text: TemplateText): Promise<ReplyTemplateRow> {
   });
   tx.audit({
     action: 'create',
-    entityType: 'template',
+    entityType: 'reply_template',
     entityId: template.id,
     changes: created({ name: template.name }),
   });

@@ -9,7 +9,7 @@ import {
   replacementProblems,
   sendDraft,
   type Draft,
-} from '../../../domain/inbox/compose/drafts.ts';
+} from '../../../domain/inbox/direct-sends/drafts.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, presentPage } from '../../http/schemas.ts';
 import { presentAccepted } from './routes.ts';

@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/defined.ts';
 import { z } from 'zod';
-import { analyzeCopy, CATEGORIES, type Analysis } from '../../../domain/campaigns/templates/analyze.ts';
+import { analyzeCopy, CATEGORIES, type Analysis } from '../../../domain/campaigns/reply-templates/analyze.ts';
 import {
   createTemplate,
   deleteTemplate,
@@ -12,7 +12,7 @@ import {
   reorderTemplates,
   updateTemplate,
   type ReplyTemplateRow,
-} from '../../../domain/campaigns/templates/templates.ts';
+} from '../../../domain/campaigns/reply-templates/reply-templates.ts';
 import { route } from '../../http/route.ts';
 import { expectedVersion, idParams, iso, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { findingMessage, findingCode } from '../../../lib/finding.ts';
@@ -20,7 +20,7 @@ import { ruleMessage } from '../../../lib/issue-message.ts';
 import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-const area = 'templates';
+const area = 'reply-templates';
 const read = { area, scope: ['READ_TEMPLATES'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_TEMPLATES'], permission: 'manage_campaigns' } as const;
 
@@ -89,7 +89,7 @@ const analysis = resource('CopyAnalysis', {
 });
 
 /** Routes of reply templates with placeholders. */
-export const templateRoutes = [
+export const replyTemplateRoutes = [
   route({
     ...read,
     operationId: 'templates.list',

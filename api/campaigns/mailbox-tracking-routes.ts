@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { checkMailboxDomain, setMailboxDomain } from '../../../domain/campaigns/tracking-domain.ts';
-import { hostname } from '../../../domain/campaigns/input.ts';
-import { route } from '../../http/route.ts';
-import { idParams, iso } from '../../http/schemas.ts';
-import { trackingDomain } from '../schemas.ts';
+import { checkMailboxDomain, setMailboxDomain } from '../../domain/campaigns/tracking-domain.ts';
+import { hostname } from '../../domain/campaigns/input.ts';
+import { route } from '../http/route.ts';
+import { idParams, iso } from '../http/schemas.ts';
+import { trackingDomain } from './schemas.ts';
 
 /** Route of the tracking domain of a mailbox. */
 export const mailboxTrackingRoutes = [
   route({
-    area: 'mailboxes',
+    area: 'campaigns',
     scope: ['WRITE_EMAILS'],
     permission: 'manage_settings',
     operationId: 'mailboxes.track',

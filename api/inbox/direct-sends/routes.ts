@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { acceptDirectSend, type Accepted } from '../../../domain/inbox/compose/create.ts';
-import { directSendProblems } from '../../../domain/inbox/compose/problems.ts';
-import { cancelScheduled, listScheduled, type ScheduledSend } from '../../../domain/inbox/compose/scheduled.ts';
-import { assertMailboxExists } from '../../../domain/inbox/compose/sender.ts';
+import { acceptDirectSend, type Accepted } from '../../../domain/inbox/direct-sends/create.ts';
+import { directSendProblems } from '../../../domain/inbox/direct-sends/problems.ts';
+import { cancelScheduled, listScheduled, type ScheduledSend } from '../../../domain/inbox/direct-sends/scheduled.ts';
+import { assertMailboxExists } from '../../../domain/inbox/direct-sends/sender.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso } from '../../http/schemas.ts';
 import { accepted, composeBody, MAX_REQUEST_BYTES, replyBody, scheduledList, sendBody } from './schemas.ts';
@@ -18,7 +18,7 @@ const compose = { area, scope: ['SEND_DIRECT_EMAIL'], permission } as const;
 const success = { status: 200, body: accepted } as const;
 const WHO_DECIDES =
   'A signed-in person sends at once (`executed`). An API key or application needs an agent policy with that capability. Without one, or ' +
-  'beyond its limits, the answer is `awaiting_approval` with a link where a person decides within 30 minutes. Suppressions, holds, the daily cap and ' +
+  'beyond its limits, the answer is `awaiting_approval` with a link where a person decides before `approval_expires_at`. Suppressions, holds, the daily cap and ' +
   'the gap of the mailbox always apply: the email gets the first time that respects them.';
 
 /** Returns the outcome of submitting an email. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { listConflicts, resolveConflict, type ConflictView } from '../../../domain/audience/identities/conflicts.ts';
-import { getPerson, listPeople, type PersonView } from '../../../domain/audience/identities/read.ts';
-import { deletePerson } from '../../../domain/audience/identities/remove.ts';
+import { listConflicts, resolveConflict, type ConflictView } from '../../../domain/audience/people/conflicts.ts';
+import { getPerson, listPeople, type PersonView } from '../../../domain/audience/people/read.ts';
+import { deletePerson } from '../../../domain/audience/people/remove.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 
@@ -92,7 +92,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
 /** Routes of identifiers that two people claim. */
 export const identityConflictRoutes: readonly AnyRoute[] = [
   route({
-    area: 'identity-conflicts',
+    area: 'people',
     operationId: 'identityConflicts.list',
     method: 'get',
     path: '/identity-conflicts',
@@ -112,7 +112,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
       presentPage(await listConflicts(ctx, status, page), presentConflict),
   }),
   route({
-    area: 'identity-conflicts',
+    area: 'people',
     operationId: 'identityConflicts.resolve',
     method: 'post',
     path: '/identity-conflicts/:id/resolve',
