@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 00f4356ff13a7943. Types: 8e1e48962fee6991. */
+/* Written by `npm run db:types`; do not edit. Sources: 36cf9f9c69c94597. Types: ad0694415369307e. */
 
 import type {
   ApprovalBinding,
