@@ -2,6 +2,7 @@ import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import type { MeasuredClock } from '../lib/clock.ts';
 import { connectionOptions } from './connection-options.ts';
+import { sharePool } from './shared-pool.ts';
 import { switchRoles } from './tenant-role.ts';
 import { dropUnanswered } from './unanswered.ts';
 
@@ -67,7 +68,15 @@ export function connect(options: ConnectOptions): Db {
 
 /** Variant of {@link connect} with knex's query methods, for migrations, tests and measurements. */
 export function connectRaw(options: ConnectOptions): Knex {
-  const { prepared = false, rowSecurity = false, url, name = 'heron', timeouts, onDropped = () => {} } = options;
+  const {
+    prepared = false,
+    rowSecurity = false,
+    url,
+    max = 20,
+    name = 'heron',
+    timeouts,
+    onDropped = () => {},
+  } = options;
   const watch = dropUnanswered({ url, name, statementMs: timeouts?.statementMs ?? 0, onDropped });
   const knex = knexFactory({
     client: 'pg',
@@ -85,7 +94,7 @@ export function connectRaw(options: ConnectOptions): Knex {
     } as Knex.StaticConnectionConfig,
     pool: {
       min: 0,
-      max: options.max ?? 20,
+      max,
       afterCreate(connection: pg.Client, done: (error: Error | null) => void) {
         leaveStandby(connection);
         watch(connection);
@@ -103,6 +112,7 @@ export function connectRaw(options: ConnectOptions): Knex {
     compileSqlOnError: false,
   } as Knex.Config);
   sendBeginWithFirst(knex);
+  sharePool(knex, max);
   knex.on('query-error', (error: Error, { sql }: { sql: string }) => {
     const said = `${sql} - `;
     if (error.message.startsWith(said)) error.message = error.message.slice(said.length);

@@ -1,5 +1,6 @@
 import { databaseFault } from '../lib/error-report.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
+import { ShareUsedUp } from '../lib/fair-queue.ts';
 import { message, type Message } from '../messages/index.ts';
 
 /** Public error of each constraint. This is the only mapping from database names to error codes. */
@@ -75,9 +76,17 @@ export function isRefusedRow(error: unknown): boolean {
   return REFUSED.test(databaseFault(cause)?.code ?? '');
 }
 
-/** Returns true if PostgreSQL ended a transaction because of a deadlock. The transaction can be run again. */
-export function isDeadlock(error: unknown): boolean {
-  return databaseFault(error)?.code === DEADLOCK;
+/** Error of a transaction that read, without a lock, a row that has changed since. */
+export class ChangedMeanwhile extends Error {
+  override readonly name = 'ChangedMeanwhile';
+}
+
+/**
+ * Returns true for a transaction that can be run again: PostgreSQL ended it because of a deadlock, or a row that it has
+ * read has changed.
+ */
+export function isToRepeat(error: unknown): boolean {
+  return error instanceof ChangedMeanwhile || databaseFault(error)?.code === DEADLOCK;
 }
 
 /** Returns true if a statement waited too long for a lock (DB_LOCK_TIMEOUT_MS). */
@@ -109,13 +118,13 @@ const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EN
 const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered|timeout expired)/;
 
 /**
- * Returns true if a statement failed because the database is unreachable, the connection broke, or the server
- * temporarily cannot write.
+ * Returns true if a statement failed because the database was unreachable, no connection was free, the connection broke,
+ * or the server cannot write for now.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code, name, message } = (databaseFault(error) ?? error ?? {}) as Partial<Error & { code: unknown }>;
   if (typeof code === 'string') return CONNECTION_LOST.test(code) || CANNOT_WRITE.test(code) || UNREACHABLE.test(code);
-  return name === 'KnexTimeoutError' || BROKEN_OFF.test(message ?? '');
+  return name === 'KnexTimeoutError' || error instanceof ShareUsedUp || BROKEN_OFF.test(message ?? '');
 }
 
 /** Converts a database error to the {@link AppError} of its constraint. All other errors are returned unchanged. */
@@ -126,7 +135,7 @@ export function translateDbError(error: unknown): unknown {
     if (known) return new AppError(known.code, known.said, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
     if (pg.code === UNIQUE_VIOLATION) return new AppError('conflict', message('row.exists'), { cause: error });
   }
-  if (pg?.code === DEADLOCK) {
+  if (isToRepeat(error)) {
     return new AppError('conflict', message('row.busy'), { cause: error });
   }
   return error;

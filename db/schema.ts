@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 36cf9f9c69c94597. Types: ad0694415369307e. */
+/* Written by `npm run db:types`; do not edit. Sources: e6143d71014f7ba7. Types: f5d6f9f2bcb0e83e. */
 
 import type {
   ApprovalBinding,
@@ -4165,6 +4165,8 @@ interface OutboxRow {
   id: number;
   kind: 'start' | 'signal' | 'cancel';
   workflow_id: string;
+  /** Organization whose intent it is, or "installation". The relay takes the intents of all in equal shares. */
+  tenant: string;
   payload: JsonObject;
   attempts: number;
   available_at: Date;
@@ -4179,6 +4181,7 @@ interface OutboxRow {
 interface OutboxInsert {
   kind: 'start' | 'signal' | 'cancel';
   workflow_id: string;
+  tenant?: string;
   payload: string;
   attempts?: number;
   available_at?: Date;
@@ -5608,7 +5611,7 @@ interface WebhookDeliveriesRow {
   application_id: string | null;
   event_id: string;
   event_type: string;
-  /** The batch that makes the first attempt. Null once the delivery has its own run, or none. */
+  /** The batch that makes the first attempt, or all attempts at a failing endpoint. Null once the delivery has its own run, or none. */
   batch_id: string | null;
   status: 'pending' | 'in_flight' | 'delivered' | 'failed' | 'abandoned';
   attempt_count: number;

@@ -1,19 +1,21 @@
 import type { Db, Trx } from './connection.ts';
-import { isDeadlock } from './errors.ts';
+import { isToRepeat } from './errors.ts';
 import { knexOf } from './raw.ts';
+import { runStatement } from './statement.ts';
 
-const DEADLOCK_TRIES = 4;
+const MAX_TRIES = 4;
 
 /**
- * Runs work in its own transaction. Writers take their locks in one order, but not all of them know the locks
- * beforehand. If two writers deadlock, PostgreSQL rolls one back. That transaction is repeated at most three times.
+ * Runs work in its own transaction. Writers take their locks in one order, but not all know beforehand which locks they
+ * need. If two writers deadlock, PostgreSQL rolls one back, and it runs again from its beginning, at most three times. So
+ * does a transaction whose rows have changed meanwhile.
  */
 export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await knexOf(db).transaction(work);
     } catch (error) {
-      if (tries === DEADLOCK_TRIES || !isDeadlock(error)) throw error;
+      if (tries === MAX_TRIES || !isToRepeat(error)) throw error;
     }
   }
 }
@@ -40,14 +42,38 @@ export async function inSavepoint<T>(trx: Trx, work: () => Promise<T>): Promise<
 }
 
 /**
+ * Runs reads in one transaction that cannot write, with a time limit (ms) of its own for each statement. PostgreSQL's
+ * error of a statement that exceeds it is {@link isOverTime}.
+ */
+export function inReadOnly<T>(db: Db, statementMs: number, work: (trx: Trx) => Promise<T>): Promise<T> {
+  return knexOf(db).transaction(
+    (trx) => {
+      // Sent together with the first statement of the work, and fails only if that fails too.
+      runStatement(trx, `select set_config('statement_timeout', :ms::text, true)`, { ms: String(statementMs) }).catch(
+        () => undefined,
+      );
+      return work(trx);
+    },
+    { readOnly: true },
+  );
+}
+
+/**
  * Runs reads in one snapshot of the database. When the signal aborts, the running statement is cancelled, and the work
  * ends with PostgreSQL's error.
+ * @param options.statementMs time limit (ms) of each statement
  */
-export function inSnapshot<T>(db: Db, signal: AbortSignal, work: (trx: Trx) => Promise<T>): Promise<T> {
+export function inSnapshot<T>(
+  db: Db,
+  { signal, statementMs }: { signal: AbortSignal; statementMs: number },
+  work: (trx: Trx) => Promise<T>,
+): Promise<T> {
   const pool = knexOf(db);
   return pool.transaction(
     async (trx) => {
-      const { rows } = (await trx.raw('select pg_backend_pid() as pid')) as { rows: [{ pid: number }] };
+      const { rows } = (await trx.raw(`select pg_backend_pid() as pid, set_config('statement_timeout', ?, true)`, [
+        String(statementMs),
+      ])) as { rows: [{ pid: number }] };
       let cancelled: Promise<unknown> | undefined;
       const cancel = () => {
         cancelled = pool.raw('select pg_cancel_backend(?)', [rows[0].pid]).then(undefined, () => undefined);

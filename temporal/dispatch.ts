@@ -25,6 +25,8 @@ export interface StartSpec {
 
 /** Ids by which operators filter runs, if the arguments do not contain them. */
 export interface Attributes {
+  /** Workspace of a run of the installation that serves only this one, also its fairness key. */
+  OrganizationId?: string;
   CampaignId?: string;
   EndpointId?: string;
 }
@@ -111,18 +113,26 @@ export function startSpec<Args>(
   };
 }
 
+/** Whose intents are taken together when a run does not name its organization. */
+const INSTALLATION = 'installation';
+
 /**
  * Writes intents into the outbox of an open transaction and wakes the relay when it commits.
- * @param withinMs delays non-urgent work by a random time up to this duration (ms), so that many simultaneous intents
- * do not delay others
+ * @param options.withinMs executes non-urgent work at a random time within this duration (ms), so that many intents at
+ * once delay no others
+ * @param options.organizationId organization of intents whose runs do not name one
  */
-export async function writeIntents(trx: Trx, intents: readonly Intent[], withinMs = 0): Promise<void> {
+export async function writeIntents(
+  trx: Trx,
+  intents: readonly Intent[],
+  { withinMs = 0, organizationId = INSTALLATION }: { withinMs?: number; organizationId?: string } = {},
+): Promise<void> {
   if (intents.length === 0) return;
   const span = traceparent();
   await across(trx, 'engine').sql(
     `with written as (
-       insert into outbox (kind, workflow_id, payload, available_at)
-       select t.kind, t.workflow_id, t.payload::jsonb, now() + random() * :within::float8 * interval '1 millisecond' from unnest(:kinds::text[], :ids::text[], :payloads::text[]) with ordinality as t(kind, workflow_id, payload, place)
+       insert into outbox (kind, workflow_id, tenant, payload, available_at)
+       select t.kind, t.workflow_id, t.tenant, t.payload::jsonb, now() + random() * :within::float8 * interval '1 millisecond' from unnest(:kinds::text[], :ids::text[], :tenants::text[], :payloads::text[]) with ordinality as t(kind, workflow_id, tenant, payload, place)
        order by t.place
        returning id
      )
@@ -131,6 +141,9 @@ export async function writeIntents(trx: Trx, intents: readonly Intent[], withinM
       within: withinMs,
       kinds: intents.map(({ kind }) => kind),
       ids: intents.map(({ workflowId }) => workflowId),
+      tenants: intents.map(({ payload }) =>
+        'searchAttributes' in payload ? payload.searchAttributes.OrganizationId : organizationId,
+      ),
       payloads: intents.map(({ payload }) => json(span ? { ...payload, traceparent: span } : payload)),
     },
   );

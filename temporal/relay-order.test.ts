@@ -5,7 +5,7 @@ import { silentLogger } from '../lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { eventually } from '../test/harness/eventually.ts';
 import { writeIntents, type Intent } from './dispatch.ts';
-import { startRelay, type Relay } from './relay.ts';
+import { relayBatch, startRelay, type Relay } from './relay.ts';
 
 let database: TestDatabase;
 test.before(async () => {
@@ -278,7 +278,7 @@ test.serial('a parked intent that an operator gives up lets its line go on witho
 
 test.serial('an intent that is meant for later holds up nothing, and is carried in its time', async (t) => {
   const temporal = gateway(new Map());
-  await database.db.transaction((trx) => writeIntents(trx, [intent('w', 0)], 0));
+  await database.db.transaction((trx) => writeIntents(trx, [intent('w', 0)]));
   await database.db('outbox').update({ available_at: database.db.raw(`now() + interval '1 second'`) });
   await write([intent('w', 1)]);
   const [relay] = await relays(1, temporal.carry);
@@ -287,4 +287,28 @@ test.serial('an intent that is meant for later holds up nothing, and is carried 
   await eventually(async () => (await rows()).length === 0);
   t.deepEqual(temporal.taken.get('w'), [1, 0]);
   await relay!.stop();
+});
+
+test.serial('the intents of one organization do not wait for those of another', async (t) => {
+  const writeFor = (organizationId: string, workflows: readonly string[]) =>
+    database.db.transaction((trx) =>
+      writeIntents(
+        trx,
+        workflows.map((workflow) => intent(workflow, 0)),
+        { organizationId },
+      ),
+    );
+  await writeFor(
+    'flood',
+    Array.from({ length: 250 }, (_, n) => `flood ${n}`),
+  );
+  await writeFor('other', ['other 0', 'other 1']);
+  const temporal = gateway(new Map());
+  const batch = () =>
+    relayBatch({ db: database.db, databaseUrl: database.url, carry: temporal.carry, log: silentLogger });
+  t.like(await batch(), { taken: 52, full: true }, 'half of 100 for each, as far as it has intents');
+  t.true(temporal.taken.has('other 0') && temporal.taken.has('other 1'));
+  t.like(await batch(), { taken: 100, full: true });
+  t.like(await batch(), { taken: 100, full: true });
+  t.is((await rows()).length, 0);
 });

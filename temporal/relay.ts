@@ -97,14 +97,17 @@ type Share = 'new' | 'tried';
 
 /**
  * Dispatches intents from the outbox to Temporal. A batch is locked and then deleted in one transaction, after Temporal
- * has accepted it. If a relay dies, another repeats its rows without harm. The intents of one workflow keep their
- * order, despite failures and with any number of relays. Only the earliest unfinished intent of a workflow is
- * dispatched, with those after it, and processing stops at the first one that is not accepted. (An untried intent
- * scheduled for later does not block those after it.) New intents and failed ones have a loop each: a workflow for
- * which Temporal does not answer delays others by one attempt at most. An intent that Temporal refuses as invalid, or
- * {@link MAX_REFUSALS} times in another way, is parked with the reason. It is retried after pauses that grow to an
- * hour, or at once when an operator retries it. A missing answer is no refusal. Intents after it wait, because they
- * assume its effect: a start that overtakes a failed cancel would be a wrong workflow, while waiting only delays it.
+ * has accepted it. If a relay dies, another repeats its rows harmlessly.
+ * The intents of one workflow keep their order, through failures and with any number of relays. Only the earliest
+ * unfinished intent of a workflow is taken, with those behind it, and processing stops at the first that is not
+ * accepted. (An intent scheduled for later that was never tried does not block those behind it.)
+ * Organizations have equal shares of a batch, so the intents of one do not wait for those of another.
+ * New intents and failed ones have a loop each: a workflow that Temporal does not answer for delays others by one attempt
+ * at most.
+ * An intent that Temporal refuses as invalid, or {@link MAX_REFUSALS} times in another way, is parked with the reason.
+ * It is tried again by itself, after pauses that grow to an hour, or at once when an operator retries it. A missing
+ * answer is no refusal. Intents behind it wait, because they assume its effect: a start that overtakes a failed cancel
+ * would be a wrong run, while waiting only delays the workflow.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { log } = options;
@@ -124,7 +127,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
           : 0;
         // New intents do not mean that Temporal is reachable again.
         if (awayMs > 0) return { leastMs: awayMs };
-        return batch.taken < BATCH ? { mostMs: batch.againMs } : {};
+        return batch.full ? {} : { mostMs: batch.againMs };
       },
       ...(options.isHeld ? { isHeld: options.isHeld } : {}),
       failedMs: FAILED_MS,
@@ -132,9 +135,9 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     });
   };
   const retries = startShare('relay retries', 'tried', async () => {});
-  const loop = startShare('relay', 'new', async ({ taken, failed }) => {
+  const loop = startShare('relay', 'new', async ({ full, failed }) => {
     if (failed > 0) retries.wake();
-    if (taken === BATCH || Date.now() - tidiedAt < HOUSEKEEPING_MS) return;
+    if (full || Date.now() - tidiedAt < HOUSEKEEPING_MS) return;
     options.onParked?.(await postponeBlocked(options.db), parkedLately);
     parkedLately = 0;
     tidiedAt = Date.now();
@@ -152,6 +155,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 interface Batch {
   /** Number of workflows whose intents were dispatched. */
   taken: number;
+  /** True if there may be more. */
+  full: boolean;
   /** Number of intents that were parked for the first time. */
   parked: number;
   failed: number;
@@ -164,26 +169,42 @@ interface Batch {
 const IS_IN_SHARE: Record<Share, string> = { new: 'attempts = 0', tried: 'attempts > 0' };
 
 /**
- * Returns SQL that selects and locks the earliest dispatchable intent of up to {@link BATCH} workflows. The lock gives
- * the relay exclusive use of the workflow's intents. Each is followed, in order, by its later intents, of which there
- * are usually none.
+ * Returns SQL that selects and locks the earliest dispatchable intent of up to {@link BATCH} workflows, in equal shares of
+ * all organizations that have any. The lock gives the relay exclusive use of the workflow's intents. Behind each, in
+ * order, are its following intents, of which there are usually none. `share` is the maximum number of workflows of one
+ * organization.
  */
 const takeSql = (share: Share) => `
-  with heads as materialized (
-    select o.id, o.kind, o.workflow_id, o.payload, o.attempts, o.refusals, o.parked_at is not null as parked
-    from outbox o
-    where o.available_at <= now() and o.${IS_IN_SHARE[share]}
-      and not exists (
-        select 1 from outbox e
-        where e.workflow_id = o.workflow_id and e.id < o.id and (e.attempts > 0 or e.available_at <= now())
-      )
-    order by o.available_at, o.id
+  with recursive tenants as (
+    (select tenant from outbox where ${IS_IN_SHARE[share]} order by tenant limit 1)
+    union all
+    select n.tenant from tenants t cross join lateral (
+      select tenant from outbox where ${IS_IN_SHARE[share]} and tenant > t.tenant order by tenant limit 1
+    ) n
+  ), due as materialized (
+    select tenant, ceil(${BATCH}::float8 / count(*) over ())::int as share from tenants t
+    where exists (select from outbox o where o.tenant = t.tenant and o.${IS_IN_SHARE[share]} and o.available_at <= now())
+  ), heads as materialized (
+    select h.*, d.tenant, d.share
+    from due d
+    cross join lateral (
+      select o.id, o.kind, o.workflow_id, o.payload, o.attempts, o.refusals, o.parked_at is not null as parked, o.available_at
+      from outbox o
+      where o.tenant = d.tenant and o.available_at <= now() and o.${IS_IN_SHARE[share]}
+        and not exists (
+          select 1 from outbox e
+          where e.workflow_id = o.workflow_id and e.id < o.id and (e.attempts > 0 or e.available_at <= now())
+        )
+      order by o.available_at, o.id
+      limit d.share
+      for update of o skip locked
+    ) h
+    order by h.available_at, h.id
     limit ${BATCH}
-    for update of o skip locked
   )
-  select id, kind, workflow_id, payload, attempts, refusals, parked, true as due from heads
+  select id, kind, workflow_id, payload, attempts, refusals, parked, true as due, tenant, share from heads
   union all
-  select b.id, b.kind, b.workflow_id, b.payload, b.attempts, b.refusals, b.parked, b.due
+  select b.id, b.kind, b.workflow_id, b.payload, b.attempts, b.refusals, b.parked, b.due, null, null
   from heads h
   cross join lateral (
     select id, kind, workflow_id, payload, attempts, refusals, parked_at is not null as parked, available_at <= now() as due
@@ -193,6 +214,17 @@ const takeSql = (share: Share) => `
     limit ${LINE - 1}
   ) b
   order by id`;
+
+/** A row of {@link takeSql}. Tenant and share are null for the intents behind the first of a workflow. */
+type TakenRow = OutboxRow & { due: boolean; tenant: string | null; share: number | null };
+
+/** Returns true if an organization has used up its share of a batch, or all have, so that there may be more. */
+function isFull(rows: readonly TakenRow[]): boolean {
+  const heads = rows.filter(({ tenant }) => tenant !== null);
+  const taken = new Map<string, number>();
+  for (const { tenant } of heads) taken.set(tenant!, (taken.get(tenant!) ?? 0) + 1);
+  return heads.length >= BATCH || heads.some(({ tenant, share }) => taken.get(tenant!)! >= share!);
+}
 
 /**
  * Returns the time (ms) until the next intent is due, at most {@link IDLE_SWEEP_MS}. An intent that is already due is
@@ -221,9 +253,9 @@ export async function relayBatch(
 ): Promise<Batch> {
   return inTransaction(db, async (trx) => {
     const outbox = across(trx, 'engine');
-    const rows = await outbox.sql<OutboxRow & { due: boolean }>(takeSql(share));
+    const rows = await outbox.sql<TakenRow>(takeSql(share));
     if (rows.length === 0)
-      return { taken: 0, parked: 0, failed: 0, away: false, againMs: await nextDueInMs(outbox, share) };
+      return { taken: 0, full: false, parked: 0, failed: 0, away: false, againMs: await nextDueInMs(outbox, share) };
     const lines = byWorkflow(rows);
     const done: number[] = [];
     const failed: Failure[] = [];
@@ -258,7 +290,7 @@ export async function relayBatch(
       againMs = Math.min(againMs, next.delayMs);
     }
     onDispatched?.(done.length, failed.length);
-    return { taken: lines.length, parked, failed: failed.length, away: isAway(), againMs };
+    return { taken: lines.length, full: isFull(rows), parked, failed: failed.length, away: isAway(), againMs };
   });
 }
 

@@ -59,6 +59,7 @@ export const dealRoutes = [
     method: 'post',
     path: '/crm/deals/search',
     readOnly: true,
+    isQuestion: true,
     summary: 'Deals that match filters',
     description: '`total` is their exact number. A cursor is valid only with the same filters and order.',
     query: z.object(pageQuery(200)),
@@ -73,6 +74,7 @@ export const dealRoutes = [
     method: 'post',
     path: '/crm/deals/summary',
     readOnly: true,
+    isQuestion: true,
     summary: 'Count matching deals and sum their values',
     description:
       'By state and by stage. If they have several currencies, `mixed_currency` is true and the sums add amounts of different currencies.',

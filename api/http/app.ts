@@ -22,6 +22,7 @@ import { asAppError, errorCodeOf, sendError } from './errors.ts';
 import { admission, guard } from './guard.ts';
 import { quotaReport } from './rate-limit.ts';
 import { fullPath, type AnyRoute } from './route.ts';
+import { RequestsUnderWay } from './under-way.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -50,6 +51,7 @@ export function createApp(options: AppOptions): Koa {
     deps,
     actors: options.actors ?? createActorResolver(deps),
     limiter: options.limiter,
+    underWay: new RequestsUnderWay(),
     strictResponses: options.strictResponses ?? false,
   };
   const router = new Router({ strict: false });

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { assertMailboxAllowed, type Actor } from '../../domain/platform/kernel/actor.ts';
-import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { withOwnShare, type Ctx } from '../../domain/platform/kernel/context.ts';
+import { askQuestion } from '../../domain/platform/kernel/question.ts';
 import { AppError } from '../../lib/errors.ts';
 import { namedLanguage } from './language.ts';
 import { authenticateCaller } from './authenticate.ts';
@@ -14,7 +15,7 @@ import type { AnyRoute, RouteAnswer, RouteRequest } from './route.ts';
 
 /*
  * The steps of a request up to its handler, one per file:
- *   admit      who calls: the credential, its allowed addresses and its rate
+ *   admit      who calls: the credential, its allowed addresses, its rate and its requests under way
  *   authorize  whether they may: workspace, scope or permission, the workspace's write rate
  *   (the body is read here, so that of a refused caller is never read)
  *   readInput  params, query and body, all faults at once
@@ -27,9 +28,14 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa, next) => {
     assertServed(spec, parts.deps.config);
     const actor = await authenticateCaller(spec, parts, koa);
-    await authorize(spec, parts, actor, { reportQuota: koa.state.reportQuota });
-    koa.state.actor = actor;
-    await next();
+    const end = spec.stops === undefined ? parts.underWay.begin(actor) : undefined;
+    try {
+      await authorize(spec, parts, actor, { reportQuota: koa.state.reportQuota });
+      koa.state.actor = actor;
+      await next();
+    } finally {
+      end?.();
+    }
   };
 }
 
@@ -43,7 +49,10 @@ export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
     const language = namedLanguage(koa.get('accept-language'));
     const named = language ? { language } : {};
     const { log, requestId, reportQuota } = koa.state;
-    const ctx: Ctx = { ...parts.deps, log, actor, requestId, reportQuota, ...named };
+    const ctx = withOwnShare(
+      { ...parts.deps, log, actor, requestId, reportQuota, ...named },
+      { isUrgent: spec.stops !== undefined },
+    );
     const { status, headers, cookies, body } = await invoke(spec, parts, ctx, requestOf(koa));
     koa.status = status;
     koa.set(headers);
@@ -74,7 +83,8 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
   return withIdempotency(spec, ctx, request, {
     prepare: spec.prepare && (async () => spec.prepare?.(ctx, input)),
     run: async (inner, prepared) => {
-      const result = await spec.handler(inner, { ...input, prepared });
+      const handle = (given: Ctx) => spec.handler(given, { ...input, prepared });
+      const result = await (spec.isQuestion ? askQuestion(inner, handle) : handle(inner));
       return result instanceof AppError ? result : serializeAnswer(spec, parts, inner, result);
     },
   });

@@ -133,6 +133,11 @@ interface RouteSpec<
   /** Set for reads that are POSTs (searches): no organization write limit, no idempotency. */
   readOnly?: true;
   /**
+   * Set for a search, count or report, whose work grows with the rows of the workspace. It reads in one transaction with
+   * a short time limit, and in a small share of the connections (`askQuestion`).
+   */
+  isQuestion?: true;
+  /**
    * Set for a write that stops something (revokes, pauses, cancels, denies, suppresses), or does with such a body. The
    * write limit of the workspace neither counts nor refuses it.
    */

@@ -1,5 +1,5 @@
 import { browserActor, browserSecret } from '../../domain/identity/browser-session.ts';
-import type { Ctx } from '../../domain/platform/kernel/context.ts';
+import { withOwnShare, type Ctx } from '../../domain/platform/kernel/context.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { hmac, newSecret, safeEqual } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -43,7 +43,7 @@ export async function readVisit(ctx: Ctx, headers: Record<string, string | undef
     keep('visitor', visitor);
   }
   return {
-    ctx: actor ? { ...ctx, actor } : ctx,
+    ctx: actor ? withOwnShare({ ...ctx, actor }) : ctx,
     signedIn: actor !== null,
     text: textsFor(headers['accept-language']),
     csrf: csrfToken(ctx.config, actor ? `session/${actor.sessionId!}` : `visitor/${visitor!}`),

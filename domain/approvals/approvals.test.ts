@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import test from 'ava';
 import fc from 'fast-check';
 import {
@@ -18,6 +19,7 @@ import { authorizeAction, type Action } from './authorize.ts';
 import { executeApproved, decideApproval } from './decide.ts';
 import { expireApproval, withdrawApproval } from './expire.ts';
 import { hashContent, hashRecipients } from './payload.ts';
+import { replacePolicy } from './agent-policies/policies.ts';
 import { sweepApprovals } from './sweep.ts';
 import { approvalStatus, findApproval } from './view.ts';
 import { message } from '../../messages/index.ts';
@@ -125,6 +127,41 @@ test.serial('50 parallel actions against a limit of 10 a day: exactly 10 happen'
     });
   }
 });
+
+test.serial(
+  'a policy is switched off while an action that it allows is under way; the action then waits for a person',
+  async (t) => {
+    const tenant = await world.tenant();
+    const id = await createPolicy(world.deps, tenant, { max_actions_per_day: 5 });
+    const ctx = world.system(tenant.organizationId);
+    const decisions: string[] = [];
+    const underWay = new AbortController();
+    const switchedOff = new AbortController();
+    const acting = transact(ctx, async (tx) => {
+      const action: Action = { capability: 'email.compose', mailboxIds: [], recipients: 1 };
+      const { decision } = await authorizeAction(tx, { kind: 'api_key', apiKeyId: tenant.apiKeyId }, action);
+      decisions.push(decision);
+      underWay.abort();
+      if (!switchedOff.signal.aborted) await once(switchedOff.signal, 'abort');
+      return decision;
+    });
+    if (!underWay.signal.aborted) await once(underWay.signal, 'abort');
+    const {
+      id: _id,
+      organization_id: _org,
+      created_at: _at,
+      updated_at: _to,
+      created_by: _by,
+      ...policy
+    } = await world.deps.db('agent_policies').where({ id }).first();
+    const off = await replacePolicy(approverCtx(world.deps, tenant), id, { ...policy, enabled: false });
+    t.false(off.enabled);
+    switchedOff.abort();
+    t.is(await acting, 'awaiting_approval');
+    t.deepEqual(decisions, ['execute', 'awaiting_approval']);
+    t.is((await world.deps.db('agent_policy_usage').where({ credential_id: tenant.apiKeyId })).length, 0);
+  },
+);
 
 test.serial('what is rolled back is not counted', async (t) => {
   const tenant = await world.tenant();

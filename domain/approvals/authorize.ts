@@ -1,6 +1,7 @@
 import { utcDay } from '../../lib/clock.ts';
 import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
 import type { PolicyReason } from '../../db/json-columns.ts';
+import { ChangedMeanwhile } from '../../db/errors.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isCredential, type Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
@@ -26,19 +27,22 @@ type Authorization =
   | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
 
 /**
- * Decides whether an action may happen at once. Signed-in people and the installation itself need no policy, because
- * their role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers.
- * An allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
- * together. A refused action is not counted, and every reason is listed. Suppressions, holds, caps, health and limits
- * of the organization are not checked here. They apply regardless of the policy. Locks the policy and then the day's
- * count until the commit. So a changed or deleted policy allows nothing more once its request is answered.
+ * Decides if an action may happen at once. Signed-in people and the installation itself need no policy, because their
+ * role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers. An
+ * allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
+ * together. A refused action is not counted, and every reason is listed.
+ * Suppressions, holds, caps, health and limits of the organization are not checked here. They apply regardless of the
+ * policy.
+ * Locks the day's count until the commit, and not the policy, so that whoever stops a credential waits for none of its
+ * actions. The policy is compared just before the commit ({@link assertSamePolicy}). So it allows nothing more once the
+ * request that changed or deleted it was answered.
  * @throws AppError unauthorized for a caller without a credential
  */
 export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {
   if (!isCredential(requester)) return { decision: 'execute' };
   const credentialId = requester.apiKeyId ?? requester.oauthGrantId;
   if (!credentialId) throw new AppError('unauthorized', message('approval.no_credential'));
-  const policy = await lockPolicy(tx, requester);
+  const policy = await readPolicy(tx, requester);
   const allowed = await usableMailboxes(tx, requester);
   const reasons = policy
     ? policyReasons(policy, action, { allowed: allowed ?? [], now: tx.now })
@@ -46,15 +50,50 @@ export async function authorizeAction(tx: Tx, requester: Requester, action: Acti
   if (!allowed) reasons.unshift(reason('credential_revoked', message('approval_reason.credential_revoked')));
   if (reasons.length === 0) reasons.push(...(await countAction(tx, credentialId, policy!, action)));
   const [first, ...rest] = reasons;
-  return first ? { decision: 'awaiting_approval', reasons: [first, ...rest] } : { decision: 'execute' };
+  if (first) return { decision: 'awaiting_approval', reasons: [first, ...rest] };
+  const { id, version } = policy!;
+  // The last of the endings, so that the lock is held for the commit only.
+  tx.atEnd(`~policy/${id}/${version}`, () => assertSamePolicy(tx, id, version));
+  return { decision: 'execute' };
 }
 
-async function lockPolicy(tx: Tx, requester: Requester): Promise<AgentPolicyRow | undefined> {
-  const [policy] = await tx.org.sql<AgentPolicyRow>(
-    'select * from agent_policies where organization_id = :org and (api_key_id = :key or oauth_grant_id = :grant) for share',
+/** A policy, with the transaction that wrote it. */
+type ReadPolicy = AgentPolicyRow & { version: string };
+
+async function readPolicy(tx: Tx, requester: Requester): Promise<ReadPolicy | undefined> {
+  const [policy] = await tx.org.sql<ReadPolicy>(
+    'select *, xmin::text as version from agent_policies where organization_id = :org and (api_key_id = :key or oauth_grant_id = :grant)',
     { key: requester.apiKeyId ?? null, grant: requester.oauthGrantId ?? null },
   );
   return policy;
+}
+
+/**
+ * Compares a policy with the one that allowed an action, and keeps it as it is until the commit. Whoever changes the
+ * policy takes the lock alone ({@link lockPolicy}) and goes before later actions, because PostgreSQL grants it in order.
+ * @throws ChangedMeanwhile so that the transaction is run again, under the new policy
+ */
+async function assertSamePolicy(tx: Tx, id: string, version: string): Promise<void> {
+  const [, found] = await Promise.all([
+    tx.org.lock(lockName(id), { isShared: true }),
+    tx.org.sql('select from agent_policies where organization_id = :org and id = :id and xmin::text = :version', {
+      id,
+      version,
+    }),
+  ]);
+  if (found.length === 0) throw new ChangedMeanwhile('the policy of an action has changed');
+}
+
+/**
+ * Waits until the actions that a policy allows, and that are being committed, are stored. Call it before the policy is
+ * changed or deleted.
+ */
+export function lockPolicy(tx: Tx, id: string): Promise<void> {
+  return tx.org.lock(lockName(id));
+}
+
+function lockName(policyId: string): string {
+  return `policy ${policyId.toLowerCase()}`;
 }
 
 /**

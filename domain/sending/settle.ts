@@ -1,5 +1,5 @@
 import type { Columns } from '../../db/rows.ts';
-import { isDeadlock } from '../../db/errors.ts';
+import { isToRepeat } from '../../db/errors.ts';
 import { logCampaign } from './campaign/log.ts';
 import { finishEnrollment } from './control/finish.ts';
 import { lockLeadsOfSend } from './control/lock.ts';
@@ -97,7 +97,7 @@ export async function settleSent(
     });
   } catch (error) {
     // A deadlock rolls the statement back. The caller retries in a transaction.
-    if (isDeadlock(error)) return false;
+    if (isToRepeat(error)) return false;
     throw error;
   }
 }

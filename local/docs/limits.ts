@@ -54,6 +54,16 @@ const LIMITS: Record<string, Limit[]> = {
     { what: 'Client registrations per hour and source address', by: 'OAUTH_REGISTRATIONS_PER_HOUR' },
     { what: 'Size of a body, unless the endpoint allows more', by: { fixed: '1 MiB, nested 64 levels deep' } },
     { what: 'Duration of a statement in the database', by: 'DB_STATEMENT_TIMEOUT_MS' },
+    { what: 'Duration of a statement of a search, count or report', by: { fixed: '5 s, 15 s for an export' } },
+    { what: 'Requests of one credential under way in an API process', by: { fixed: '128' } },
+    {
+      what: 'Database connections of one workspace, and of its searches and reports, in each process',
+      by: { fixed: 'three quarters and an eighth of `DB_POOL_MAX`' },
+    },
+    {
+      what: 'Comparisons of a contact with a pattern in a question to the lead database',
+      by: { fixed: '20 million' },
+    },
     { what: 'Wait for a lock in the database', by: 'DB_LOCK_TIMEOUT_MS' },
     { what: 'Duration of an idle transaction in the database', by: 'DB_IDLE_TRANSACTION_MS' },
   ],
@@ -87,6 +97,11 @@ const LIMITS: Record<string, Limit[]> = {
     { what: 'Events per minute to one endpoint', by: 'WEBHOOK_ENDPOINT_PER_MINUTE' },
     { what: 'Events of one type per minute and workspace', by: 'WEBHOOK_EVENT_TYPE_PER_MINUTE' },
     { what: 'Attempts of a delivery', by: 'WEBHOOK_MAX_ATTEMPTS' },
+    { what: 'Open requests of one worker to one endpoint', by: 'WEBHOOK_ENDPOINT_CONCURRENCY' },
+    {
+      what: 'Consecutive failures from which an endpoint gets one request at a time',
+      by: { fixed: '5, with a pause of at most a minute' },
+    },
     { what: 'Sockets of one realtime process', by: 'REALTIME_MAX_CONNECTIONS' },
     { what: 'Sockets of one workspace per process', by: 'REALTIME_ORG_CONNECTIONS' },
     { what: 'Sockets of one credential per process', by: 'REALTIME_KEY_CONNECTIONS' },

@@ -189,6 +189,7 @@ export const http = {
   'request.too_many': 'Zu viele Anfragen: {what}',
   'request.too_many.fix': 'Vor der nächsten Anfrage {seconds, number} s warten.',
   'request.limit_credential': 'das Limit dieses Zugangs ist erreicht',
+  'request.limit_under_way': 'dieser Zugang hat so viele Anfragen offen, wie er darf',
   'request.limit_writes': 'das Limit für Änderungen in diesem Arbeitsbereich ist erreicht',
   'request.try_again.fix': 'In {seconds, number} s noch einmal versuchen.',
   'request.key_reused': 'Dieser Idempotency-Key wurde schon für eine andere Anfrage verwendet',

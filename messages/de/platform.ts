@@ -2,6 +2,7 @@
 export const platform = {
   'database.slow': 'Die Datenbank brauchte für diese Anfrage zu lange',
   'database.away': 'Die Datenbank ist im Moment nicht zu benutzen',
+  'database.share': 'Dieser Arbeitsbereich hat so viele Anfragen an die Datenbank offen, wie er darf',
   'workers.silent': 'Kein Worker hat rechtzeitig geantwortet',
   'workers.silent.fix': 'Prüfen, ob Temporal und ein Worker laufen: GET /v1/system/readiness.',
   'mail.transport_failed': 'Die E-Mail ließ sich nicht senden',

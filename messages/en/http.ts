@@ -192,6 +192,7 @@ export const http = {
   'request.too_many': 'Too many requests: {what}',
   'request.too_many.fix': 'Wait {seconds, number} s before the next request.',
   'request.limit_credential': 'the limit of this credential is reached',
+  'request.limit_under_way': 'this credential has as many requests under way as it may',
   'request.limit_writes': 'the write limit of this workspace is reached',
   'request.try_again.fix': 'Try again in {seconds, number} s.',
   'request.key_reused': 'This Idempotency-Key was used with another request',

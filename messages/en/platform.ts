@@ -2,6 +2,7 @@
 export const platform = {
   'database.slow': 'The database took too long for this request',
   'database.away': 'The database cannot be used at the moment',
+  'database.share': 'This workspace has as many requests at the database as it may have at once',
   'workers.silent': 'No worker answered in time',
   'workers.silent.fix': 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
   'mail.transport_failed': 'The mail transport could not send the email',

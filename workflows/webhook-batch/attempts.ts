@@ -1,11 +1,12 @@
-import { setHandler, type SignalDefinition } from '@temporalio/workflow';
+import { condition, setHandler, type SignalDefinition } from '@temporalio/workflow';
 import { restartAsNewWhenLong } from '../continue.ts';
 import type { Stops } from '../contract.ts';
 import { showOpen } from '../show.ts';
 import type { BatchReport } from './contract.ts';
 
 /**
- * Attempts the deliveries of a batch repeatedly until none remains and no signal announces more.
+ * Attempts the deliveries of a batch repeatedly until none is left and no signal announces more. Waits for those that
+ * are due later.
  * @param args arguments of the run
  * @param limitThreads attempts the deliveries that wait now
  * @param more the signal, in families that have one
@@ -31,6 +32,10 @@ export async function attemptAll(
     total.diverted += turn.diverted;
     showOpen(stops, `${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
     if (turn.more) again = true;
+    if (!again && turn.waitMs !== undefined) {
+      await condition(() => again, Math.max(1, turn.waitMs));
+      again = true;
+    }
     if (again) await restartAsNewWhenLong(args);
   }
   return total;

@@ -25,6 +25,8 @@ export interface BatchReport {
    */
   diverted: number;
   more: boolean;
+  /** Time (ms) until a delivery in the batch of an endpoint is due. Absent if none waits. */
+  waitMs?: number;
 }
 
 /** Activities of this family for the workflow. */

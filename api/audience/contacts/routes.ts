@@ -57,6 +57,7 @@ export const contactRoutes = [
     method: 'post',
     path: '/contacts/search',
     readOnly: true,
+    isQuestion: true,
     summary: 'Contacts that match filters',
     description:
       'A cursor is valid only with the same filters and order. lead_status and engagement need exactly one campaign id.',

@@ -199,6 +199,39 @@ test.serial('bad input has its own codes, and every fault is named', async (t) =
   t.is((await ask(full, 'companies', { limit: 1, cursor })).body.code, 'invalid_cursor');
 });
 
+test.serial(
+  'a question that would compare too many patterns is refused before it runs; a long list of names is not',
+  async (t) => {
+    const tenant = await world.tenant();
+    const people = 1_001;
+    await world.deps.db.raw(
+      `insert into contacts (id, organization_id, email, company, created_at, updated_at)
+     select gen_random_uuid(), ?, 'p' || n || '@big.test', 'Company ' || n, now(), now() from generate_series(1, ?::int) n`,
+      [tenant.organizationId, people],
+    );
+    const conditions = (operator: string) =>
+      Array.from({ length: 50 }, (_, at) => ({
+        field: 'company',
+        operator,
+        values: Array.from({ length: 400 }, (_value, n) => `company ${at * 400 + n}`),
+      }));
+    for (const what of ['people', 'companies', 'coverage', 'facets', 'export']) {
+      const refused = await ask(tenant, what, { match: 'any', conditions: conditions('contains') });
+      assertStatus(t, refused, 400);
+      t.like(refused.body, {
+        code: 'invalid_lead_query',
+        problems: [{ path: 'body.conditions', code: 'audience.too_many_patterns' }],
+      });
+      t.deepEqual(refused.body.problems[0].values, { patterns: 20_000, contacts: 1_000 });
+    }
+    const facets = await ask(tenant, 'facets', { match: 'any', conditions: conditions('in') });
+    assertStatus(t, facets, 200);
+    t.deepEqual(facets.body.outreach_status, [{ key: 'fresh', count: people }]);
+    const fewer = await ask(tenant, 'people', { match: 'any', conditions: conditions('contains').slice(0, 5) });
+    assertStatus(t, fewer, 200);
+  },
+);
+
 test.serial('the export is CSV without formulas, says how many rows follow, and is audited', async (t) => {
   const { tenant } = await scene();
   const answer = await fetch(`${world.url}/v1/lead-database/export`, {
@@ -294,14 +327,16 @@ test.serial('a client that goes away ends its export', async (t) => {
 
 test.serial('a statement that runs is cancelled, and its connection serves the next', async (t) => {
   const end = new AbortController();
-  const work = inSnapshot(world.deps.db, end.signal, async (trx) => {
+  const work = inSnapshot(world.deps.db, { signal: end.signal, statementMs: 90_000 }, async (trx) => {
     await rawDb(trx as never).raw('select pg_sleep(60)');
   });
   void awaitStatement(world.deps.db, 'select pg_sleep(60)').then(() => end.abort());
   t.like(await t.throwsAsync(work), { code: '57014' });
   await t.throwsAsync(
-    inSnapshot(world.deps.db, AbortSignal.abort(), async () => {}),
+    inSnapshot(world.deps.db, { signal: AbortSignal.abort(), statementMs: 90_000 }, async () => {}),
     { any: true },
   );
-  await t.notThrowsAsync(inSnapshot(world.deps.db, new AbortController().signal, async () => {}));
+  await t.notThrowsAsync(
+    inSnapshot(world.deps.db, { signal: new AbortController().signal, statementMs: 90_000 }, async () => {}),
+  );
 });

@@ -50,6 +50,7 @@ export const attributionRoutes = [
     operationId: 'acquisition.attributionSummary',
     method: 'get',
     path: '/acquisition/attribution/summary',
+    isQuestion: true,
     summary: 'Count customers by attribution',
     description:
       'Counts people whose first conversion of the acquisition goal is in the range. The last confirmed send at or before it is credited if it is less than the window before. With a campaign, counts only customers credited to it. Estimates by company are separate.',
@@ -66,6 +67,7 @@ export const attributionRoutes = [
     operationId: 'acquisition.attributionBreakdown',
     method: 'get',
     path: '/acquisition/attribution/breakdown',
+    isQuestion: true,
     summary: 'Break down attributed customers by properties of the credited email',
     description:
       'Uses the properties at the time of sending, even if the campaign has changed since. At most 100 groups, the largest first.',

@@ -23,6 +23,7 @@ export const behaviourRoutes = [
     operationId: 'acquisition.eventTrends',
     method: 'post',
     path: '/acquisition/event-trends',
+    isQuestion: true,
     summary: 'Count the occurrences of a product event',
     description:
       'Counts occurrences and distinct people by UTC day or week, for events of a name whose data meets all conditions. Stores nothing.',
@@ -46,6 +47,7 @@ export const behaviourRoutes = [
     operationId: 'acquisition.funnel',
     method: 'post',
     path: '/acquisition/funnels',
+    isQuestion: true,
     summary: 'Count the people who take steps in order',
     description:
       'The first step must be in the range, the others less than `window_days` after it, each at or after the previous one and by another occurrence. Stores nothing.',
@@ -72,6 +74,7 @@ export const behaviourRoutes = [
     operationId: 'acquisition.eventTrendPeople',
     method: 'post',
     path: '/acquisition/event-trends/people',
+    isQuestion: true,
     summary: 'List the people whom a trend counts',
     description:
       'Takes the parameters of the trend; `total` is its `people`. For one bucket, use its start as `from` and the start of the next as `to`, within the range.',
@@ -90,6 +93,7 @@ export const behaviourRoutes = [
     operationId: 'acquisition.funnelPeople',
     method: 'post',
     path: '/acquisition/funnels/people',
+    isQuestion: true,
     summary: 'List the people of a funnel step',
     description:
       "Takes the parameters of the funnel and the number of a step; `total` is the step's `people`, or its `drop_off` with `lost`.",
@@ -108,6 +112,7 @@ export const behaviourRoutes = [
     operationId: 'acquisition.listProspects',
     method: 'get',
     path: '/acquisition/prospects',
+    isQuestion: true,
     summary: 'List contacts with confirmed sends',
     description:
       'Latest activity first. `interested` means a positive reply; `silent` means no reply, signup, activation or payment.',

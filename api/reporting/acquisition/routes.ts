@@ -17,6 +17,7 @@ export const acquisitionRoutes = [
     operationId: 'acquisition.summary',
     method: 'get',
     path: '/acquisition/summary',
+    isQuestion: true,
     summary: 'Report the results of confirmed sends',
     description:
       'Counts sends confirmed at or after `from` and before `to`. A stage counts distinct prospects who reached it at or after such a send and less than `window_days` after it. Replies must answer that email; the other stages are conversions of the primary goal.',
@@ -34,6 +35,7 @@ export const acquisitionRoutes = [
     operationId: 'acquisition.breakdown',
     method: 'get',
     path: '/acquisition/breakdown',
+    isQuestion: true,
     summary: 'Break down the results of confirmed sends by their properties',
     description:
       'By campaign, step, variant, offer, angle, call to action, mailbox, source of the audience, segment or category, as they were when each email was sent. A prospect in several groups counts in each, so the rows may add up to more than the summary.',

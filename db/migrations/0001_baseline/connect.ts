@@ -101,7 +101,7 @@ create table webhook_deliveries (
   updated_at timestamptz not null
 ) partition by range (id);
 comment on table webhook_deliveries is 'An event to be delivered to one endpoint.';
-comment on column webhook_deliveries.batch_id is 'The batch that makes the first attempt. Null once the delivery has its own run, or none.';
+comment on column webhook_deliveries.batch_id is 'The batch that makes the first attempt, or all attempts at a failing endpoint. Null once the delivery has its own run, or none.';
 comment on column webhook_deliveries.earlier_attempts is 'Attempts before the latest redelivery. The backoff counts only later attempts.';
 comment on column webhook_deliveries.claimed_until is 'End of the claim of the latest attempt, by PostgreSQL''s clock. A delivery in flight is taken over only after it.';
 comment on column webhook_deliveries.secret_id is 'The secret that signed its first attempt.';
@@ -117,7 +117,7 @@ create index webhook_deliveries_endpoint_type on webhook_deliveries (endpoint_id
 create index webhook_deliveries_application on webhook_deliveries (application_id, id desc nulls last) where application_id is not null;
 create index webhook_deliveries_application_status on webhook_deliveries (application_id, status, id desc nulls last) where application_id is not null;
 create index webhook_deliveries_application_type on webhook_deliveries (application_id, event_type, id desc nulls last) where application_id is not null;
-create index webhook_deliveries_batch on webhook_deliveries (batch_id, id) where batch_id is not null and status in ('pending', 'in_flight');
+create index webhook_deliveries_batch on webhook_deliveries (batch_id, id) where batch_id is not null and status in ('pending', 'in_flight', 'failed');
 create index webhook_deliveries_own_run on webhook_deliveries (id) where batch_id is null and status in ('pending', 'in_flight', 'failed');
 ${divided('webhook_deliveries', 'id', 85)}
 call heron_guard_rows('webhook_deliveries');

@@ -42,7 +42,7 @@ create table domain_events (
 comment on table domain_events is 'A fact that other areas react to, written in the transaction that caused it.';
 comment on column domain_events.position is 'Position in the event stream, assigned by the fan-out after commit. Null until then.';
 comment on column domain_events.hops is 'Number of reactions between this event and an outside cause. Null means 0.';
-create index domain_events_unplaced on domain_events (id) where position is null;
+create index domain_events_unplaced on domain_events (organization_id, id) where position is null;
 create index domain_events_position on domain_events (organization_id, position) where position is not null;
 -- The stream of the whole installation, in commit order.
 create index domain_events_stream on domain_events (position) where position is not null;
@@ -53,6 +53,7 @@ create table outbox (
   id bigint generated always as identity primary key,
   kind text not null check (kind in ('start', 'signal', 'cancel')),
   workflow_id text not null,
+  tenant text not null default 'installation',
   payload jsonb not null,
   attempts integer not null default 0,
   available_at timestamptz not null default now(),
@@ -62,10 +63,12 @@ create table outbox (
   created_at timestamptz not null default now()
 );
 comment on table outbox is 'An intent for Temporal, written with the change that causes it. The relay sends it after commit and deletes it.';
+comment on column outbox.tenant is 'Organization whose intent it is, or "installation". The relay takes the intents of all in equal shares.';
 comment on column outbox.refusals is 'Attempts that Temporal refused because of this intent. Only these count towards parking; a missing answer does not.';
 comment on column outbox.parked_at is 'Time at which the intent was parked after too many refusals. It is tried again at available_at.';
 create index outbox_available on outbox (available_at, id);
-create index outbox_tried on outbox (available_at, id) where attempts > 0;
+create index outbox_tried on outbox (tenant, available_at, id) where attempts > 0;
+create index outbox_new on outbox (tenant, available_at, id) where attempts = 0;
 -- Gives the order within one workflow: an unfinished intent delays the later ones.
 create index outbox_line on outbox (workflow_id, id);
 create index outbox_parked on outbox (id) where parked_at is not null;

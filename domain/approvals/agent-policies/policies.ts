@@ -9,6 +9,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { assertUnchanged } from '../../platform/assert-unchanged.ts';
 import { idProblems } from '../../platform/references.ts';
 import { assertHeld } from '../../platform/rights.ts';
+import { lockPolicy } from '../authorize.ts';
 import { message } from '../../../messages/index.ts';
 
 export type { AgentPolicyRow };
@@ -112,7 +113,8 @@ export async function replacePolicy(
 ): Promise<AgentPolicyRow> {
   if (!isUuid(id)) throw notFound('policy');
   return transact(ctx, async (tx) => {
-    const before = await tx.org.query(AgentPolicies).findById(id).forUpdate();
+    await lockPolicy(tx, id);
+    const before = await tx.org.query(AgentPolicies).findById(id);
     if (!before) throw notFound('policy');
     assertUnchanged('policy', before.updated_at, expectedUpdatedAt);
     refuseProblems(await policyProblems(tx.org, input, tx.now));
@@ -151,8 +153,10 @@ async function assertMayAllow(tx: Tx, { enabled, capabilities }: PolicyInput): P
  * @throws AppError not_found
  */
 export async function deletePolicy(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('policy');
   await transact(ctx, async (tx) => {
-    const [policy] = isUuid(id) ? await tx.org.query(AgentPolicies).where({ id }).delete().returning('*') : [];
+    await lockPolicy(tx, id);
+    const [policy] = await tx.org.query(AgentPolicies).where({ id }).delete().returning('*');
     if (!policy) throw notFound('policy');
     tx.emit('agent_policy.deleted', policyEvent(policy));
     tx.audit({

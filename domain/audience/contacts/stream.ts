@@ -16,6 +16,8 @@ const MAX_OPEN = 4;
 const MAX_OPEN_EACH = 2;
 /** Time (ms) without progress after which a client counts as gone. */
 const STALLED_MS = 30_000;
+/** Maximum run time (ms) of a statement of an export. */
+const STATEMENT_MS = 15_000;
 /** Maximum duration (ms) of an export. */
 const MAX_MS = 5 * 60_000;
 /** Maximum number of custom fields; the most frequent ones are exported. */
@@ -60,7 +62,7 @@ export async function streamContacts<Row>(
   const text = new PassThrough();
   text.once('close', () => end.abort());
   return new Promise((resolve, reject) => {
-    inSnapshot(ctx.db, end.signal, async (trx) => {
+    inSnapshot(ctx.db, { signal: end.signal, statementMs: STATEMENT_MS }, async (trx) => {
       const org = reader({ ...ctx, trx });
       const [{ rows } = { rows: 0 }] = await org.sql<{ rows: number }>(
         `select count(*)::int as rows from (select ${found} limit ${MAX_ROWS}) listed` as `${string}:org${string}`,

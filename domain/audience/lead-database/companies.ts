@@ -51,7 +51,7 @@ export async function searchLeadCompanies(
   query: LeadQuery,
   sort: CompanySort,
 ): Promise<Page<LeadCompany>> {
-  const org = reader(ctx);
+  const org = reader(ctx).withoutKeptPlans();
   const bound = [query, sort];
   const where = await compileLeadQuery(org, query, page.cursor);
   const byTime = sort === 'last_contacted';

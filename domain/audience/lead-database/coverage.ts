@@ -35,7 +35,7 @@ const LISTED = 'x.organization_id = :org and (x.expires_at is null or x.expires_
  * @throws AppError invalid_lead_query
  */
 export async function measureLeadCoverage(ctx: Ctx, query: LeadQuery): Promise<LeadCoverage> {
-  const org = reader(ctx);
+  const org = reader(ctx).withoutKeptPlans();
   const now = ctx.clock.now();
   const where = await compileLeadQuery(org, query);
   const since = new Date(now.getTime() - RECENT_DAYS * DAY_MS);

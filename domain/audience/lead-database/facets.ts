@@ -17,7 +17,7 @@ export async function countLeadFacets(
   ctx: Ctx,
   query: LeadQuery,
 ): Promise<Record<Facet, { key: string; count: number }[]>> {
-  const org = reader(ctx);
+  const org = reader(ctx).withoutKeptPlans();
   const where = await compileLeadQuery(org, query);
   // Groups by all five facets first: there are few combinations, and the contacts are read only once.
   const rows = await org.sql<{ facet: Facet; key: string; count: number }>(

@@ -86,7 +86,7 @@ export async function searchLeadPeople(
   query: LeadQuery,
   sort: PeopleSort,
 ): Promise<Page<LeadPerson>> {
-  const org = reader(ctx);
+  const org = reader(ctx).withoutKeptPlans();
   const { from, organization, key, id, direction, type, isKey } = PEOPLE_ORDERS[sort];
   const bound = [query, sort];
   const where = await compileLeadQuery(org, query, page.cursor);

@@ -2,9 +2,10 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { SegmentCondition } from '../../../db/models/segment.ts';
 import { bodyCursorProblems } from '../../../lib/cursor.ts';
 import { refuseProblems, type ErrorCode, type Problem } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
 import { Conditions } from '../../platform/conditions.ts';
 import { addTextSearch } from '../../directory/contact-filters.ts';
-import { compileSegment, conditionProblems } from '../../directory/segments/compile.ts';
+import { compileSegment, conditionProblems, patternComparisons } from '../../directory/segments/compile.ts';
 import { loadSegments } from '../../directory/segments/contacts.ts';
 
 /** Selects contacts that match the conditions, are in the segment, and contain `q` in name, email or company. */
@@ -41,15 +42,17 @@ export function leadProblems(query: Partial<LeadQuery>, cursor?: string): Proble
 
 /**
  * Compiles a query to conditions on {@link LEADS}, without the organization; all values are bound.
- * @throws AppError invalid_lead_query or invalid_cursor, naming every problem
+ * @throws AppError invalid_lead_query or invalid_cursor, naming every problem; also for a query that would compare too
+ * much
  */
 export async function compileLeadQuery(org: OrgScope, query: LeadQuery, cursor?: string): Promise<Conditions> {
   const problems = leadProblems(query, cursor);
   if (problems[0]) refuseProblems(problems, leadRefusal(problems[0]));
   const where = new Conditions('l');
   addCompiled(where, query.match, query.conditions, 'k');
+  const [segment] = query.segment_id === undefined ? [] : await loadSegments(org, [query.segment_id]);
+  await refuseTooMuch(org, [...query.conditions, ...(segment?.conditions ?? [])]);
   if (query.segment_id !== undefined) {
-    const [segment] = await loadSegments(org, [query.segment_id]);
     if (segment) addCompiled(where, segment.match, segment.conditions, 's');
     else where.add('false');
   }
@@ -62,4 +65,28 @@ function addCompiled(where: Conditions, match: 'all' | 'any', conditions: readon
   const { sql, bindings } = compileSegment(match, conditions, prefix);
   Object.assign(where.bindings, bindings);
   where.add(sql);
+}
+
+/** Maximum number of comparisons of a contact's text with a pattern in one query. They take about two seconds. */
+const MAX_COMPARISONS = 20_000_000;
+/** Number of contacts up to which a workspace's contacts are not counted beforehand. */
+const ASSUMED_CONTACTS = 1_000_000;
+
+/**
+ * Refuses conditions that would compare too much: the number of patterns times the number of contacts.
+ * @throws AppError invalid_lead_query
+ */
+async function refuseTooMuch(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<void> {
+  const patterns = patternComparisons(conditions);
+  const contacts = Math.floor(MAX_COMPARISONS / Math.max(1, patterns));
+  if (contacts >= ASSUMED_CONTACTS) return;
+  const [found] = await org.sql<{ contacts: number }>(
+    `select count(*)::int as contacts from (select from contact_outreach where organization_id = :org limit :most) counted`,
+    { most: contacts + 1 },
+  );
+  if (found!.contacts <= contacts) return;
+  refuseProblems(
+    [{ path: 'body.conditions', message: message('audience.too_many_patterns', { patterns, contacts }) }],
+    'invalid_lead_query',
+  );
 }

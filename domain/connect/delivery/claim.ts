@@ -33,16 +33,19 @@ export interface Claimed {
 }
 
 /**
- * Deliveries to claim: the waiting ones of a batch, those whose claim has expired without an outcome (`takeOver`), or
- * one by id.
+ * Deliveries to claim: the waiting ones of a batch, those whose claim has ended without an outcome (`takeOver`), or one
+ * by id. In the batch of an endpoint (`lane`), failed ones wait too, until they are due again.
  */
-type ClaimWhat = { batchId: string; limit: number; takeOver: boolean } | { deliveryId: string; organizationId: string };
+type ClaimWhat =
+  | { batchId: string; limit: number; takeOver: boolean; lane?: boolean }
+  | { deliveryId: string; organizationId: string };
 
 /** Condition that the claim of a delivery has ended. */
 const IS_OVER = `(d.claimed_until > now()) is not true`;
 
 const WHICH = {
   batch: `d.batch_id = :batch::uuid and d.status in ('pending', 'in_flight') and d.status = :status::text and (d.status = 'pending' or ${IS_OVER})`,
+  lane: `d.batch_id = :batch::uuid and (d.status = 'pending' or d.status = 'failed' and d.next_attempt_at <= :now::timestamptz)`,
   one: `d.id = :id::uuid and d.organization_id = :org::uuid and (d.status = 'in_flight' and ${IS_OVER} or d.status in ('pending', 'failed') and d.next_attempt_at <= :now::timestamptz)`,
 } as const;
 
@@ -57,15 +60,16 @@ export async function claimWebhookDeliveries(
   what: ClaimWhat,
 ): Promise<Claimed[]> {
   const isBatch = 'batchId' in what;
+  const which = !isBatch ? 'one' : what.lane && !what.takeOver ? 'lane' : 'batch';
   const now = clock.now();
   const claimedAtMs = performance.now();
   const claimMs = callClaimMs(config.WEBHOOK_TIMEOUT_MS);
   const rows = await engineSql<ClaimedRow>(
     db,
-    isBatch ? 'claim_batch' : 'claim_one',
+    `claim_${which}`,
     `with due as materialized (
        select d.id, d.status, d.organization_id, d.endpoint_id, d.event_id, d.secret_id, d.batch_id, d.attempt_count, d.last_attempt_at
-       from webhook_deliveries d where ${isBatch ? WHICH.batch : WHICH.one}
+       from webhook_deliveries d where ${WHICH[which]}
        order by d.id limit :limit::int for update skip locked
      ), facts as (
        select due.id, case due.status when 'in_flight' then 1 else 0 end as lost, e.url, e.enabled, e.verified_at is not null as verified, a.allowed_webhook_domains, p.body,

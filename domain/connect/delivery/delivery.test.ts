@@ -377,7 +377,7 @@ test.serial(
     const s = await scene(3);
     const [batchId] = s.batchIds as [string];
     const [inFlight] = await claimWebhookDeliveries(world.deps, { batchId, limit: 1, takeOver: false });
-    await engine.settler.settle(await attempt(engine, inFlight!), { ownRun: false });
+    await engine.settler.settle(await attempt(engine, inFlight!), 'new run');
     const [lost] = await claimWebhookDeliveries(world.deps, { batchId, limit: 1, takeOver: false });
     t.is(lost!.id, s.deliveryIds[1]!);
     await endClaims();
@@ -409,7 +409,7 @@ test.serial(
 
     // The worker was still alive: its outcome is recorded, but no longer decides.
     receiver.respond(500);
-    t.false(await engine.settler.settle(await attempt(engine, lost!), { ownRun: false }));
+    t.false(await engine.settler.settle(await attempt(engine, lost!), 'new run'));
     t.like(await delivery(lost!.id), { status: 'delivered', attempt_count: 2 });
     t.deepEqual(
       (await attempts(lost!.id)).map((row) => row.response_status),
@@ -431,7 +431,7 @@ test.serial('an endpoint deleted while its deliveries are in flight takes only i
   const results = await Promise.all(claims.map((one) => attempt(engine, one)));
   await world.deps.db('webhook_endpoints').where({ id: gone.endpoint.id }).delete();
   t.deepEqual(
-    await Promise.all(results.map((result) => engine.settler.settle(result, { ownRun: false }))),
+    await Promise.all(results.map((result) => engine.settler.settle(result, 'new run'))),
     results.map(({ delivery: { endpointId } }) => endpointId === kept.endpoint.id),
   );
   t.like(await delivery(kept.deliveryIds[0]!), { status: 'delivered' });
@@ -517,14 +517,15 @@ test.serial('a result that cannot be recorded holds up no other, and what was se
   for (const status of [204, 503]) {
     receiver.clear();
     receiver.respond(status);
-    const s = await scene(12);
-    const bad = s.deliveryIds[4]!;
+    // Few failures: an endpoint with many is left to its own batch.
+    const s = await scene(status === 204 ? 12 : 4);
+    const bad = s.deliveryIds[2]!;
     await db.raw(
       `create trigger unrecorded before insert on webhook_attempts for each row when (new.delivery_id = '${bad}') execute function unrecorded()`,
     );
     await db('outbox').delete();
     await run(s);
-    t.is(receiver.requests.length, 12);
+    t.is(receiver.requests.length, s.deliveryIds.length);
     for (const id of s.deliveryIds) {
       t.is((await attempts(id)).length, id === bad ? 0 : 1);
       t.like(await delivery(id), { status: status === 204 ? 'delivered' : 'failed', attempt_count: 1 });

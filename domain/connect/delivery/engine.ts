@@ -4,6 +4,7 @@ import type { Metrics } from '../../../lib/metrics.ts';
 import { createWakeable, type Wakeable } from '../../../lib/wakeable.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { openWebhookSecret, type SealedSecret } from './secrets.ts';
+import { SeenFailures } from './breaker.ts';
 import { BATCH_CHANNEL } from './channel.ts';
 import { Lanes } from './lanes.ts';
 import { createSettler, type Settler } from './settle.ts';
@@ -18,6 +19,7 @@ const SLOW_MS = 2_000;
 export interface DeliveryEngine {
   deps: Deps;
   lanes: Lanes;
+  failures: SeenFailures;
   settler: Settler;
   /** Returns a signing secret in plain text. */
   openSecret(secret: SealedSecret): string;
@@ -53,6 +55,7 @@ export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promis
       slowMs: SLOW_MS,
       requestMs: deps.config.WEBHOOK_TIMEOUT_MS,
     }),
+    failures: new SeenFailures(),
     settler: createSettler(deps, metrics),
     openSecret: rememberingOpener(deps),
     watch(batchId) {

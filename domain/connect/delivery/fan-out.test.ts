@@ -281,6 +281,55 @@ test.serial('batches are filled one after the other; an endpoint that fails has 
   t.is(await world.deps.db('outbox').first(), undefined);
 });
 
+test.serial('a workspace with many events has its share of an iteration and batches of its own', async (t) => {
+  const [flood, other, third] = [await world.tenant(), await world.tenant(), await world.tenant()];
+  const [hers, his, theirs] = [
+    await createEndpoint(world.deps, flood.organizationId, URL),
+    await createEndpoint(world.deps, other.organizationId, URL),
+    await createEndpoint(world.deps, third.organizationId, URL),
+  ];
+  await fanOut(world.deps);
+  await world.deps.db('outbox').delete();
+  await world.deps.db('webhook_counts').delete();
+  await emitEvents(world.deps, flood.organizationId, 2_000, 'role.created');
+  const late = await emitEvents(world.deps, other.organizationId, 3, 'role.created');
+  await emitEvents(world.deps, third.organizationId, 1, 'role.created');
+  const deps = {
+    ...world.deps,
+    config: { ...world.deps.config, WEBHOOK_EVENT_TYPE_PER_MINUTE: 0, WEBHOOK_ENDPOINT_PER_MINUTE: 0 },
+  };
+  const memory = { open: undefined };
+  const first = await assignPositions(deps, memory);
+  t.like(first, { positioned: 167 + 3 + 1, full: true }, 'a third of 500 for each, as far as it has events');
+  const [ofFlood, ofOther, ofThird] = [
+    await readDeliveries(hers.id),
+    await readDeliveries(his.id),
+    await readDeliveries(theirs.id),
+  ];
+  t.deepEqual(
+    ofOther.map((row) => row.event_id),
+    late,
+  );
+  t.is(new Set([...ofOther, ...ofThird].map((row) => row.batch_id)).size, 1);
+  const own = new Set(ofFlood.map((row) => row.batch_id));
+  t.false(own.has(ofOther[0].batch_id));
+  const starts: { workflow_id: string; payload: { priority: { fairnessKey: string } } }[] = await world.deps
+    .db('outbox')
+    .where({ kind: 'start' })
+    .select('workflow_id', 'payload');
+  for (const { workflow_id: id, payload } of starts)
+    t.is(payload.priority.fairnessKey, own.has(id.split('/')[1]!) ? flood.organizationId : 'installation');
+  t.is((await assignPositions(deps, memory)).positioned, 500, 'the next one is its own');
+  for (let left = 2_000 - 667; left > 0; left -= 500)
+    t.like(await assignPositions(deps, memory), { positioned: Math.min(left, 500), full: left >= 500 });
+  const positions = await world.deps
+    .db('domain_events')
+    .where({ organization_id: flood.organizationId })
+    .orderBy('position')
+    .pluck('id');
+  t.deepEqual(positions, [...positions].sort(), 'in the order of its events');
+});
+
 test.serial('a fan-out that dies before its commit leaves everything to the next', async (t) => {
   const { organizationId } = await world.tenant();
   const { id } = await createEndpoint(world.deps, organizationId, URL);

@@ -8,6 +8,7 @@ import { webhookBatchWorkflow } from '../../../workflows/webhook-batch/contract.
 import type { Deps } from '../../platform/kernel/context.ts';
 import { POSITIONS_CHANNEL } from '../../platform/kernel/events.ts';
 import { inTransaction } from '../../../db/transaction.ts';
+import { FAILING_FROM } from './breaker.ts';
 import { BATCH_CHANNEL } from './channel.ts';
 import { endpointBatchIntents } from './endpoint-batch.ts';
 import { isSubscribed } from './match.ts';
@@ -31,8 +32,11 @@ const BATCH_OPEN_MS = 2_000;
 /** Age (ms) and size from which a batch gets a successor, so that the successor's workflow has started in time. */
 const SUCCESSOR_AFTER_MS = 500;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
-/** Number of consecutive failures after which an endpoint gets its own batch. */
-const OWN_BATCH_AFTER = 5;
+/**
+ * Number of events of one workspace in an iteration from which its deliveries get batches of their own. Temporal serves
+ * these in rotation with the shared ones.
+ */
+const OWN_BATCHES_FROM = 100;
 
 /** Outcome of a delivery for a disabled endpoint. */
 const OFF = json(message('connect.endpoint_off'));
@@ -40,13 +44,15 @@ const OFF = json(message('connect.endpoint_off'));
 /** A batch to which a process adds deliveries while there is room. */
 interface OpenBatch {
   id: string;
+  /** The workspace whose deliveries it takes. Null for those of all workspaces with few. */
+  owner: string | null;
   openedAt: number;
   size: number;
 }
 
 /** Cache of one process between its fan-out iterations. The database remains authoritative. */
 export interface FanOutMemory {
-  /** The current batch, and its successor if there is one. */
+  /** The batches that are being filled, each with its successor if there is one. */
   open: readonly OpenBatch[] | undefined;
 }
 
@@ -54,7 +60,7 @@ interface FanOutIteration {
   /** True if another process has the lock and does the work. */
   busy: boolean;
   positioned: number;
-  /** True if the iteration reached its maximum of events, so there may be more. */
+  /** True if the iteration reached its maximum of events, in all or of one workspace, so there may be more. */
   full: boolean;
   deliveries: number;
   drops: { reason: string; dropped: number }[];
@@ -90,9 +96,10 @@ interface Delivery {
 }
 
 /**
- * Assigns stream positions to new committed events, in id order, and creates deliveries for subscribed endpoints: one
- * transaction, a constant number of statements. Deliveries for a disabled endpoint are stored as abandoned, so that
- * they can be redelivered. A reader that has read up to a position has missed no earlier event.
+ * Assigns stream positions to new committed events, and creates deliveries for subscribed endpoints: one transaction, a
+ * constant number of statements. Workspaces have equal shares of an iteration, so the events of one do not wait for those
+ * of another. The events of each go in id order. Deliveries for an endpoint that is switched off are abandoned from the
+ * start, so that they can be redelivered. A reader that has read up to a position has missed no event before it.
  */
 export async function assignPositions(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
@@ -111,14 +118,13 @@ export async function assignPositions(
     );
     if (!lock!.held) return { busy: true, positioned: 0, full: false, deliveries: 0, drops: [] };
     const minute = minuteOf(now);
-    const { positioned, events, targets, counts, open } = await numberAndRead(
+    const { positioned, full, events, targets, counts, open } = await numberAndRead(
       trx,
       minute,
       known.map(({ id }) => id),
     );
     memory.open = known.filter(({ id }) => open.includes(id));
-    if (events.length === 0)
-      return { busy: false, positioned, full: positioned === MAX_EVENTS, deliveries: 0, drops: [] };
+    if (events.length === 0) return { busy: false, positioned, full, deliveries: 0, drops: [] };
 
     const throttle = new Throttle(deps.config, counts);
     const batches = new BatchPicker(memory.open, now);
@@ -127,7 +133,9 @@ export async function assignPositions(
       batches.provide();
       await store(trx, { deliveries, throttle, batches, minute, now, maxAttempts: deps.config.WEBHOOK_MAX_ATTEMPTS });
       await writeIntents(trx, [
-        ...batches.opened.map(({ id }) => start(webhookBatchWorkflow, { batchId: id })),
+        ...batches.opened.map(({ id, owner }) =>
+          start(webhookBatchWorkflow, { batchId: id }, owner ? { attributes: { OrganizationId: owner } } : {}),
+        ),
         ...(await endpointBatchIntents(trx, [...batches.ofEndpoints], now)),
       ]);
     }
@@ -136,7 +144,7 @@ export async function assignPositions(
     return {
       busy: false,
       positioned,
-      full: positioned === MAX_EVENTS,
+      full,
       deliveries: deliveries.length,
       drops: throttle.drops,
     };
@@ -145,6 +153,8 @@ export async function assignPositions(
 
 interface Found {
   positioned: number;
+  /** True if a workspace used up its share of the iteration, so that it may have more events. */
+  full: boolean;
   /** Events of workspaces that have an endpoint. */
   events: NewEvent[];
   targets: Target[];
@@ -161,8 +171,18 @@ async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): 
   const [found] = await engineSql<{ [K in keyof Found]: Found[K] | null }>(
     trx,
     'assign_positions',
-    `with next as materialized (
-       select id from domain_events where position is null order by id limit ${MAX_EVENTS}
+    `with recursive busy as (
+       (select organization_id from domain_events where position is null order by organization_id limit 1)
+       union all
+       select n.organization_id from busy b cross join lateral (
+         select organization_id from domain_events where position is null and organization_id > b.organization_id
+         order by organization_id limit 1) n
+     ), shares as materialized (
+       select organization_id, ceil(${MAX_EVENTS}::float8 / count(*) over ())::int as share from busy
+     ), next as materialized (
+       select e.id from shares s cross join lateral (
+         select id from domain_events where position is null and organization_id = s.organization_id order by id limit s.share) e
+       order by e.id limit ${MAX_EVENTS}
      ), numbered as materialized (
        select id, nextval('domain_event_positions') as position from (select id from next order by id) ordered
      ), positioned as (
@@ -186,6 +206,9 @@ async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): 
        from organizations having count(*) > 0
      )
      select (select count(*)::int from positioned) as positioned,
+       (select count(*) >= ${MAX_EVENTS} from positioned) or exists (
+         select from (select organization_id, count(*) as taken from positioned group by 1) p join shares s using (organization_id)
+         where p.taken >= s.share) as full,
        (select json_agg(json_build_object('id', p.id, 'organization_id', p.organization_id, 'type', p.type) order by p.position)
         from positioned p where p.organization_id in (select organization_id from targets)) as events,
        (select json_agg(t order by t.id) from targets t) as targets,
@@ -195,9 +218,10 @@ async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): 
        (select count(*) from woken) as woken`,
     { minute, known },
   );
-  const { positioned, events, targets, counts, open } = found!;
+  const { positioned, full, events, targets, counts, open } = found!;
   return {
     positioned: positioned!,
+    full: full!,
     events: events ?? [],
     targets: targets ?? [],
     counts: counts ?? [],
@@ -214,6 +238,8 @@ function chooseDeliveries(
   const byOrganization = new Map<string, Target[]>();
   for (const target of targets)
     byOrganization.set(target.organization_id, [...(byOrganization.get(target.organization_id) ?? []), target]);
+  const eventsOf = new Map<string, number>();
+  for (const { organization_id: id } of events) eventsOf.set(id, (eventsOf.get(id) ?? 0) + 1);
   const deliveries: Delivery[] = [];
   for (const event of events) {
     const listening = (byOrganization.get(event.organization_id) ?? []).filter((target) =>
@@ -225,9 +251,10 @@ function chooseDeliveries(
         listening.map(({ id }) => id),
       ),
     );
+    const owner = eventsOf.get(event.organization_id)! >= OWN_BATCHES_FROM ? event.organization_id : null;
     for (const target of listening) {
       if (admitted.has(target.id))
-        deliveries.push({ id: newId(), event, target, batchId: target.enabled ? batches.pick(target) : null });
+        deliveries.push({ id: newId(), event, target, batchId: target.enabled ? batches.pick(target, owner) : null });
     }
   }
   return deliveries;
@@ -252,7 +279,7 @@ class BatchPicker {
   readonly ofEndpoints = new Set<string>();
   /** Ids of batches committed earlier and filled further in this iteration. Their workflows must be woken. */
   readonly extended = new Set<string>();
-  /** Batches with room; the first is filled first. */
+  /** Batches with room; of one owner, the first is filled first. */
   open: OpenBatch[];
 
   constructor(open: readonly OpenBatch[], now: Date) {
@@ -260,28 +287,33 @@ class BatchPicker {
     this.open = open.map((batch) => ({ ...batch }));
   }
 
-  pick(target: Target): string {
-    if (target.failures >= OWN_BATCH_AFTER) {
+  pick(target: Target, owner: string | null): string {
+    if (target.failures >= FAILING_FROM) {
       this.ofEndpoints.add(target.id);
       return target.id;
     }
     this.open = this.open.filter(({ size }) => size < BATCH_SIZE);
-    const batch = this.open[0] ?? this.#start();
+    const batch = this.open.find((each) => each.owner === owner) ?? this.#start(owner);
     if (!this.opened.includes(batch)) this.extended.add(batch.id);
     batch.size += 1;
     return batch.id;
   }
 
-  /** Opens a successor early, because starting a workflow takes longer than delivering. */
+  /** Opens successors early, because starting a run takes longer than delivering. */
   provide(): void {
-    const [current, successor] = this.open;
-    if (!current || successor) return;
-    if (current.size >= SUCCESSOR_FROM_SIZE || this.#now.getTime() - current.openedAt >= SUCCESSOR_AFTER_MS)
-      this.#start();
+    for (const owner of new Set(this.open.map((batch) => batch.owner))) {
+      const [current, successor] = this.open.filter((batch) => batch.owner === owner);
+      if (!successor && (current!.size >= SUCCESSOR_FROM_SIZE || this.#ageMs(current!) >= SUCCESSOR_AFTER_MS))
+        this.#start(owner);
+    }
   }
 
-  #start(): OpenBatch {
-    const batch = { id: newId(), openedAt: this.#now.getTime(), size: 0 };
+  #ageMs({ openedAt }: OpenBatch): number {
+    return this.#now.getTime() - openedAt;
+  }
+
+  #start(owner: string | null): OpenBatch {
+    const batch = { id: newId(), owner, openedAt: this.#now.getTime(), size: 0 };
     this.opened.push(batch);
     this.open.push(batch);
     return batch;

@@ -50,7 +50,7 @@ export async function attemptDelivery(
     if (delivery) {
       const result = await attempt(engine, delivery);
       permit.release();
-      await settler.settle(result, { ownRun: true });
+      await settler.settle(result, 'own run');
     }
   } finally {
     permit.release();

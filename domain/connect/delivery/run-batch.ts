@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BY_CLOCK, withCostPath } from '../../../lib/cost-paths.ts';
 import type { BatchReport } from '../../../workflows/webhook-batch/contract.ts';
 import { attempt, releasedResult } from './attempt.ts';
+import { nextRetry, probeInMs } from './breaker.ts';
 import { claimWebhookDeliveries, holdsClaim, othersClaimEndsInMs, type Claimed } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
@@ -13,11 +14,6 @@ const AT_ONCE = 100;
 const OPEN_MS = 1_500;
 /** Maximum duration (ms) of one activity on a batch. */
 const ITERATION_MS = 60_000;
-/**
- * Time (ms) for which the permit of a failing endpoint is held after a failure, because every failure starts a
- * workflow.
- */
-const REST_MS = 1_000;
 /** Interval (ms) at which an endpoint's batch is read while its requests hang. */
 const LANE_CHECK_MS = 500;
 /** Maximum pause (ms) before the claims of other attempts are checked again. */
@@ -32,9 +28,10 @@ interface BatchIteration {
 
 /**
  * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
- * only deliveries that were in flight, and waits until their claims end, because the earlier attempt may be alive.
- * Closes an open batch: first stops further deliveries from being added, then claims the last ones. Deliveries to an
- * endpoint that turns out to be slow move to that endpoint's batch.
+ * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an open
+ * batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that turns out
+ * to be slow or failing move to that endpoint's batch.
+ * The batch of a failing endpoint makes one attempt at a time, at growing intervals (breaker.ts), until one succeeds.
  */
 export async function runBatch(
   engine: DeliveryEngine,
@@ -45,7 +42,6 @@ export async function runBatch(
   const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
   const underWay = new Set<Promise<void>>();
   const inFlight = new Set<string>();
-  const room = lane ? engine.lanes.limit : AT_ONCE;
   const began = performance.now();
   let failure: unknown;
   let open = true;
@@ -57,9 +53,7 @@ export async function runBatch(
     for (const delivery of claimed) {
       inFlight.add(delivery.id);
       const work = deliver(engine, delivery, { lane, signal }, report)
-        .catch((error: unknown) => {
-          failure ??= error;
-        })
+        .catch((error: unknown) => void (failure ??= error))
         .finally(() => {
           underWay.delete(work);
           inFlight.delete(delivery.id);
@@ -88,8 +82,13 @@ export async function runBatch(
         begin(await claimWebhookDeliveries(deps, { batchId, limit: BATCH_SIZE, takeOver: true }));
         await readOthers();
       }
+      const { room, waitMs } = lane ? await roomOf(engine, batchId) : { room: AT_ONCE, waitMs: 0 };
+      if (waitMs > 0 && underWay.size === 0) {
+        report.waitMs = waitMs;
+        break;
+      }
       const limit = room - underWay.size;
-      const look = () => claimWebhookDeliveries(deps, { batchId, limit, takeOver: false });
+      const look = () => claimWebhookDeliveries(deps, { batchId, limit, takeOver: false, lane });
       const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit) {
@@ -122,35 +121,45 @@ export async function runBatch(
   }
   if (failure !== undefined) throw failure;
   if (signal.aborted) report.more = true;
-  return report;
+  return lane && !report.more ? { ...(await nextRetry(deps, batchId)), ...report } : report;
 }
 
 /**
- * Attempts one delivery and counts it in the report. If the endpoint has no free permit in a shared batch, releases the
- * delivery to the batch of that endpoint.
+ * Returns how many attempts the batch of an endpoint may have open now. For a failing endpoint also the time (ms) until
+ * its next probe.
+ */
+async function roomOf({ deps, lanes }: DeliveryEngine, endpointId: string): Promise<{ room: number; waitMs: number }> {
+  const probeMs = await probeInMs(deps, endpointId);
+  if (probeMs === undefined) return { room: lanes.limit, waitMs: 0 };
+  return { room: probeMs > 0 ? 0 : 1, waitMs: probeMs };
+}
+
+/**
+ * Attempts one delivery and counts it in the report. If the endpoint has no free permit in a shared batch, or is failing,
+ * releases the delivery to the batch of that endpoint.
  */
 async function deliver(
   engine: DeliveryEngine,
   delivery: Claimed,
-  { lane, signal }: BatchIteration,
+  { lane }: BatchIteration,
   report: BatchReport,
 ): Promise<void> {
-  const permit = await engine.lanes.acquire(delivery.endpointId, lane ? 'patient' : 'shared');
-  if (!permit) {
+  const { endpointId } = delivery;
+  const permit = await engine.lanes.acquire(endpointId, lane ? 'patient' : 'shared');
+  if (!permit || (!lane && engine.failures.isFailing(endpointId))) {
+    permit?.release();
     report.diverted += 1;
-    await engine.settler.settle(releasedResult(delivery, engine.deps.clock.now()), { ownRun: false });
+    await engine.settler.settle(releasedResult(delivery, engine.deps.clock.now()), 'lane');
     return;
   }
-  let failed = false;
   try {
     if (!(await holdsClaim(engine.deps, delivery))) return;
     const result = await attempt(engine, delivery);
-    failed = result.outcome === 'failed' || result.outcome === 'abandoned';
     report[result.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
+    if (result.outcome !== 'refused') engine.failures.record(endpointId, result.outcome === 'delivered');
     permit.release();
-    await engine.settler.settle(result, { ownRun: false });
+    await engine.settler.settle(result, lane || engine.failures.isFailing(endpointId) ? 'lane' : 'new run');
   } finally {
     permit.release();
   }
-  if (lane && failed) await sleep(REST_MS, undefined, { signal }).catch(() => {});
 }

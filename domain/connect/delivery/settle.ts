@@ -30,19 +30,24 @@ const STATUS: Record<Outcome, string> = {
   released: 'pending',
 };
 
+/**
+ * Continuation of a delivery after a failed attempt. `own run`: the delivery has a run that goes on. `new run`: one is
+ * started. `lane`: the delivery waits as a row in the batch of its endpoint, which fails or is slow.
+ */
+type Continuation = 'own run' | 'new run' | 'lane';
+
 /** Writes the results of deliveries in groups, as they arrive. */
 export interface Settler {
   /**
    * Stores a result. Resolves after the commit: true if this result settled the delivery, false if the delivery was
-   * taken over, redelivered or deleted in the meantime.
-   * @param ownRun true if the delivery already has a workflow; otherwise one is started if another attempt follows
+   * taken over, redelivered or deleted meanwhile.
    */
-  settle(result: Result, { ownRun }: { ownRun: boolean }): Promise<boolean>;
+  settle(result: Result, next: Continuation): Promise<boolean>;
 }
 
 interface Waiting {
   result: Result;
-  ownRun: boolean;
+  next: Continuation;
   resolve(decided: boolean): void;
   reject(error: unknown): void;
 }
@@ -95,9 +100,9 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
   };
 
   return {
-    settle: (result, { ownRun }) =>
+    settle: (result, next) =>
       new Promise((resolve, reject) => {
-        queue.push({ result, ownRun, resolve, reject });
+        queue.push({ result, next, resolve, reject });
         if (running) return;
         running = true;
         void drain();
@@ -144,16 +149,17 @@ async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent
 
 /** Writes results together with the runs that continue their deliveries, in one transaction. */
 async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Written> {
-  const results = group.map(({ result }) => result);
   const needsIntents = group.some(
-    ({ result, ownRun }) => result.outcome === 'released' || (result.outcome === 'failed' && !ownRun),
+    ({ result, next }) => result.outcome === 'released' || (result.outcome === 'failed' && next !== 'own run'),
   );
-  if (!needsIntents) return write(deps.db, results, extent);
+  if (!needsIntents) return write(deps.db, group, extent);
   return inTransaction(deps.db, async (trx) => {
-    const written = await write(trx, results, extent);
+    const written = await write(trx, group, extent);
     const decided = new Set(written.decided);
-    const released = results.filter(({ outcome, delivery }) => outcome === 'released' && decided.has(delivery.id));
-    await writeIntents(trx, runsFor(group, decided), spreadMs(deps.config));
+    const released = group
+      .filter((one) => movesToLane(one) && decided.has(one.result.delivery.id))
+      .map(({ result }) => result);
+    await writeIntents(trx, runsFor(group, decided), { withinMs: spreadMs(deps.config) });
     await writeIntents(
       trx,
       await endpointBatchIntents(
@@ -164,6 +170,11 @@ async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Exte
     );
     return written;
   });
+}
+
+/** Returns true if the delivery waits in the batch of its endpoint from now on. */
+function movesToLane({ result: { outcome }, next }: Pick<Waiting, 'result' | 'next'>): boolean {
+  return outcome === 'released' || (outcome === 'failed' && next === 'lane');
 }
 
 /** Minimum retry wait (ms) from which the starts of runs are spread. */
@@ -179,7 +190,10 @@ function spreadMs({ WEBHOOK_RETRY_BASE_MS: wait }: Pick<Config, 'WEBHOOK_RETRY_B
 
 function runsFor(group: readonly Waiting[], decided: ReadonlySet<string>): Intent[] {
   return group
-    .filter(({ result: { outcome, delivery }, ownRun }) => outcome === 'failed' && !ownRun && decided.has(delivery.id))
+    .filter(
+      ({ result: { outcome, delivery }, next }) =>
+        outcome === 'failed' && next === 'new run' && decided.has(delivery.id),
+    )
     .map(({ result: { delivery } }) =>
       start(
         webhookDeliveryWorkflow,
@@ -204,19 +218,24 @@ interface Written {
  * Writes deliveries, attempts and endpoint health in one statement. A result settles its delivery only while its claim
  * is in force. The attempt is recorded in any case, unless `bare`.
  */
-async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent): Promise<Written> {
+async function write(
+  db: Db | Trx,
+  group: readonly Pick<Waiting, 'result' | 'next'>[],
+  { bare }: Extent,
+): Promise<Written> {
+  const results = group.map(({ result }) => result);
   const health = bare ? [] : healthOf(results);
   const [written] = await engineSql<Written>(
     db,
     'settle',
     `with results as materialized (
-       select * from unnest(:ids::uuid[], :attempts::int[], :statuses::text[], :sent::boolean[], :nexts::timestamptz[], :starts::timestamptz[],
+       select * from unnest(:ids::uuid[], :attempts::int[], :statuses::text[], :sent::boolean[], :lanes::boolean[], :nexts::timestamptz[], :starts::timestamptz[],
          :durations::int[], :responses::int[], :excerpts::text[], :reasons::text[], :finishes::timestamptz[])
-         as r(id, attempt, status, sent, next, started_at, duration_ms, response_status, excerpt, reason, finished_at)
+         as r(id, attempt, status, sent, lane, next, started_at, duration_ms, response_status, excerpt, reason, finished_at)
      ), decided as (
        update webhook_deliveries d
        set status = r.status, next_attempt_at = r.next, updated_at = r.finished_at,
-         batch_id = case when r.status = 'pending' then d.endpoint_id end,
+         batch_id = case when r.lane then d.endpoint_id end,
          attempt_count = d.attempt_count - case when r.sent then 0 else 1 end,
          response_status = case when r.sent then r.response_status else d.response_status end,
          response_body_excerpt = case when r.sent then r.excerpt else d.response_body_excerpt end,
@@ -254,6 +273,7 @@ async function write(db: Db | Trx, results: readonly Result[], { bare }: Extent)
       attempts: results.map(({ delivery }) => delivery.attempt),
       statuses: results.map(({ outcome }) => STATUS[outcome]),
       sent: results.map(wasSent),
+      lanes: group.map(movesToLane),
       nexts: results.map(({ nextAttemptAt, outcome, startedAt }) =>
         outcome === 'released' ? startedAt : nextAttemptAt,
       ),

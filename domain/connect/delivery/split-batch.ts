@@ -32,7 +32,7 @@ export async function splitBatch(
     db,
     'read_failing_batch',
     `select id, organization_id, endpoint_id from webhook_deliveries
-     where batch_id = :batch::uuid and status in ('pending', 'in_flight') order by (status = 'in_flight') desc, id limit ${PAGE}`,
+     where batch_id = :batch::uuid and status in ('pending', 'in_flight', 'failed') order by (status = 'in_flight') desc, id limit ${PAGE}`,
     { batch: batchId },
   );
   const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: waiting.length === PAGE };
@@ -44,7 +44,7 @@ export async function splitBatch(
         const moved = await across(trx, 'engine')
           .table('webhook_deliveries')
           .where({ id, batch_id: batchId })
-          .whereIn('status', ['pending', 'in_flight'])
+          .whereIn('status', ['pending', 'in_flight', 'failed'])
           .update({ batch_id: null, error_reason: reason, updated_at: clock.now() });
         if (moved === 0) return;
         await writeIntents(trx, [

@@ -1,6 +1,6 @@
 import type { RunQuery } from '../../platform/expected-runs.ts';
 
-const UNDELIVERED = `status in ('pending', 'in_flight')`;
+const UNDELIVERED = `status in ('pending', 'in_flight', 'failed')`;
 
 /**
  * Builds the query for batches with undelivered deliveries, including batches of single endpoints. For a page, a

@@ -116,17 +116,29 @@ function compileCondition(where: Conditions, condition: SegmentCondition): strin
   }
 }
 
+/** Operators that compare a text with each of their values, one after the other. */
+const PATTERNS = /(contains|starts_with|ends_with)$/;
+
+/**
+ * Returns the number of comparisons with a pattern that conditions need for each contact, at most. All values of an
+ * `equal` or `in` are compared at once, by their hash, and are not counted.
+ */
+export function patternComparisons(conditions: readonly SegmentCondition[]): number {
+  return conditions.reduce((sum, { operator, values }) => sum + (PATTERNS.test(operator) ? values.length : 0), 0);
+}
+
 function textOf(where: Conditions, name: string): string {
   return TEXT_SQL[name] ?? `coalesce(c.custom_fields ->> ${where.bind(name.slice(CUSTOM_PREFIX.length), 'text')}, '')`;
 }
 
 function compileText(where: Conditions, text: string, operator: string, values: readonly string[]): string {
   if (operator === 'exists') return `${text} <> ''`;
-  const literals = values.map((value) => likeLiteral(foldCase(cleanText(value))));
-  const patterns = literals.map((literal) => {
+  const folded = values.map((value) => foldCase(cleanText(value)));
+  // PostgreSQL finds a text among many by its hash, and compares it with many patterns one by one.
+  if (!PATTERNS.test(operator)) return `heron_fold(${text}) = any(${where.bind(folded, 'text[]')})`;
+  const patterns = folded.map(likeLiteral).map((literal) => {
     if (operator === 'contains') return `%${literal}%`;
-    if (operator === 'starts_with') return `${literal}%`;
-    return operator === 'ends_with' ? `%${literal}` : literal;
+    return operator === 'starts_with' ? `${literal}%` : `%${literal}`;
   });
   return `heron_fold(${text}) like any(${where.bind(patterns, 'text[]')})`;
 }

@@ -178,8 +178,8 @@ async function startMissing(
     await writeIntents(
       trx,
       still.map(({ intent }) => intent).filter(({ workflowId }) => !parked.has(workflowId)),
-      // Spreads the starts over the time until the next page, so that new intents do not wait for all of them.
-      (still.length / ratePerSecond) * 1_000,
+      // Spreads the starts over the time until the next page, so that new intents do not wait behind all of them.
+      { withinMs: (still.length / ratePerSecond) * 1_000 },
     );
     return still.length;
   });

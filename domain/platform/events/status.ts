@@ -64,7 +64,7 @@ export async function reactionStatus({ db, clock }: Pick<Deps, 'db' | 'clock'>):
  */
 export async function unplacedSeconds({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   const { rows } = await across(db, 'engine').run<{ created_at: Date }>(
-    'select created_at from domain_events where position is null order by id limit 1',
+    'select created_at from domain_events where id = (select id from domain_events where position is null order by id limit 1)',
     {},
   );
   return rows[0] ? Math.max(0, (clock.now().getTime() - rows[0].created_at.getTime()) / 1000) : 0;

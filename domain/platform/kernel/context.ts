@@ -1,6 +1,7 @@
 import { type Language, message } from '../../../messages/index.ts';
 import type { CatalogueReader } from '../../../db/catalogue/reader.ts';
 import type { Db, Trx } from '../../../db/connection.ts';
+import { ofOrganization } from '../../../db/shares.ts';
 import type { BlobStores } from '../../../lib/blobs/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Config } from '../../../lib/config/index.ts';
@@ -78,5 +79,15 @@ export function organizationOf(ctx: Ctx): string {
 
 /** Returns a context for work of the installation itself in one organization. */
 export function systemCtx(deps: Deps, organizationId: string, requestId: string): Ctx {
-  return { ...deps, actor: systemActor(organizationId), requestId };
+  return withOwnShare({ ...deps, actor: systemActor(organizationId), requestId });
+}
+
+/**
+ * Returns a context whose database connections count for the share of its organization (`db/shares.ts`). Without an
+ * organization it is returned unchanged.
+ * @param options.isUrgent for work that stops something
+ */
+export function withOwnShare(ctx: Ctx, options: { isUrgent?: boolean } = {}): Ctx {
+  const { organizationId } = ctx.actor;
+  return organizationId ? { ...ctx, db: ofOrganization(ctx.db, organizationId, options) } : ctx;
 }

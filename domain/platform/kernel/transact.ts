@@ -1,5 +1,5 @@
 import { json, type Trx } from '../../../db/connection.ts';
-import { isDeadlock, isRefusedRow, translateDbError } from '../../../db/errors.ts';
+import { isToRepeat, isRefusedRow, translateDbError } from '../../../db/errors.ts';
 import type { Bindings } from '../../../db/statement.ts';
 import { OrgScope } from '../../../db/tenancy.ts';
 import { inSavepoint, inTransaction } from '../../../db/transaction.ts';
@@ -51,7 +51,11 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     for (const key of [...endings.keys()].sort()) await endings.get(key)!();
     if (ctx.strictEvents) for (const event of events) assertFits(event);
     // Sends all statements together to save round trips. PostgreSQL runs them in order.
-    await Promise.all([writeEvents(tx, events), writeAudits(ctx, tx, audits), writeIntents(trx, intents)]);
+    await Promise.all([
+      writeEvents(tx, events),
+      writeAudits(ctx, tx, audits),
+      writeIntents(trx, intents, { organizationId }),
+    ]);
     return result;
   };
   try {
@@ -78,9 +82,9 @@ async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   }
 }
 
-/** Rethrows deadlocks unchanged, because the owner of the transaction recognizes and retries them. */
+/** Passes errors of a repeatable transaction on unchanged, because its owner recognizes them and retries. */
 function translateWithin(error: unknown): unknown {
-  return isDeadlock(error) ? error : translateDbError(error);
+  return isToRepeat(error) ? error : translateDbError(error);
 }
 
 /** Maximum number of attempts of a part whose row PostgreSQL refuses. */

@@ -1,0 +1,50 @@
+import type { Knex } from 'knex';
+import { FairQueue, type Claim } from '../lib/fair-queue.ts';
+
+/** Time (ms) that work waits for a connection. */
+const WAIT_MS = 10_000;
+
+/** knex's client of a pool, with a method that takes a connection for an organization. */
+export interface SharedClient {
+  acquireConnection(): Promise<object>;
+  releaseConnection(connection: object): Promise<void>;
+  queryBuilder(): Knex.QueryBuilder;
+  raw(...args: unknown[]): Knex.Raw;
+  transaction(work: unknown, config: object, outer: null): Promise<unknown>;
+  acquireFor(claim: Claim): Promise<object>;
+  /** The client of the pool itself. */
+  pooled: SharedClient;
+  /** Number of connections that questions of one organization may hold. */
+  questions: number;
+}
+
+/**
+ * Shares the connections of a pool between organizations (`ofOrganization`). A quarter is out of reach of any one of them.
+ * An eighth is the most that its questions may hold (`askingOnly`).
+ * @param max number of connections
+ */
+export function sharePool(pool: Knex, max: number): void {
+  const client = pool.client as SharedClient;
+  const queue = new FairQueue({ total: max, share: Math.max(1, max - Math.ceil(max / 4)), waitMs: WAIT_MS });
+  const leaves = new WeakMap<object, () => void>();
+  const acquire = client.acquireConnection.bind(client);
+  const release = client.releaseConnection.bind(client);
+  client.pooled = client;
+  client.questions = Math.max(1, Math.floor(max / 8));
+  client.acquireFor = async (claim) => {
+    const leave = await queue.enter(claim);
+    try {
+      const connection = await acquire();
+      leaves.set(connection, leave);
+      return connection;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  };
+  client.acquireConnection = () => client.acquireFor({});
+  client.releaseConnection = async (connection) => {
+    await release(connection);
+    leaves.get(connection)?.();
+  };
+}

@@ -1,0 +1,130 @@
+/** Part of a common capacity that a tenant asks for. */
+export interface Claim {
+  /** Whose work it is. Omit for work of the installation, which has no share. */
+  tenant?: string;
+  /** Group of a tenant's work with a smaller share of its own, such as questions. */
+  group?: { name: string; share: number };
+  /**
+   * `nested`: the holder of a part needs a further one to finish. It has no share and goes before everybody, as its wait
+   * holds capacity. `urgent`: has no share and goes before other work of its tenant.
+   */
+  precedence?: 'nested' | 'urgent';
+}
+
+/** Error of a claim that waited too long. Says nothing about the capacity of other tenants. */
+export class ShareUsedUp extends Error {
+  override readonly name = 'ShareUsedUp';
+
+  constructor() {
+    super('the share of the tenant was in use for too long');
+  }
+}
+
+interface Waiter extends Claim {
+  admit(): void;
+}
+
+interface FairQueueOptions {
+  /** Number of parts. */
+  total: number;
+  /** Number of parts that one tenant may hold. */
+  share: number;
+  /** Maximum wait (ms) of a claim. */
+  waitMs: number;
+}
+
+/**
+ * Shares a capacity, such as the connections of a pool, between tenants. No tenant holds more than its share, so a part
+ * is left for others at any time. A free part goes to the waiting tenant that holds the fewest, and among these to the
+ * one that waits longest. So the wait of a tenant does not depend on the number of claims of another.
+ */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #held = new Map<string, number>();
+  #waiting: Waiter[] = [];
+  #open = 0;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Number of claims that wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * Waits for a part of the capacity.
+   * @returns the function that gives it back; only its first call counts
+   * @throws ShareUsedUp after the maximum wait
+   */
+  enter(claim: Claim = {}): (() => void) | Promise<() => void> {
+    // A waiting claim that fits was admitted when the last part was given back.
+    if (this.#isFree(claim)) return this.#admit(claim);
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        ...claim,
+        admit: () => {
+          clearTimeout(timer);
+          resolve(this.#admit(waiter));
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiter);
+        reject(new ShareUsedUp());
+      }, this.#options.waitMs);
+      this.#waiting.push(waiter);
+    });
+  }
+
+  #admit(claim: Claim): () => void {
+    let isHeld = true;
+    this.#count(claim, 1);
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#count(claim, -1);
+      for (let next = this.#next(); next; next = this.#next()) {
+        this.#waiting.splice(this.#waiting.indexOf(next), 1);
+        next.admit();
+      }
+    };
+  }
+
+  /** Returns the waiting claim that comes next. Undefined if none may be admitted. */
+  #next(): Waiter | undefined {
+    let next: Waiter | undefined;
+    for (const claim of this.#waiting)
+      if (this.#isFree(claim) && (!next || this.#rank(claim) < this.#rank(next))) next = claim;
+    return next;
+  }
+
+  /** Returns true if a part is free for a claim. */
+  #isFree({ tenant, group, precedence }: Claim): boolean {
+    if (this.#open >= this.#options.total) return false;
+    if (tenant === undefined || precedence) return true;
+    return (
+      this.#heldBy(tenant) < this.#options.share && (!group || this.#heldBy(`${tenant} ${group.name}`) < group.share)
+    );
+  }
+
+  /** Claims of the lowest rank come first. Within a tenant, urgent claims come before others. */
+  #rank({ tenant, precedence }: Claim): number {
+    if (precedence === 'nested') return -1;
+    return tenant === undefined ? 0 : this.#heldBy(tenant) + (precedence === 'urgent' ? 0 : 0.5);
+  }
+
+  #count({ tenant, group }: Claim, by: 1 | -1): void {
+    this.#open += by;
+    if (tenant === undefined) return;
+    for (const key of group ? [tenant, `${tenant} ${group.name}`] : [tenant]) {
+      const held = this.#heldBy(key) + by;
+      if (held > 0) this.#held.set(key, held);
+      else this.#held.delete(key);
+    }
+  }
+
+  #heldBy(key: string): number {
+    return this.#held.get(key) ?? 0;
+  }
+}
