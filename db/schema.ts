@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: e6143d71014f7ba7. Types: f5d6f9f2bcb0e83e. */
+/* Written by `npm run db:types`; do not edit. Sources: fec550ac41974b10. Types: cc61c1a6da82d91e. */
 
 import type {
   ApprovalBinding,
