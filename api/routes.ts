@@ -5,8 +5,11 @@ import { auditRoutes } from './platform/audit/routes.ts';
 import { apiKeysRoutes } from './identity/api-keys/routes.ts';
 import { appConnectionsRoutes } from './connect/app-connections/routes.ts';
 import { linkPageRoutes } from './identity/auth/pages/routes.ts';
+import { meRoutes } from './identity/auth/me-routes.ts';
 import { authRoutes } from './identity/auth/routes.ts';
+import { abAnalysisRoutes } from './campaigns/ab-analysis-routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
+import { mailboxTrackingRoutes } from './campaigns/mailbox-tracking-routes.ts';
 import { identityConflictRoutes, peopleRoutes } from './audience/people/routes.ts';
 import { productEventRoutes } from './audience/product-events/routes.ts';
 import { organizationsRoutes } from './identity/organizations/routes.ts';
@@ -22,6 +25,7 @@ import { deliverabilityRoutes } from './campaigns/deliverability/routes.ts';
 import { consentPageRoutes } from './mailboxes/pages.ts';
 import { mailboxOrdersRoutes } from './billing/mailbox-orders/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
+import { mailboxStateRoutes } from './mailboxes/state-routes.ts';
 import { systemRoutes } from './operations/system/routes.ts';
 import { deadLetterRoutes } from './operations/dead-letters/routes.ts';
 import { agentPolicyRoutes } from './approvals/agent-policies/routes.ts';
@@ -36,9 +40,11 @@ import { threadRoutes } from './inbox/threads/routes.ts';
 import { sentRoutes } from './inbox/threads/sent-routes.ts';
 import { runsRoutes } from './campaigns/runs/routes.ts';
 import { contactImportRoutes } from './audience/imports/routes.ts';
+import { contactHistoryRoutes } from './audience/contacts/history-routes.ts';
 import { contactRoutes } from './audience/contacts/routes.ts';
 import { dealRoutes } from './crm/deal-routes.ts';
 import { pipelineRoutes } from './crm/pipeline-routes.ts';
+import { noteRoutes } from './crm/note-routes.ts';
 import { crmTaskRoutes } from './crm/task-routes.ts';
 import { integrationPageRoutes } from './connect/integrations/pages.ts';
 import { integrationRoutes } from './connect/integrations/routes.ts';
@@ -62,6 +68,7 @@ export const routes: readonly AnyRoute[] = [
   ...systemRoutes,
   ...instanceRoutes,
   ...authRoutes,
+  ...meRoutes,
   ...linkPageRoutes,
   ...organizationsRoutes,
   ...apiKeysRoutes,
@@ -69,6 +76,7 @@ export const routes: readonly AnyRoute[] = [
   ...pageRoutes,
   ...appConnectionsRoutes,
   ...campaignRoutes,
+  ...abAnalysisRoutes,
   ...outreachSettingsRoutes,
   ...productEventRoutes,
   ...peopleRoutes,
@@ -77,6 +85,7 @@ export const routes: readonly AnyRoute[] = [
   ...runsRoutes,
   ...deadLetterRoutes,
   ...contactRoutes,
+  ...contactHistoryRoutes,
   ...contactImportRoutes,
   ...integrationRoutes,
   ...integrationPageRoutes,
@@ -85,6 +94,7 @@ export const routes: readonly AnyRoute[] = [
   ...pipelineRoutes,
   ...dealRoutes,
   ...crmTaskRoutes,
+  ...noteRoutes,
   ...teamRoutes,
   ...segmentRoutes,
   ...leadDatabaseRoutes,
@@ -97,6 +107,8 @@ export const routes: readonly AnyRoute[] = [
   ...acquisitionRoutes,
   ...auditRoutes,
   ...mailboxRoutes,
+  ...mailboxStateRoutes,
+  ...mailboxTrackingRoutes,
   ...consentPageRoutes,
   ...mailboxOrdersRoutes,
   ...warmupRoutes,

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: e6143d71014f7ba7. Types: f5d6f9f2bcb0e83e. */
+/* Written by `npm run db:types`; do not edit. Sources: fec550ac41974b10. Types: cc61c1a6da82d91e. */
 
 import type {
   ApprovalBinding,
@@ -70,6 +70,7 @@ export interface Tables {
   contact_categories: { row: ContactCategoriesRow; insert: ContactCategoriesInsert };
   contact_import_problems: { row: ContactImportProblemsRow; insert: ContactImportProblemsInsert };
   contact_imports: { row: ContactImportsRow; insert: ContactImportsInsert };
+  contact_notes: { row: ContactNotesRow; insert: ContactNotesInsert };
   contact_outreach: { row: ContactOutreachRow; insert: ContactOutreachInsert };
   contact_verifications: { row: ContactVerificationsRow; insert: ContactVerificationsInsert };
   contacts: { row: ContactsRow; insert: ContactsInsert };
@@ -1378,6 +1379,28 @@ interface ContactImportsInsert {
   ended_at?: Date | null;
   blocked_reason?: string | null;
   approval_id?: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A note about a contact, for the people of the organization. Deleted with the contact. */
+interface ContactNotesRow {
+  id: string;
+  organization_id: string;
+  contact_id: string;
+  /** Author. Kept when the account is deleted. */
+  user_id: string | null;
+  content: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface ContactNotesInsert {
+  id: string;
+  organization_id: string;
+  contact_id: string;
+  user_id?: string | null;
+  content: string;
   created_at: Date;
   updated_at: Date;
 }

@@ -1,6 +1,11 @@
 import type { RequestListener } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
-import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
+import {
+  checkMailboxDomain,
+  checkTrackingDomain,
+  markTrackingDomain,
+  setMailboxDomain,
+} from '../../domain/campaigns/tracking-domain.ts';
 import { readInstallationId } from '../../domain/platform/installation-id.ts';
 import { createEgress, type Egress } from '../../lib/egress/index.ts';
 import { fixture, httpsReceiver } from '../../lib/egress/fixtures/servers.ts';
@@ -8,6 +13,7 @@ import type { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { freePort } from '../../local/servers.ts';
+import { createMailbox } from '../../test/harness/factories.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { egressWithHealth } from '../../test/harness/tracking-health.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
@@ -84,6 +90,25 @@ test('a tracking domain belongs to one workspace, and goes over only when its ow
   t.true((await verify(second, yours, [proofOf(second)])).tracking_domain_verified);
   t.false((await first.row(mine)).tracking_domain_verified, 'the workspace that had it has lost it');
   await t.throwsAsync(verify(first, mine, []), { code: 'bad_request' } as never);
+});
+
+test('a mailbox gets a tracking domain that passes the same check, and loses it on request', async (t) => {
+  const desk = await openDesk(world);
+  const domain = 'links.example.com';
+  const id = await createMailbox(world.deps, desk.tenant.organizationId, `${newId()}@ours.test`);
+  const set = async (cname: string[], txt: string[]) => {
+    const ctx = contextOf(desk, domain, cname, txt);
+    return setMailboxDomain(ctx, id, await checkMailboxDomain(ctx, id, domain));
+  };
+  const row = () => world.deps.db('mailboxes').where({ id }).first();
+  await t.throwsAsync(set(['elsewhere.example.net'], [proofOf(desk)]), { code: 'bad_request' } as never);
+  t.is((await row()).tracking_domain, '');
+  t.true((await set([home], [proofOf(desk)])).tracking_domain_verified);
+  t.like(await row(), { tracking_domain: domain, tracking_domain_verified: true });
+  const cleared = await desk.call('PATCH', `/emails/${id}/track`);
+  t.like(cleared, { status: 200, body: { tracking_domain: '', tracking_domain_verified: false } });
+  t.is((await row()).tracking_domain, '');
+  t.is((await desk.call('PATCH', `/emails/${id}/track?domain=not%20a%20host`)).status, 400);
 });
 
 /**

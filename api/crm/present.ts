@@ -3,11 +3,12 @@ import type { ActivityRow } from '../../domain/crm/activities.ts';
 import type { FoundDeal } from '../../domain/crm/deal-search.ts';
 import { dealValue, type DealRow } from '../../domain/crm/deals.ts';
 import type { Pipeline, StageRow } from '../../domain/crm/pipelines.ts';
+import type { NoteRow } from '../../domain/crm/notes.ts';
 import type { TaskTypeRow } from '../../domain/crm/task-types.ts';
 import { textsIn, type TaskRow } from '../../domain/crm/tasks.ts';
 import type { Ctx } from '../../domain/platform/kernel/context.ts';
 import { iso } from '../http/schemas.ts';
-import type { activity, deal, foundDeal, pipeline, stage, task, taskType } from './schemas.ts';
+import type { activity, deal, foundDeal, note, pipeline, stage, task, taskType } from './schemas.ts';
 
 /** Returns a stage of a pipeline. `deal_count` is set only in the answer for a whole pipeline. */
 export function presentStage(row: StageRow): z.input<typeof stage> {
@@ -108,9 +109,27 @@ export function presentTask(row: TaskRow, { language }: Pick<Ctx, 'language'>): 
 /** Returns the author of an activity; null for Heron's own actions and for deleted accounts. */
 export function presentActivity(row: ActivityRow): z.input<typeof activity> {
   const { id, contact_id, organization_id, user_id, activity_type, metadata, created_at } = row;
-  const user =
-    user_id !== null && row.first_name !== null
-      ? { id: user_id, name: `${row.first_name} ${row.last_name ?? ''}`.trim() }
-      : null;
+  const user = authorOf(row);
   return { id, contact_id, organization_id, user_id, activity_type, metadata, created_at: iso(created_at), user };
+}
+
+/** Returns a note about a contact with its author. */
+export function presentNote(row: NoteRow): z.input<typeof note> {
+  return {
+    id: row.id,
+    contact_id: row.contact_id,
+    organization_id: row.organization_id,
+    user_id: row.user_id,
+    content: row.content,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    user: authorOf(row),
+  };
+}
+
+function authorOf(
+  row: Pick<NoteRow, 'user_id' | 'first_name' | 'last_name'>,
+): NonNullable<z.input<typeof note>['user']> | null {
+  if (row.user_id === null || row.first_name === null) return null;
+  return { id: row.user_id, name: `${row.first_name} ${row.last_name ?? ''}`.trim() };
 }

@@ -304,7 +304,25 @@ export const activity = resource('Activity', {
   activity_type: z.enum(ACTIVITY_TYPES),
   metadata: z
     .record(z.string(), z.unknown())
-    .meta({ description: 'Ids of the deal, its stages, the task, the meeting' }),
+    .meta({ description: 'Ids of the deal, its stages, the task, the meeting, the note' }),
   created_at: timestamp,
   user: z.strictObject({ id: uuid, name: z.string() }).nullable(),
+});
+
+const noteContent = z.string().trim().min(1).max(10_000);
+export const noteCreate = z.strictObject({ content: noteContent });
+export const noteUpdate = z.strictObject({ content: noteContent.optional() });
+export const noteParams = z.object({ id: z.string(), noteId: z.string() });
+export const note = resource('ContactNote', {
+  id: uuid,
+  contact_id: uuid,
+  organization_id: uuid,
+  user_id: uuid.nullable(),
+  content: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  user: z
+    .strictObject({ id: uuid, name: z.string() })
+    .nullable()
+    .meta({ description: 'Author; null for a deleted account' }),
 });

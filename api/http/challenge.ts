@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/platform/kernel/actor.ts';
-import { scopesOf } from '../../domain/identity/scopes.ts';
+import { scopesOf, scopeText, SELF_REGISTERED_MAX } from '../../domain/identity/scopes.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { maskOf, type Permission } from '../../lib/permissions.ts';
@@ -23,11 +23,19 @@ function challenge(spec: AnyRoute, config: Config, parameters: Record<string, st
     .join(', ')}`;
 }
 
+/**
+ * Returns the scopes that a client without a valid token should request. Clients of a resource of its own, such as the
+ * MCP endpoint, find no list of routes, and take what this names.
+ */
+function requestedScopes(spec: AnyRoute): Record<string, string> {
+  return spec.resourceMetadata ? { scope: scopeText(SELF_REGISTERED_MAX) } : {};
+}
+
 /** Creates the 401 for a request without a credential. */
 export function needsCredential(spec: AnyRoute, config: Config): AppError {
   return new AppError('unauthorized', message('access.needs_credential'), {
     fix: message('access.needs_credential.fix'),
-    headers: { 'WWW-Authenticate': challenge(spec, config) },
+    headers: { 'WWW-Authenticate': challenge(spec, config, requestedScopes(spec)) },
   });
 }
 
@@ -39,7 +47,11 @@ export function refusedCredential(spec: AnyRoute, config: Config, error: unknown
   return new AppError('unauthorized', error.said, {
     ...(error.fix ? { fix: error.fix } : {}),
     headers: {
-      'WWW-Authenticate': challenge(spec, config, { error: 'invalid_token', error_description: error.message }),
+      'WWW-Authenticate': challenge(spec, config, {
+        error: 'invalid_token',
+        error_description: error.message,
+        ...requestedScopes(spec),
+      }),
     },
     cause: error,
   });

@@ -11,6 +11,8 @@ const ALLOWED = [
   'X-Request-Id',
   'Mcp-Session-Id',
   'Mcp-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
   'Last-Event-Id',
 ];
 /** Headers that a page may read. */

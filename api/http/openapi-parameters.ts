@@ -37,6 +37,7 @@ const OF_PART: Readonly<Record<string, string>> = {
   leads: 'contact',
   'mailbox-provisioning': 'order',
   meetings: 'meeting',
+  notes: 'note',
   members: 'person, as `user_id` of the member',
   organizations: 'workspace',
   people: 'person',

@@ -273,6 +273,20 @@ test.serial('the address to send as is one that Gmail has verified', async (t) =
   t.like(await choose('stranger@ada.test'), { status: 400, body: { code: 'mailbox_send_as_unknown' } });
   google.sendAs[1]!.verificationStatus = 'accepted';
   t.like(await choose('new@ada.test'), { status: 200, body: { send_as_email: 'new@ada.test' } });
+  const at = `/v1/emails/${id}/identity`;
+  t.like((await call(world, 'GET', at, { token: tenant.apiKey })).body, {
+    supported: true,
+    send_as_email: 'new@ada.test',
+    identities: [
+      { email: GMAIL, is_primary: true },
+      { email: 'new@ada.test', verified: true },
+    ],
+  });
+  google.sendAs[1]!.verificationStatus = 'pending';
+  const refreshed = await call(world, 'POST', `${at}/refresh`, { token: tenant.apiKey });
+  t.like(refreshed, { status: 200, body: { send_as_email: '' } });
+  t.false(refreshed.body.identities[1].verified);
+  google.sendAs[1]!.verificationStatus = 'accepted';
   t.like(await choose(GMAIL), { status: 200 });
   t.like(await choose(''), { status: 200, body: { send_as_email: '' } });
 });

@@ -7,7 +7,7 @@ import type { Metrics } from '../../lib/metrics.ts';
 import { openWorkTimeoutMs } from '../../lib/shutdown.ts';
 import { createApp, type AppOptions } from '../http/app.ts';
 import { openApiDocument } from '../http/openapi.ts';
-import { onlyPost } from '../agents/mcp/methods.ts';
+import { mcpGate } from '../agents/mcp/methods.ts';
 import { routes } from '../routes.ts';
 import { dashboardFallback, dashboardFiles } from '../pages/dashboard.ts';
 import { metricsEndpoint } from '../http/metrics.ts';
@@ -47,7 +47,7 @@ export async function startApi(
     deps,
     routes,
     metrics,
-    middleware: [documents(document), metricsEndpoint(metrics, deps.config), onlyPost, dashboardFiles()],
+    middleware: [documents(document), metricsEndpoint(metrics, deps.config), mcpGate(deps.config), dashboardFiles()],
     fallback: dashboardFallback(deps.config),
     ...rest,
     actors,

@@ -2,6 +2,9 @@ import { across } from '../../db/across.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
+import type { MailboxRow } from '../../db/models/mailbox.ts';
+import { findMailbox } from '../mailboxes/read.ts';
+import { changed } from '../platform/changes.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { lockCampaign } from '../sending/control/status.ts';
@@ -35,6 +38,52 @@ export async function checkTrackingDomain(ctx: Ctx, campaignId: string): Promise
       fix: message('tracking.no_domain.fix'),
     });
   }
+  return checkDomain(ctx, domain);
+}
+
+/**
+ * Checks a domain that a mailbox is to use, as {@link checkTrackingDomain} does. No domain needs no check.
+ * @throws AppError not_found; bad_request when the check fails or the proof is missing
+ */
+export async function checkMailboxDomain(ctx: Ctx, mailboxId: string, domain: string): Promise<CheckedDomain | null> {
+  await findMailbox(reader(ctx), mailboxId);
+  return domain === '' ? null : checkDomain(ctx, domain);
+}
+
+/**
+ * Sets or clears the tracking domain of a mailbox. Links of campaigns without a domain of their own use it.
+ * @param checked the checked domain; null clears it
+ * @throws AppError not_found; conflict when another workspace holds the domain
+ */
+export async function setMailboxDomain(
+  ctx: Ctx,
+  mailboxId: string,
+  checked: CheckedDomain | null,
+): Promise<Pick<MailboxRow, 'tracking_domain' | 'tracking_domain_verified' | 'tracking_domain_verified_at'>> {
+  return transact(ctx, async (tx) => {
+    const before = await findMailbox(tx.org, mailboxId, 'for update');
+    const after = {
+      tracking_domain: checked?.domain ?? '',
+      tracking_domain_verified: checked !== null,
+      tracking_domain_verified_at: checked && tx.now,
+    };
+    if (checked) await claimDomain(tx, checked.domain, checked.named);
+    await tx.org
+      .table('mailboxes')
+      .where({ id: before.id })
+      .update({ ...after, updated_at: tx.now });
+    if (checked) await putBackInUse(tx, checked.domain);
+    tx.audit({
+      action: 'update',
+      entityType: 'email_account',
+      entityId: before.id,
+      changes: changed({ tracking_domain: before.tracking_domain }, { tracking_domain: after.tracking_domain }),
+    });
+    return after;
+  });
+}
+
+async function checkDomain(ctx: Ctx, domain: string): Promise<CheckedDomain> {
   const organizationId = organizationOf(ctx);
   const [names, texts, holder] = await Promise.all([
     ctx.dns.cname(domain),

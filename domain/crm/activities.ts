@@ -1,5 +1,6 @@
 import { json } from '../../db/connection.ts';
 import type { Columns } from '../../db/rows.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
@@ -16,6 +17,8 @@ export const ACTIVITY_TYPES = [
   'meeting_booked',
   'meeting_rescheduled',
   'meeting_canceled',
+  'note_added',
+  'note_updated',
 ] as const;
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 
@@ -52,6 +55,14 @@ export async function recordActivities(tx: Tx, activities: readonly Activity[]):
   );
 }
 
+/** Checks that the organization has a contact. @throws AppError not_found */
+export async function assertContact(org: OrgScope, contactId: string): Promise<void> {
+  const [contact] = isUuid(contactId)
+    ? await org.sql('select 1 from contacts where organization_id = :org and id = :id', { id: contactId })
+    : [];
+  if (!contact) throw notFound('contact');
+}
+
 const LIST = 'crm.activities';
 
 /**
@@ -60,10 +71,7 @@ const LIST = 'crm.activities';
  */
 export async function listActivities(ctx: Ctx, contactId: string, page: PageRequest): Promise<Page<ActivityRow>> {
   const org = reader(ctx);
-  const [contact] = isUuid(contactId)
-    ? await org.sql('select 1 from contacts where organization_id = :org and id = :id', { id: contactId })
-    : [];
-  if (!contact) throw notFound('contact');
+  await assertContact(org, contactId);
   const after = decodeIdCursor(LIST, contactId, page.cursor);
   const rows = await org.sql<ActivityRow>(
     `select a.id, a.contact_id, a.organization_id, a.user_id, a.activity_type, a.metadata, a.created_at, u.first_name, u.last_name

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { eraseFiles } from '../platform/erase-files.ts';
 import { message } from '../../messages/index.ts';
@@ -20,7 +21,25 @@ export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promis
     { ...bindings, now: tx.now },
   );
   await eraseSent(tx, bindings);
+  await eraseReceived(tx, bindings);
   for (const statement of STATEMENTS) await tx.org.sql(statement, bindings);
+}
+
+/** Empties the messages that the contacts wrote. Emits inbox.email_deleted for each. */
+async function eraseReceived(tx: Tx, bindings: { contacts: string[] }): Promise<void> {
+  const emptied = await tx.org.sql<Columns<'inbound_messages', 'id' | 'mailbox_id'>>(
+    `with theirs as materialized (
+       select id from inbound_messages where organization_id = :org and ${THEIRS}
+     ), words as (
+       delete from message_words w using theirs t where w.organization_id = :org and w.message_id = t.id
+     )
+     update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', cc_emails = '{}', reply_to_emails = '{}', subject = '', body_plain = '', words = null, error = null, answer = null,
+       seen = true, filed = 'trash'
+     from theirs where m.organization_id = :org and m.id = theirs.id returning m.id, m.mailbox_id`,
+    bindings,
+  );
+  for (const { id, mailbox_id: mailboxId } of emptied)
+    tx.emit('inbox.email_deleted', { email_id: id, email_account_id: mailboxId });
 }
 
 /** Erases the contents of emails to the contacts, and the shared copies that no other content uses. */
@@ -59,14 +78,6 @@ const ADDRESSES = `select email from contacts where organization_id = :org and i
 const ERASED = message('approval.erased_email');
 
 const STATEMENTS = [
-  `with theirs as materialized (
-     select id from inbound_messages where organization_id = :org and ${THEIRS}
-   ), words as (
-     delete from message_words w using theirs t where w.organization_id = :org and w.message_id = t.id
-   )
-   update inbound_messages m set from_email = '', from_name = '', to_emails = '{}', cc_emails = '{}', reply_to_emails = '{}', subject = '', body_plain = '', words = null, error = null, answer = null,
-     seen = true, filed = 'trash'
-   from theirs where m.organization_id = :org and m.id = theirs.id`,
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null
    where organization_id = :org and ${THEIRS} and finished_at is not null`,
   // A person's decision stays recorded, without the email and its recipients.

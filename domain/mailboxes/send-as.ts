@@ -6,7 +6,9 @@ import { AppError } from '../../lib/errors.ts';
 import type { Egress } from '../../lib/egress/index.ts';
 import { ensureAccess } from '../sending/control/access-token.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { singleStatement, reader } from '../platform/kernel/transact.ts';
+import { singleStatement, reader, transact } from '../platform/kernel/transact.ts';
+import { changed } from '../platform/changes.ts';
+import { findMailbox } from './read.ts';
 import { configuredProvider, type MailProvider } from '../sending/senders/mail-providers.ts';
 import { openTokens } from '../sending/senders/mailbox-credentials.ts';
 import { message } from '../../messages/index.ts';
@@ -54,11 +56,22 @@ export async function fetchSendAs(
  * verified. Runs before the transaction. Keeps the stored list when the provider does not respond.
  */
 export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: string): Promise<void> {
-  const provider = mailbox.provider === 'smtp_imap' ? undefined : configuredProvider(ctx.config, mailbox.provider);
-  if (!provider?.sendAs || chosen === mailbox.email || (await isVerified(reader(ctx), mailbox.id, chosen))) return;
+  const provider = providerOf(ctx, mailbox);
+  if (!provider || chosen === mailbox.email || (await isVerified(reader(ctx), mailbox.id, chosen))) return;
+  await storeSendAs(ctx, mailbox, provider);
+}
+
+/** Returns the provider with send-as addresses of a mailbox, if it has one. */
+function providerOf(ctx: Ctx, { provider }: MailboxRow): MailProvider | undefined {
+  const found = provider === 'smtp_imap' ? undefined : configuredProvider(ctx.config, provider);
+  return found?.sendAs ? found : undefined;
+}
+
+/** Reads the addresses from the provider and stores them. Returns false when the provider did not give them. */
+async function storeSendAs(ctx: Ctx, mailbox: MailboxRow, provider: MailProvider): Promise<boolean> {
   const access = await ensureAccess(ctx, mailbox.id);
   const row = await reader(ctx).table('mailbox_tokens').where({ mailbox_id: mailbox.id }).first('sealed');
-  if (access.kind !== 'valid' || !row) return;
+  if (access.kind !== 'valid' || !row) return false;
   try {
     const { access_token: accessToken } = openTokens(ctx.keyring, mailbox.id, row.sealed);
     const addresses = await fetchSendAs(ctx.egress, provider, accessToken);
@@ -66,9 +79,64 @@ export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: strin
       `update mailbox_tokens set send_as = :addresses, send_as_synced_at = :now where organization_id = :org and mailbox_id = :mailbox`,
       { mailbox: mailbox.id, addresses: json(addresses ?? []), now: ctx.clock.now() },
     );
+    return true;
   } catch (error) {
     ctx.log.warn({ err: error, mailboxId: mailbox.id }, 'the addresses to send as could not be read');
+    return false;
   }
+}
+
+/** The addresses as which a mailbox may send, and the chosen one. */
+export interface SendIdentity {
+  mailbox: MailboxRow;
+  supported: boolean;
+  identities: readonly SendAsAddress[];
+  syncedAt: Date | null;
+}
+
+/** Returns the stored addresses as which a mailbox may send. Asks no provider. @throws AppError not_found */
+export async function readIdentity(ctx: Ctx, mailboxId: string): Promise<SendIdentity> {
+  const org = reader(ctx);
+  const mailbox = await findMailbox(org, mailboxId);
+  const row = await org.table('mailbox_tokens').where({ mailbox_id: mailbox.id }).first('send_as', 'send_as_synced_at');
+  return {
+    mailbox,
+    supported: mailbox.provider === 'gmail',
+    identities: row?.send_as ?? [],
+    syncedAt: row?.send_as_synced_at ?? null,
+  };
+}
+
+/**
+ * Reads the addresses of a mailbox from its provider again, and clears a chosen address that is no longer verified.
+ * @throws AppError not_found; mailbox_send_as_unsupported; service_unavailable when the provider did not answer
+ */
+export async function refreshIdentity(ctx: Ctx, mailboxId: string): Promise<SendIdentity> {
+  const mailbox = await findMailbox(reader(ctx), mailboxId);
+  const provider = providerOf(ctx, mailbox);
+  if (!provider)
+    throw new AppError('mailbox_send_as_unsupported', message('mailboxes.send_as_unsupported'), {
+      fix: message('mailboxes.send_as_unsupported.fix'),
+    });
+  if (!(await storeSendAs(ctx, mailbox, provider)))
+    throw new AppError('service_unavailable', message('mailboxes.send_as_unread'), {
+      fix: message('mailboxes.send_as_unread.fix'),
+    });
+  const chosen = mailbox.send_as_email;
+  if (chosen !== '' && chosen !== mailbox.email && !(await isVerified(reader(ctx), mailbox.id, chosen)))
+    await transact(ctx, async (tx) => {
+      await tx.org
+        .table('mailboxes')
+        .where({ id: mailbox.id, send_as_email: chosen })
+        .update({ send_as_email: '', updated_at: tx.now });
+      tx.audit({
+        action: 'update',
+        entityType: 'email_account',
+        entityId: mailbox.id,
+        changes: changed({ send_as_email: chosen }, { send_as_email: '' }),
+      });
+    });
+  return readIdentity(ctx, mailboxId);
 }
 
 /**

@@ -1,4 +1,6 @@
 import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
+import { findMailbox } from './read.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
@@ -100,4 +102,34 @@ export async function recordRefusedSignIn(ctx: Ctx, mailboxId: string, reason: M
       until: new Date(tx.now.getTime() + holdMs),
     }),
   );
+}
+
+/** Reading progress of one folder of a mailbox, for people. */
+interface FolderState extends Columns<
+  'mailbox_sync',
+  'folder' | 'last_uid' | 'last_synced_at' | 'failures' | 'retry_at' | 'last_error'
+> {}
+
+/**
+ * Returns the reading progress of a mailbox by folder, and the number of its messages that could not be read and wait
+ * for another attempt.
+ * @throws AppError not_found
+ */
+export async function readSyncState(
+  ctx: Ctx,
+  mailboxId: string,
+): Promise<{ folders: FolderState[]; deferred: number }> {
+  const org = reader(ctx);
+  const mailbox = await findMailbox(org, mailboxId);
+  const folders = await org.sql<FolderState>(
+    `select folder, last_uid, last_synced_at, failures, retry_at, last_error from mailbox_sync
+     where organization_id = :org and mailbox_id = :mailbox order by folder`,
+    { mailbox: mailbox.id },
+  );
+  const [waiting] = await org.sql<{ count: number }>(
+    `select count(*)::int as count from inbound_messages
+     where organization_id = :org and mailbox_id = :mailbox and retry_at is not null`,
+    { mailbox: mailbox.id },
+  );
+  return { folders, deferred: waiting!.count };
 }

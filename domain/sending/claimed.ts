@@ -139,14 +139,25 @@ export function sealedMailboxOf({ mailbox: row, credentials, tokens }: ClaimRow)
   };
 }
 
-/** Returns the bytes and the envelope of a message. The envelope sender defaults to the address of the mailbox. */
+/**
+ * Returns the bytes and the envelope of a message. The envelope sender defaults to the address of the mailbox. Lines of
+ * its texts end with CRLF, also inside base64 (RFC 2045, section 6.8), where the library would keep them as they are.
+ */
 export async function composeMessage(
   options: SendMailOptions,
   mailbox: Json,
 ): Promise<Pick<ClaimedSend, 'raw' | 'envelope'>> {
-  const composed = new MailComposer(options).compile();
+  const composed = new MailComposer({
+    ...options,
+    ...(typeof options.text === 'string' ? { text: withCrlf(options.text) } : {}),
+    ...(typeof options.html === 'string' ? { html: withCrlf(options.html) } : {}),
+  }).compile();
   const { from, to } = composed.getEnvelope();
   return { raw: await composed.build(), envelope: { from: from || mailbox.email, to: to as string[] } };
+}
+
+function withCrlf(text: string): string {
+  return text.replace(/\r?\n/g, '\r\n');
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   settleBounced,
   settleDeferred,
   settleDelivered,
+  settleFailed,
   settleSent,
   settleWaiting,
   type RefusedCopy,
@@ -180,6 +181,8 @@ async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promis
     }
     case 'bounce':
       return bounced(ctx, claim, response, verdict);
+    case 'fail':
+      return settleFailed(ctx, claim, 'message_too_large', message('sent.too_large', { reason }));
   }
 }
 

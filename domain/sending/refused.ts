@@ -25,9 +25,9 @@ export type Refused = Exclude<SmtpFault, { kind: 'unknown' }>;
 export interface Verdict {
   /**
    * `wait`: the connection failed; retried without counting an attempt. `defer`: retried until the attempts are used
-   * up.
+   * up. `fail`: the email as it is can never be sent, which says nothing about its recipient.
    */
-  action: 'hold' | 'wait' | 'defer' | 'bounce';
+  action: 'hold' | 'wait' | 'defer' | 'bounce' | 'fail';
   hard: boolean;
   fault: RefusalClass;
   hold: { code: HoldCode; ms: number } | null;
@@ -87,6 +87,8 @@ function answerTo({ class: kind, reason }: Refusal, permanent: boolean): Pick<Ve
     case 'recipient_unavailable':
       return { action: 'defer', hard: false, hold: null };
     case 'content':
+      // The mailbox's own server answers here. Its size limit is no answer of the recipient's server.
+      if (permanent && reason === 'size') return { action: 'fail', hard: false, hold: null };
       return { action: permanent ? 'bounce' : 'defer', hard: false, hold: null };
     case 'sender':
       return { action: 'hold', hard: false, hold: permanent ? hold : { ...hold, ms: TEMPORARY_HOLD_MS } };

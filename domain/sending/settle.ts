@@ -346,6 +346,21 @@ export async function settleBounced(
   });
 }
 
+/**
+ * Settles an email that its mailbox's server can never take. The email and its lead fail, and a dead letter lets a
+ * person send it again after a change. An uncertain email that was attempted again becomes uncertain again.
+ */
+export async function settleFailed(ctx: Ctx, hold: Hold, code: string, reason: Message): Promise<'failed' | 'stale'> {
+  return transact(ctx, async (tx) => {
+    const row = await lockClaimed(tx, hold);
+    if (!row) return 'stale';
+    const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
+    if (row.again) await returnToUncertain(tx, row, reason);
+    else await fail(tx, row, code, reason, reliability.dlq_enabled ? row.attempts : null);
+    return 'failed';
+  });
+}
+
 /** Returns true if an unsent email must still be sent. */
 async function isWanted(tx: Tx, row: HeldRow): Promise<boolean> {
   if (row.lead_state === 'active' || row.direct_state === 'queued') return true;

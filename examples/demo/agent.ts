@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { allOf, createHeron, dataOf, type Heron } from '../../client/src/index.ts';
 import { MARKS } from './campaign.ts';
 import { signIn, type Browser } from './browser.ts';
@@ -111,7 +110,7 @@ async function connect(apiUrl: string, key: string): Promise<Client> {
   const transport = new StreamableHTTPClientTransport(new URL('/mcp', apiUrl), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
   });
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   return client;
 }
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Dialed } from './dial.ts';
+import { skipContinue } from './skip-continue.ts';
 
 /** One HTTP/1.1 connection to a checked address. Its client never opens another connection. */
 export interface Connection {
@@ -10,6 +11,8 @@ export interface Connection {
   openedAt: number;
   client: Client;
   socket: Socket;
+  /** Must be called before each request. */
+  awaitHead: () => void;
 }
 
 interface PoolLimits {
@@ -68,7 +71,14 @@ export class ConnectionPool {
       keepAliveTimeout: this.#limits.idleMs,
       keepAliveMaxTimeout: MAX_SERVER_IDLE_MS,
     });
-    const connection = { origin, address, openedAt: performance.now(), client, socket };
+    const connection = {
+      origin,
+      address,
+      openedAt: performance.now(),
+      client,
+      socket,
+      awaitHead: skipContinue(socket),
+    };
     socket.once('close', () => this.#forget(connection));
     return connection;
   }

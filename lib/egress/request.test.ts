@@ -212,6 +212,58 @@ test('what is not HTTP, or ends too early, is a protocol error', async (t) => {
   }
 });
 
+test('with acceptPartialBody the status counts, whatever the body does', async (t) => {
+  const answers: [answer: string, body: string, end: (socket: Socket) => void][] = [
+    ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort', 'short', (socket) => socket.end()],
+    [
+      'HTTP/1.1 202 OK\r\nContent-Length: 10\r\n\r\nreset',
+      'reset',
+      (socket) => setImmediate(() => socket.resetAndDestroy()),
+    ],
+    ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nzz\r\n', 'a', (socket) => socket.end()],
+    ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nopen\r\n', 'open', () => {}],
+    ['HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nbody', '', (socket) => socket.end()],
+    ['HTTP/1.1 204 No Content\r\n\r\nbody', '', (socket) => socket.end()],
+  ];
+  const egress = unsafeEgress(t);
+  for (const [answer, body, end] of answers) {
+    const receiver = await tcpReceiver(t, (socket) =>
+      socket.once('data', () => socket.write(answer, () => end(socket))),
+    );
+    const url = `http://hooks.example.com:${receiver.port}/`;
+    const response = await egress.request({ ...AMPLE, timeoutMs: 2_000, url, acceptPartialBody: true });
+    t.is(String(response.status), answer.slice(9, 12), answer);
+    t.true(body.startsWith(response.body.toString()), answer);
+  }
+});
+
+test('an unasked 100 Continue is skipped, in one piece or several, on a new connection and on a kept one', async (t) => {
+  const interim = 'HTTP/1.1 100 Continue\r\nX: y\r\n\r\n';
+  const final = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone';
+  const receiver = await tcpReceiver(t, (socket) => {
+    socket.setNoDelay(true);
+    socket.on('data', (request) => {
+      if (request.includes('/whole')) return void socket.write(interim + interim + final);
+      const pieces = [interim.slice(0, 7), interim.slice(7, 20), interim.slice(20), final.slice(0, 3), final.slice(3)];
+      const next = () => {
+        const piece = pieces.shift();
+        if (piece !== undefined) socket.write(piece, () => setTimeout(next, 5));
+      };
+      next();
+    });
+  });
+  const egress = unsafeEgress(t);
+  for (const path of ['whole', 'pieces', 'whole', 'pieces']) {
+    const response = await egress.request({
+      ...AMPLE,
+      url: `http://hooks.example.com:${receiver.port}/${path}`,
+      body: 'x',
+    });
+    t.deepEqual([response.status, response.body.toString()], [200, 'done'], path);
+  }
+  t.is(receiver.connections.length, 1);
+});
+
 test('a refused connection is a connect error', async (t) => {
   // Port 1 (tcpmux), which no service uses any more.
   const url = 'http://hooks.example.com:1/';

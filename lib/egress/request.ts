@@ -16,6 +16,8 @@ export interface EgressRequest {
   timeoutMs: number;
   /** Maximum number of response body bytes that are read. Further bytes are not received. */
   maxResponseBytes: number;
+  /** Returns the response with the part of its body that arrived, if the body breaks or is not complete in time. */
+  acceptPartialBody?: true;
   signal?: AbortSignal;
 }
 
@@ -26,7 +28,7 @@ export interface EgressResponse {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Body as sent. Content encodings are not decoded. */
   body: Buffer;
-  /** True if the body was longer than `maxResponseBytes` and was cut. */
+  /** True if the body was cut at `maxResponseBytes`, or broke and `acceptPartialBody` is set. */
   truncated: boolean;
   timings: EgressTimings;
   /** Address of the connection. For operators only, never for tenants. */
@@ -179,13 +181,23 @@ async function attempt(
     }
     progress.phase = 'exchange';
     progress.reused = kept !== undefined;
+    const received: Received = { body: [] };
+    const response = ({ status, headers }: Head, truncated: boolean): EgressResponse => ({
+      status,
+      headers,
+      body: Buffer.concat(received.body),
+      truncated,
+      timings: { ...timings, totalMs: performance.now() - progress.startedAt },
+      address: connection.address,
+      reused: progress.reused,
+    });
     try {
-      const answer = await untilAborted(exchange(connection, url, request), signal);
+      const { head, truncated } = await untilAborted(exchange(connection, url, request, received), signal);
       pool.give(connection);
-      const totalMs = performance.now() - progress.startedAt;
-      return { ...answer, timings: { ...timings, totalMs }, address: connection.address, reused: progress.reused };
+      return response(head, truncated);
     } catch (error) {
       pool.discard(connection);
+      if (request.acceptPartialBody && received.head) return response(received.head, true);
       if (!(kept && error instanceof StaleConnectionError)) throw error;
     }
   }
@@ -220,26 +232,36 @@ function startDeadline(
   };
 }
 
-type Answer = Pick<EgressResponse, 'status' | 'headers' | 'body' | 'truncated'>;
+type Head = Pick<EgressResponse, 'status' | 'headers'>;
 
-async function exchange(connection: Connection, url: URL, request: EgressRequest): Promise<Answer> {
+/** The parts of a response that have arrived. */
+interface Received {
+  head?: Head;
+  body: Buffer[];
+}
+
+async function exchange(
+  connection: Connection,
+  url: URL,
+  request: EgressRequest,
+  received: Received,
+): Promise<{ head: Head; truncated: boolean }> {
+  connection.awaitHead();
   const response = await connection.client.request({
     method: request.method,
     path: url.pathname + url.search,
     headers: { ...request.headers },
     body: request.body ?? null,
   });
-  const chunks: Buffer[] = [];
+  const head = (received.head = { status: response.statusCode, headers: response.headers });
   let room = request.maxResponseBytes;
-  let truncated = false;
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    chunks.push(chunk.subarray(0, room));
-    truncated = chunk.length > room;
+    received.body.push(chunk.subarray(0, room));
     // Leaving the loop early ends the stream and its connection.
-    if (truncated) break;
+    if (chunk.length > room) return { head, truncated: true };
     room -= chunk.length;
   }
-  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks), truncated };
+  return { head, truncated: false };
 }
 
 function exchangeError(error: unknown): EgressError {

@@ -130,7 +130,7 @@ export function sendingFault(error: ConversationError, { handedOver }: { handedO
   if (handedOver) return { kind: 'unknown', reason: message('smtp.broke_after_message') };
   // Refused locally before sending: the message is too large for the server, or an address cannot be encoded.
   if (error.code === 'EMESSAGE')
-    return { kind: 'refused', stage: 'data', code: 552, response: clip(error.message), permanent: true };
+    return { kind: 'refused', stage: 'data', code: 552, response: `5.3.4 ${clip(error.message)}`, permanent: true };
   if (error.code === 'EENVELOPE' && error.command === 'API')
     return { kind: 'refused', stage: 'recipient', code: 553, response: clip(error.message), permanent: true };
   return { kind: 'unreachable', stage: 'session', reason: message('smtp.broke_before_message') };

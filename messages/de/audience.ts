@@ -12,6 +12,7 @@ export const audience = {
   'audience.answer_too_large':
     'Die eigenen Felder der gewählten Kontakte sind zu groß für eine Antwort; nichts wurde geändert',
   'audience.answer_too_large.fix': 'Weniger Kontakte wählen und wiederholen.',
+  'audience.before_together': 'before_at und before_id gehören zusammen: beide angeben oder keins',
   'audience.not_email': 'Das ist keine E-Mail-Adresse',
   'audience.filters_needed': 'Eine Auswahl von allen braucht einen Filter',
   'audience.filters_with_all': 'fehlt bei einer Auswahl von allen; ein leeres Objekt passt auf jeden Kontakt',
@@ -21,6 +22,7 @@ export const audience = {
   'audience.no_verification.fix': 'Wer sie betreibt, setzt EMAIL_VERIFICATION.',
   'audience.contact_deleted': 'Der Kontakt wurde gelöscht',
   'audience.unknown_segment': 'ist kein Segment dieses Arbeitsbereichs',
+  'audience.no_export_field': 'ist weder eine Spalte des Exports noch custom:<Schlüssel>',
   'audience.too_many_patterns':
     'hat zu viele Werte für contains, starts_with und ends_with: {patterns, plural, one {# Wert lässt} other {# Werte lassen}} sich mit höchstens {contacts, plural, one {# Kontakt} other {# Kontakten}} vergleichen',
   'audience.exports_running': 'andere Exporte laufen noch',

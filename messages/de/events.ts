@@ -28,8 +28,7 @@ export const events = {
     'Eine E-Mail eines Menschen oder Agenten ging nicht hinaus, kam zurück, oder ihr Ausgang ist unbekannt; `state` sagt, was davon.',
   'event.inbox.email_updated':
     'Eine E-Mail einer Unterhaltung wurde markiert, verschoben oder mit einem Etikett versehen.',
-  'event.inbox.email_deleted':
-    'Eine E-Mail einer Unterhaltung wurde gelöscht. Gibt es noch nicht: Keine Operation löscht eine E-Mail.',
+  'event.inbox.email_deleted': 'Eine empfangene E-Mail wurde geleert, weil ihr Absender gelöscht wurde.',
   'event.inbox.reply_classified': 'Eine Antwort wurde eingeordnet, oder jemand hat die Einordnung korrigiert.',
   'event.inbox.reply_received': 'Ein verbundenes Postfach bekam eine Antwort in einer bekannten Unterhaltung.',
   'event.email_account.connected': 'Ein Postfach wurde verbunden.',
@@ -52,8 +51,7 @@ export const events = {
   'event.crm.task_created': 'Eine Aufgabe wurde angelegt.',
   'event.crm.task_updated':
     'Eine Aufgabe wurde geändert; eine Änderung vieler löst es einmal aus, mit `metadata.bulk` und `metadata.count`.',
-  'event.crm.note_created':
-    'Eine Notiz zu einem Kontakt wurde angelegt. Gibt es noch nicht: Keine Operation legt eine Notiz an.',
+  'event.crm.note_created': 'Eine Notiz zu einem Kontakt wurde angelegt.',
   'event.meeting.booked': 'Ein Termin wurde gebucht.',
   'event.meeting.rescheduled': 'Ein Termin wurde verschoben.',
   'event.meeting.canceled': 'Ein Termin wurde abgesagt.',

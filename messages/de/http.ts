@@ -86,6 +86,7 @@ export const http = {
   'thing.mailbox': 'Postfach',
   'thing.mailbox_check': 'Prüfung des Postfachs',
   'thing.meeting': 'Termin',
+  'thing.note': 'Notiz',
   'thing.member': 'Mitglied',
   'thing.message': 'Nachricht',
   'thing.order': 'Bestellung',

@@ -164,11 +164,6 @@ export const identity = {
   'field.redirect_private_use':
     'muss mit https, mit http auf diesem Rechner oder mit einem eigenen Schema wie com.example.app beginnen',
   'field.written_as': 'muss so geschrieben sein: {uri}',
-  'field.client_secretless': 'muss none sein: Anwendungen, die sich selbst registrieren, bekommen kein Geheimnis',
-  'field.client_grants': 'muss authorization_code sein, mit oder ohne refresh_token',
-  'field.scopes_unknown': 'nennt Scopes, die es nicht gibt',
-  'field.scopes_forbidden': 'darf {scopes} nicht enthalten: Das bekommt keine Anwendung, die sich selbst registriert',
-  'field.scopes_none': 'muss einen Scope nennen',
   'field.scope_unknown': 'ist kein Scope; Scopes sind die Namen aus GET /v1/api-keys/permissions in Kleinbuchstaben',
   'oauth.verifier_alone': 'code_verifier kommt, ohne dass vorher eine code_challenge kam',
 

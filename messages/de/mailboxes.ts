@@ -61,6 +61,9 @@ export const mailboxes = {
   'mailboxes.send_as_unsupported': 'Der Anbieter dieses Postfachs nennt keine Adressen, unter denen es senden darf',
   'mailboxes.send_as_unsupported.fix': 'Die andere Adresse als eigenes Postfach verbinden.',
   'mailboxes.send_as_unsupported.problem': 'muss leer sein: Nur Postfächer von Gmail haben das',
+  'mailboxes.send_as_unread': 'Der Anbieter hat die Absenderadressen nicht genannt',
+  'mailboxes.send_as_unread.fix':
+    'In einer Minute noch einmal versuchen; POST /v1/emails/:id/test zeigt, ob die Zustimmung noch gilt',
   'mailboxes.send_as_unknown': 'Der Anbieter hat diese Adresse für das Postfach nicht bestätigt',
   'mailboxes.send_as_unknown.fix':
     'Die Adresse in den Einstellungen von Gmail unter „Senden als“ hinzufügen, dort bestätigen und es noch einmal versuchen.',

@@ -83,6 +83,7 @@ export const sending = {
   'away.until': 'Abwesend bis {at, date, day}',
   away: 'Abwesend',
   'sent.worker_died': 'Der Worker endete, bevor die Antwort des Mailservers gespeichert war',
+  'sent.too_large': 'Der Mailserver des Postfachs nimmt keine E-Mail dieser Größe an: {reason}',
   'sent.no_answer': 'Der Mailserver hat nicht geantwortet',
   words: '{words}',
   'hold.auth_failed': 'Der SMTP-Server lehnt die Anmeldung ab',

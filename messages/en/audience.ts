@@ -13,6 +13,7 @@ export const audience = {
   'audience.answer_too_large':
     'The custom fields of the selected contacts do not fit into one answer; nothing was changed',
   'audience.answer_too_large.fix': 'Select fewer contacts and repeat.',
+  'audience.before_together': 'before_at and before_id belong together: send both or none',
   'audience.not_email': 'This is not an email address',
   'audience.filters_needed': 'Selecting all needs filters',
   'audience.filters_with_all': 'is required with all; an empty object matches every contact',
@@ -22,6 +23,7 @@ export const audience = {
   'audience.no_verification.fix': 'The operator sets EMAIL_VERIFICATION.',
   'audience.contact_deleted': 'The contact was deleted',
   'audience.unknown_segment': 'is not a segment of this workspace',
+  'audience.no_export_field': 'is neither a column of the export nor custom:<key>',
   'audience.too_many_patterns':
     'has too many values for contains, starts_with and ends_with: {patterns, plural, one {# value} other {# values}} can be compared with at most {contacts, plural, one {# contact} other {# contacts}}',
   'audience.exports_running': 'other exports are running',

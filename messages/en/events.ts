@@ -27,8 +27,7 @@ export const events = {
   'event.inbox.email_failed':
     'An email written by a person or an agent failed, bounced, or has an unknown outcome; `state` says which.',
   'event.inbox.email_updated': 'An email of a conversation was marked, filed or labelled.',
-  'event.inbox.email_deleted':
-    'An email of a conversation was deleted. Not emitted yet: no operation deletes an email.',
+  'event.inbox.email_deleted': 'A received email was emptied, because its sender was erased.',
   'event.inbox.reply_classified': 'A reply was classified, or a person corrected its classification.',
   'event.inbox.reply_received': 'A connected mailbox received a reply in a known conversation.',
   'event.email_account.connected': 'A mailbox was connected.',
@@ -49,7 +48,7 @@ export const events = {
   'event.crm.deal_deleted': 'A deal was deleted.',
   'event.crm.task_created': 'A CRM task was created.',
   'event.crm.task_updated': 'A CRM task changed; a bulk write fires once, with `metadata.bulk` and `metadata.count`.',
-  'event.crm.note_created': 'A note about a contact was created. Not emitted yet: no operation creates a note.',
+  'event.crm.note_created': 'A note about a contact was created.',
   'event.meeting.booked': 'Somebody booked a meeting.',
   'event.meeting.rescheduled': 'A meeting was moved to another time.',
   'event.meeting.canceled': 'A meeting was canceled.',

@@ -89,6 +89,7 @@ export const http = {
   'thing.mailbox': 'Mailbox',
   'thing.mailbox_check': 'Mailbox check',
   'thing.meeting': 'Meeting',
+  'thing.note': 'Note',
   'thing.member': 'Member',
   'thing.message': 'Message',
   'thing.order': 'Order',

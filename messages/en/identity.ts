@@ -162,13 +162,8 @@ export const identity = {
   'field.absolute_uri': 'must be an absolute URI',
   'field.redirect_http': 'must use https; http only on 127.0.0.1, localhost or [::1]',
   'field.redirect_private_use':
-    'must use https, http on a loopback host, or a private-use scheme such as com.example.app',
+    'must use https, http on a loopback host, or a scheme of the application such as com.example.app',
   'field.written_as': 'must be written as {uri}',
-  'field.client_secretless': 'must be none: clients that register themselves get no secret',
-  'field.client_grants': 'must be authorization_code, with or without refresh_token',
-  'field.scopes_unknown': 'names scopes that do not exist',
-  'field.scopes_forbidden': 'must not have {scopes}: a client that registers itself can never hold them',
-  'field.scopes_none': 'must name a scope',
   'field.scope_unknown': 'is not a scope; scopes are the names of GET /v1/api-keys/permissions in lower case',
   'oauth.verifier_alone': 'code_verifier comes without a code_challenge before it',
 

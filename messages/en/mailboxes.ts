@@ -66,6 +66,8 @@ export const mailboxes = {
   'mailboxes.send_as_unsupported': 'The provider of this mailbox publishes no list of addresses to send as',
   'mailboxes.send_as_unsupported.fix': 'Connect the other address as a mailbox of its own.',
   'mailboxes.send_as_unsupported.problem': 'must be empty: only Gmail mailboxes have one',
+  'mailboxes.send_as_unread': 'The provider did not give the addresses to send as',
+  'mailboxes.send_as_unread.fix': 'Try again in a minute; POST /v1/emails/:id/test tells if the consent still holds',
   'mailboxes.send_as_unknown': 'The provider has not verified this address for the mailbox',
   'mailboxes.send_as_unknown.fix':
     'Add the address under "Send mail as" in the settings of Gmail, confirm it there, and try again.',

@@ -88,6 +88,7 @@ export const sending = {
   'away.until': 'Away until {at, date, day}',
   away: 'Away',
   'sent.worker_died': 'The worker stopped before the answer of the mail server was stored',
+  'sent.too_large': 'The mail server of the mailbox takes no email of this size: {reason}',
   'sent.no_answer': 'The mail server gave no answer',
   words: '{words}',
   // Reasons of mailbox holds.

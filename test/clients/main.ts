@@ -1,6 +1,8 @@
 /**
  * `npm run test:clients`: generates Python and Go clients of the OpenAPI document with foreign generators, without a
  * warning. Each then runs a campaign from a contact to its figures, on an installation with a worker and mail servers.
+ * Then a peer's SDK calls the routes that both have, and the conformance suite of the Model Context Protocol runs.
+ * With names as arguments, only those run.
  * An unavailable generator is skipped with its reason; with CI set, that is a failure.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,11 +10,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startBackingServices } from '../../local/backing.ts';
 import { goClient } from './go.ts';
+import { conformanceMissing, runConformance } from './mcp-conformance.ts';
+import { peerMissing, runPeer } from './peer.ts';
 import { pythonClient } from './python.ts';
 import { startTutorial } from './tutorial.ts';
 import type { ForeignClient } from './foreign-client.ts';
 
 const CLIENTS: readonly ForeignClient[] = [pythonClient, goClient];
+/** Programs that are not made from the document. */
+const SUITES = [
+  { name: 'peer', missing: peerMissing, run: runPeer },
+  {
+    name: 'conformance',
+    missing: conformanceMissing,
+    run: ({ HERON_URL, HERON_API_KEY }: Record<string, string>, folder: string) =>
+      runConformance(HERON_URL!, HERON_API_KEY!, folder),
+  },
+];
 /** Timeout (ms) for the arrival of an email. */
 const PATIENCE_MS = 60_000;
 
@@ -31,7 +45,7 @@ const [passed, failed, skipped]: [string[], string[], string[]] = [[], [], []];
 try {
   const document = join(folder, 'openapi.json');
   await writeFile(document, await (await fetch(`${tutorial.url}/openapi.json`)).text());
-  for (const client of CLIENTS) {
+  for (const client of CLIENTS.filter(({ name }) => isChosen(name))) {
     const missing = await client.missing();
     if (missing !== undefined) {
       skipped.push(client.name);
@@ -54,6 +68,22 @@ try {
       console.error(`FAIL  ${client.name}: ${(error as Error).message}`);
     }
   }
+  for (const { name, missing, run } of SUITES.filter((suite) => isChosen(suite.name))) {
+    const reason = await missing();
+    if (reason !== undefined) {
+      skipped.push(name);
+      console.error(`SKIPPED: ${name}: ${reason}`);
+      continue;
+    }
+    try {
+      const { env } = await tutorial.newcomer(name);
+      log(`ok    ${name}: ${(await run(env, folder)).trim()}`);
+      passed.push(name);
+    } catch (error) {
+      failed.push(name);
+      console.error(`FAIL  ${name}: ${(error as Error).message}`);
+    }
+  }
 } finally {
   await rm(folder, { recursive: true, force: true });
   await tutorial.stop();
@@ -61,6 +91,11 @@ try {
 }
 console.log(`\n${passed.length} passed, ${failed.length} failed, ${skipped.length} skipped`);
 process.exit(failed.length > 0 || (process.env.CI && skipped.length > 0) ? 1 : 0);
+
+function isChosen(name: string): boolean {
+  const named = process.argv.slice(2);
+  return named.length === 0 || named.includes(name);
+}
 
 function seconds(from: number): string {
   return `${((performance.now() - from) / 1000).toFixed(1)} s`;

@@ -161,6 +161,22 @@ test.serial('a message refused by policy ends one lead without listing it, and t
   t.is((await all.mailbox()).hold_code, null);
 });
 
+test.serial('an email larger than its own server takes fails and is no bounce, announced or not', async (t) => {
+  const announced = await given(t, 1, ['AUTH PLAIN', 'SIZE 10']);
+  const found = await given(t, 1);
+  found.server.answer = (moment) => (moment === 'body' ? { reply: '552 5.3.4 Message file too big' } : 'ok');
+  for (const all of [announced, found]) {
+    t.deepEqual(await all.run(5), ['failed']);
+    t.deepEqual(await all.states(), ['failed']);
+    const [send] = await all.sends();
+    t.is(send.error_code, 'message_too_large');
+    t.regex(render(send.error_detail), /takes no email of this size/);
+    t.is(await all.bounced(), 0);
+    t.is(await all.suppressed(), 0);
+    t.is((await all.mailbox()).hold_code, null);
+  }
+});
+
 test.serial('many refusals for the content are one warning a day', async (t) => {
   const all = await given(t, 3);
   all.server.answer = (moment) =>

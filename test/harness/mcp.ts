@@ -1,6 +1,4 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 
 /** Client program of the Model Context Protocol, based on the protocol's own client. */
 export interface McpProgram {
@@ -11,24 +9,23 @@ export interface McpProgram {
   close(): Promise<void>;
 }
 
-/** Connects to an MCP endpoint with a bearer credential. */
-export async function connectMcp(url: string, token: string): Promise<McpProgram> {
-  const client = new Client({ name: 'heron-tests', version: '1.0.0' });
-  // The transport's types do not allow undefined in optional members, which exactOptionalPropertyTypes reports.
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
-  });
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+/**
+ * Connects to an MCP endpoint with a bearer credential, by default in the newest revision of the protocol.
+ * @param era `legacy` for the newest of the revisions with a handshake
+ */
+export async function connectMcp(url: string, token: string, era: 'auto' | 'legacy' = 'auto'): Promise<McpProgram> {
+  const options: ClientOptions = { versionNegotiation: { mode: era } };
+  const client = new Client({ name: 'heron-tests', version: '1.0.0' }, options);
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
+  );
   return {
     client,
     async call(name, args = {}) {
-      const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
-      const [content] = result.content;
-      return {
-        isError: result.isError === true,
-        data: result.structuredContent,
-        text: content?.type === 'text' ? content.text : '',
-      };
+      const { content, isError, structuredContent } = await client.callTool({ name, arguments: args });
+      const [first] = content;
+      const text = first?.type === 'text' ? first.text : '';
+      return { isError: isError === true, data: isError ? JSON.parse(text) : structuredContent, text };
     },
     toolNames: async () => (await client.listTools()).tools.map((tool) => tool.name),
     close: () => client.close(),

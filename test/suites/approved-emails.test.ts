@@ -213,6 +213,8 @@ const EXCEPTIONS: Record<string, string> = {
   'contactImports.cancel': 'writes no contact',
   'contacts.createReferred': 'adds a contact to no campaign, or fills empty fields by the statement of contacts.create',
   'mailboxes.startConsent': 'ends in the verb of mailboxes.connect, after a consent at the provider',
+  'mailboxes.refreshIdentity': 'clears an address that its provider no longer lets the mailbox send as',
+  'mailboxes.track': 'its column is driven with mailboxes.update; the route first asks the DNS of the domain',
   'mailboxes.test': 'reads and writes nothing that an email is made of',
   'contacts.undoBulkEdit':
     'restores memberships, categories and suppressions of before, by the statements of contacts.bulkEdit',

@@ -38,6 +38,7 @@ const MARKS = {
   sample: 'zqsample',
   deal: 'zqdeal',
   task: 'zqtask',
+  note: 'zqnote',
 };
 
 /** Data kept after deleting a contact, with the reason. */
@@ -170,6 +171,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   });
   if (status !== 200) throw new Error(text);
   await post('/contacts', [{ email: MARKS.email, company: MARKS.company }] as unknown as object);
+  await post(`/contacts/${contactId}/notes`, { content: MARKS.note });
 
   // People: another address of the same user, a conflict, a conversion.
   const event = await post('/events', {

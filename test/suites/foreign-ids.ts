@@ -177,6 +177,8 @@ export const ROWS: Record<string, Factory> = {
   '/analytics/accounts/:id': async ({ world, tenant }) => createMailbox(world.deps, tenant.organizationId),
   '/campaigns/:id/steps/:sid': async ({ world, parents }) =>
     (await world.deps.db('campaign_steps').where('campaign_id', parents.id).first('id')).id,
+  '/contacts/:id/notes/:noteId': async (place) =>
+    insert(place, 'contact_notes', { contact_id: place.parents.id, content: 'Note' }),
   '/campaigns/:id/ab-variants/:variantId': async (place) =>
     insert(place, 'campaign_variants', { campaign_id: place.parents.id, name: 'B', subject: 'Hi' }),
   '/campaigns/:id/leads/:contactId': async (place) => (await lead(place)).contactId,

@@ -117,6 +117,20 @@ export const LISTS: Record<string, Factory> = {
     insert(place, 'crm_activities', { contact_id: place.parents.id, activity_type: 'note', metadata: json({}) }, [
       'created_at',
     ]),
+  'contacts.listNotes': (place) => insert(place, 'contact_notes', { contact_id: place.parents.id, content: 'Note' }),
+  'contacts.listEmails': async (place) =>
+    store(place, 'sends', {
+      id: newId(),
+      contact_id: place.parents.id,
+      state: 'sent',
+      recipient: 'a@lead.test',
+      slot_at: now(place),
+      slot_day: now(place),
+      sent_at: now(place),
+      created_at: now(place),
+      updated_at: now(place),
+    }),
+  'contacts.timeline': (place) => insert(place, 'contact_notes', { contact_id: place.parents.id, content: 'Note' }),
   'integrations.listFieldMappings': (place) =>
     insert(
       place,
@@ -234,6 +248,10 @@ export const LISTS: Record<string, Factory> = {
  */
 export const NOT_ROWS: ReadonlySet<string> = new Set([
   'system.readiness',
+  'system.timezones',
+  'auth.identity',
+  'mailboxes.sync',
+  'mailboxes.identity',
   'organizations.current',
   'integrations.catalog',
   'integrations.listBookings',

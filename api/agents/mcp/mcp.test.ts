@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import test from 'ava';
-import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError } from '@modelcontextprotocol/client';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf, PRESETS } from '../../../lib/permissions.ts';
 import {
@@ -23,7 +23,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-const connect = (token: string, path = '/mcp'): Promise<McpProgram> => connectMcp(world.url + path, token);
+const connect = (token: string, path = '/mcp?groups=all'): Promise<McpProgram> => connectMcp(world.url + path, token);
 const rest = (tenant: Tenant, method: string, path: string, body?: unknown): Promise<Answer> =>
   call(world, method, `/v1${path}`, { token: tenant.apiKey, ...(body === undefined ? {} : { body }) });
 const keyWith = async (tenant: Tenant, options: KeyOptions): Promise<string> =>
@@ -44,14 +44,16 @@ const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 test("the protocol's own client connects below the root and below /v1, and learns the server's name", async (t) => {
   const tenant = await world.tenant();
-  for (const path of ['/mcp', '/v1/mcp']) {
-    const { client, close } = await connect(tenant.apiKey, path);
-    t.like(client.getServerVersion(), { name: 'heron', title: 'Heron' });
-    t.deepEqual(client.getServerCapabilities(), { tools: {} });
-    t.regex(client.getInstructions() ?? '', /start_campaign/);
-    await client.ping();
-    await close();
-  }
+  for (const path of ['/mcp', '/v1/mcp'])
+    for (const era of ['auto', 'legacy'] as const) {
+      const { client, close } = await connectMcp(world.url + path, tenant.apiKey, era);
+      t.is(client.getProtocolEra(), era === 'auto' ? 'modern' : 'legacy');
+      t.like(client.getServerVersion(), { name: 'heron', title: 'Heron' });
+      t.deepEqual(client.getServerCapabilities(), { tools: {} });
+      t.regex(client.getInstructions() ?? '', /start_campaign/);
+      t.true((await client.listTools()).tools.length > 20, era);
+      await close();
+    }
 });
 
 test('tools are those the credential may call, with schemas and hints', async (t) => {
@@ -64,14 +66,15 @@ test('tools are those the credential may call, with schemas and hints', async (t
     'list_campaigns',
     'get_campaign',
     'get_campaign_log',
-    'list_contacts',
+    'search_contacts',
     'get_contact',
     'list_threads',
     'get_thread',
     'create_campaign_draft',
     'add_campaign_step',
-    'add_contact',
     'add_contacts',
+    'suppress_contact',
+    'stop_lead',
     'add_contacts_to_campaign',
     'validate_campaign',
     'preflight_campaign',
@@ -95,17 +98,22 @@ test('tools are those the credential may call, with schemas and hints', async (t
     t.is(tool.inputSchema.type, 'object', tool.name);
     t.true((tool.description ?? '').length > 40, tool.name);
     t.is(tool.inputSchema.additionalProperties, false, tool.name);
+    t.is(tool.outputSchema?.type, 'object', tool.name);
   }
   t.like(
     tools.find(({ name }) => name === 'get_campaign'),
     {
-      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+      annotations: { readOnlyHint: true, openWorldHint: false },
       inputSchema: { required: ['campaign_id'] },
     },
   );
   t.like(
     tools.find(({ name }) => name === 'start_campaign'),
     { annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true } },
+  );
+  t.like(
+    tools.find(({ name }) => name === 'add_contacts'),
+    { annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true } },
   );
   t.deepEqual(tools.find(({ name }) => name === 'publish_event')?.inputSchema.required, ['name', 'idempotency_key']);
   await all.close();
@@ -152,7 +160,6 @@ test('reads give what the endpoints give', async (t) => {
     t.is(expected.status, 200, path);
     t.false(answer.isError, `${tool}: ${answer.text}`);
     t.deepEqual(Array.isArray(expected.body) ? answer.data.result : answer.data, expected.body, tool);
-    t.deepEqual(JSON.parse(answer.text), expected.body, tool);
   };
   await same('list_mailboxes', {}, 'GET', '/emails');
   await same('get_mailbox', { mailbox_id: box }, 'GET', `/emails/${box}`);
@@ -164,7 +171,7 @@ test('reads give what the endpoints give', async (t) => {
   );
   await same('get_campaign', { campaign_id: campaignId }, 'GET', `/campaigns/${campaignId}`);
   await same('list_campaign_steps', { campaign_id: campaignId }, 'GET', `/campaigns/${campaignId}/steps`);
-  await same('list_contacts', { limit: 1 }, 'GET', '/contacts?limit=1');
+  await same('search_contacts', { limit: 1 }, 'POST', '/contacts/search?limit=1', {});
   await same('search_contacts', { query: 'lea@', limit: 2 }, 'POST', '/contacts/search?limit=2', { query: 'lea@' });
   await same('get_contact', { contact_id: contactId }, 'GET', `/contacts/${contactId}`);
   await same('search_leads', { campaign_id: campaignId, lead_status: 'active' }, 'POST', '/contacts/search', {
@@ -173,8 +180,8 @@ test('reads give what the endpoints give', async (t) => {
   });
   await same('list_threads', { unseen: true }, 'GET', '/unibox?unseen=true');
   await same('validate_campaign', { campaign_id: campaignId }, 'POST', `/campaigns/${campaignId}/validate`);
-  const first = await program.call('list_contacts', { limit: 1 });
-  const second = await program.call('list_contacts', { limit: 1, cursor: first.data.pagination.next_cursor });
+  const first = await program.call('search_contacts', { limit: 1 });
+  const second = await program.call('search_contacts', { limit: 1, cursor: first.data.pagination.next_cursor });
   t.is(second.data.data.length, 1);
   t.not(second.data.data[0].id, first.data.data[0].id);
   await program.close();
@@ -220,7 +227,9 @@ test('a campaign from draft to start, by tools alone', async (t) => {
 
   const {
     result: [lea],
-  } = await done('add_contact', { email: 'Lea <LEA@lead.test>', first_name: 'Lea', custom_fields: { plan: 'pro' } });
+  } = await done('add_contacts', {
+    contacts: [{ email: 'Lea <LEA@lead.test>', first_name: 'Lea', custom_fields: { plan: 'pro' } }],
+  });
   t.like(lea, { email: 'lea@lead.test', first_name: 'Lea', custom_fields: { plan: 'pro' } });
   const { result: two } = await done('add_contacts', {
     contacts: [{ email: 'max@lead.test' }, { email: 'mia@lead.test' }],
@@ -277,11 +286,10 @@ test('bad arguments: every fault is named by its argument, and nothing is done',
     await faults('create_campaign_draft', { name: '', daily_limit: 0, steps: [{ subject: 5 }, { wait_after: 99 }] }),
     ['arguments.daily_limit', 'arguments.name', 'arguments.steps.0.subject', 'arguments.steps.1.wait_after'],
   );
-  t.deepEqual(await faults('add_contact', { email: 'nobody', custom_fields: { a: 1 }, nickname: 'x' }), [
-    'arguments.custom_fields.a',
-    'arguments.email',
-    'arguments.nickname',
-  ]);
+  t.deepEqual(
+    await faults('add_contacts', { contacts: [{ email: 'nobody', custom_fields: { a: 1 } }], nickname: 'x' }),
+    ['arguments.contacts.0.custom_fields.a', 'arguments.contacts.0.email', 'arguments.nickname'],
+  );
   t.deepEqual(await faults('add_contacts', { contacts: [{ email: 'ok@example.com' }, { email: 'bad' }] }), [
     'arguments.contacts.1.email',
   ]);
@@ -297,9 +305,10 @@ test('bad arguments: every fault is named by its argument, and nothing is done',
     await faults('publish_event', { name: 'A B', email: 'x@example.com', contact_id: newId(), idempotency_key: 5 }),
     ['arguments.contact_id', 'arguments.email', 'arguments.idempotency_key', 'arguments.name'],
   );
-  t.deepEqual(await faults('add_contact', { email: 'a@example.com', idempotency_key: 'k'.repeat(256) }), [
-    'arguments.idempotency_key',
-  ]);
+  t.deepEqual(
+    await faults('add_contacts', { contacts: [{ email: 'a@example.com' }], idempotency_key: 'k'.repeat(256) }),
+    ['arguments.idempotency_key'],
+  );
   t.deepEqual((await rest(tenant, 'GET', '/contacts')).body.data, []);
   t.deepEqual((await rest(tenant, 'GET', '/campaigns')).body.data, []);
   await program.close();
@@ -307,9 +316,8 @@ test('bad arguments: every fault is named by its argument, and nothing is done',
 
 test('a tool that is none is a fault of the protocol', async (t) => {
   const program = await connect((await world.tenant()).apiKey);
-  const error = await t.throwsAsync(program.call('drop_table'), { instanceOf: McpError });
+  const error = await t.throwsAsync(program.call('drop_table'), { instanceOf: ProtocolError });
   t.is(error.code, -32602);
-  await t.throwsAsync(program.client.listPrompts(), { message: /-32601/ });
   await program.close();
 });
 
@@ -363,7 +371,7 @@ test('a key keeps its restrictions: scopes, mailboxes, rate', async (t) => {
   );
   t.false((await narrow.call('get_mailbox', { mailbox_id: mine })).isError);
   t.like((await narrow.call('get_mailbox', { mailbox_id: theirs })).data, { code: 'forbidden' });
-  const scope = await narrow.call('list_contacts', { colour: 'red' });
+  const scope = await narrow.call('search_contacts', { colour: 'red' });
   t.true(scope.isError);
   t.like(scope.data, { code: 'forbidden' });
   t.regex(scope.data.message, /READ_CONTACTS/);
@@ -383,16 +391,17 @@ test("writes count against the workspace's write limit, reads do not", async (t)
   t.teardown(() => strict.close());
   const tenant = await strict.tenant();
   const program = await connectMcp(`${strict.url}/mcp`, tenant.apiKey);
-  for (let i = 0; i < 5; i += 1) t.false((await program.call('list_contacts')).isError);
+  for (let i = 0; i < 5; i += 1) t.false((await program.call('search_contacts')).isError);
   const added = [];
-  for (let i = 0; i < 3; i += 1) added.push(await program.call('add_contact', { email: `n${i}@example.com` }));
+  for (let i = 0; i < 3; i += 1)
+    added.push(await program.call('add_contacts', { contacts: [{ email: `n${i}@example.com` }] }));
   t.deepEqual(
     added.map(({ isError }) => isError),
     [false, false, true],
   );
   t.is(added[2]!.data.code, 'rate_limit_exceeded');
   t.is(typeof added[2]!.data.retry_after, 'number');
-  t.is((await program.call('list_contacts')).data.data.length, 2);
+  t.is((await program.call('search_contacts')).data.data.length, 2);
   await program.close();
 });
 
@@ -421,11 +430,13 @@ test('many programs at once, of two workspaces, see their own', async (t) => {
   await Promise.all(
     programs.map((program, i) =>
       Promise.all(
-        Array.from({ length: 5 }, (_, n) => program.call('add_contact', { email: `p${i}n${n}@example.com` })),
+        Array.from({ length: 5 }, (_, n) =>
+          program.call('add_contacts', { contacts: [{ email: `p${i}n${n}@example.com` }] }),
+        ),
       ),
     ),
   );
-  const seen = await Promise.all(programs.map((program) => program.call('list_contacts', { limit: 100 })));
+  const seen = await Promise.all(programs.map((program) => program.call('search_contacts', { limit: 100 })));
   for (const [i, answer] of seen.entries()) {
     const emails = answer.data.data.map(({ email }: { email: string }) => email);
     t.is(emails.length, 25);
@@ -442,9 +453,11 @@ test('without a credential: 401 and the way to one', async (t) => {
   ]) {
     const answer = await call(world, 'POST', path!, { body: ping });
     assertStatus(t, answer, 401);
-    t.is(
-      answer.headers.get('www-authenticate'),
-      `Bearer resource_metadata="http://127.0.0.1:8080/.well-known/oauth-protected-resource${metadata}"`,
+    t.regex(
+      answer.headers.get('www-authenticate') ?? '',
+      new RegExp(
+        `^Bearer scope="[a-z_ ]*write_contacts[a-z_ ]*", resource_metadata="http://127.0.0.1:8080/.well-known/oauth-protected-resource${metadata}"$`,
+      ),
     );
   }
   const expired = await keyWith(tenant, { expiresAt: new Date(world.deps.clock.now().getTime() - 1000) });
@@ -453,7 +466,7 @@ test('without a credential: 401 and the way to one', async (t) => {
     assertStatus(t, answer, 401);
     t.regex(
       answer.headers.get('www-authenticate') ?? '',
-      /^Bearer error="invalid_token", .*resource_metadata="[^"]+\/mcp"$/,
+      /^Bearer error="invalid_token", .*scope="[a-z_ ]+", resource_metadata="[^"]+\/mcp"$/,
     );
   }
   assertStatus(t, await post(await keyWith(tenant, { allowedIps: ['203.0.113.1'] }), ping), 403);
@@ -474,7 +487,7 @@ test('what is not the protocol is refused in its terms', async (t) => {
   await refusal(406, -32000, post(token, ping, { accept: 'application/json' }));
   await refusal(415, -32000, post(token, JSON.stringify(ping), { 'content-type': 'text/plain' }));
   await refusal(400, -32700, post(token, '{"jsonrpc":'));
-  await refusal(400, -32700, post(token, { hello: 'world' }));
+  await refusal(400, -32600, post(token, { hello: 'world' }));
   await refusal(400, -32600, post(token, [ping, ping]));
   await refusal(400, -32000, post(token, ping, { 'mcp-protocol-version': '1999-01-01' }));
   await refusal(413, -32000, post(token, JSON.stringify({ ...ping, params: { pad: 'x'.repeat(5 * 1024 * 1024) } })));
@@ -559,11 +572,11 @@ test('a page of any site is served with a credential of its own, and only so', a
 test('calls are in the usage of the key', async (t) => {
   const tenant = await world.tenant();
   const program = await connect(tenant.apiKey);
-  await program.call('list_contacts');
+  await program.call('search_contacts');
   await program.close();
   await world.usage.flush();
   const logs = await call(world, 'GET', `/v1/api-keys/${tenant.apiKeyId}/logs`, { token: tenant.sessionToken });
   const used = logs.body.data.filter(({ endpoint }: { endpoint: string }) => endpoint === '/mcp');
-  t.true(used.length >= 3);
+  t.true(used.length >= 2);
   t.true(used.every((entry: Record<string, unknown>) => entry.method === 'POST'));
 });

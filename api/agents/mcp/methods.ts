@@ -1,20 +1,41 @@
 import type { Middleware } from 'koa';
 import { MCP_PATHS } from '../../../domain/identity/oauth/urls.ts';
-import { message } from '../../../messages/index.ts';
+import type { Config } from '../../../lib/config/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
 /**
- * Answers 405 to every method but POST. The endpoint keeps no sessions to end (DELETE) and sends no messages of its own
- * (GET); the MCP transport allows a server to decline both this way.
+ * Refuses requests to the MCP endpoint that it does not serve:
+ * - every method but POST (405). The endpoint keeps no sessions to end (DELETE) and sends no messages of its own (GET).
+ * - over the loopback interface, a Host that is neither loopback nor the installation's own (403). By DNS rebinding a
+ *   page in the browser of this machine could otherwise pass for a local program. A reverse proxy on this machine sends
+ *   the installation's host.
  */
-export const onlyPost: Middleware = (koa, next) => {
-  if (koa.method === 'POST' || !(MCP_PATHS as readonly string[]).includes(koa.path.replace(/\/$/, ''))) return next();
-  koa.status = 405;
-  koa.set('Allow', 'POST');
-  koa.body = {
-    jsonrpc: '2.0',
-    error: { code: -32000, message: render(message('mcp.only_post')) },
-    id: null,
+export function mcpGate({ API_PUBLIC_URL, APP_URL }: Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>): Middleware {
+  const hosts = new Set([...LOOPBACK_HOSTS, ...[API_PUBLIC_URL, APP_URL].map((url) => new URL(url).hostname)]);
+  return (koa, next) => {
+    if (!(MCP_PATHS as readonly string[]).includes(koa.path.replace(/\/$/, ''))) return next();
+    if (koa.method !== 'POST') {
+      koa.set('Allow', 'POST');
+      return refuse(405, message('mcp.only_post'));
+    }
+    if (isLoopback(koa.req.socket.localAddress) && !hosts.has(hostname(koa.get('host'))))
+      return refuse(403, message('mcp.foreign_host'));
+    return next();
+
+    function refuse(status: number, said: Message): void {
+      koa.status = status;
+      koa.body = { jsonrpc: '2.0', error: { code: -32000, message: render(said) }, id: null };
+    }
   };
-  return undefined;
-};
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address);
+}
+
+function hostname(host: string): string {
+  return host.replace(/:\d+$/, '').toLowerCase();
+}

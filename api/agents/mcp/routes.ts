@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { CALL_LIMIT } from '../tools/routes.ts';
 import { route, type AnyRoute, type StreamReply } from '../../http/route.ts';
+import { TOOL_GROUPS, type ToolGroup } from '../tools/tool.ts';
 import { answerMessage } from './server.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
@@ -9,6 +10,17 @@ import { render } from '../../../messages/render.ts';
 /** Error codes of the MCP transport, in the range that JSON-RPC reserves for implementations. */
 const REFUSED = -32000;
 const INVALID_REQUEST = -32600;
+
+/** Groups of tools to list, separated by commas; `all` for every one. `core` is always listed. */
+const query = z.object({
+  groups: z
+    .string()
+    .max(200)
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum([...TOOL_GROUPS, 'all'])))
+    .optional()
+    .meta({ description: 'Groups of tools to list besides `core`, separated by commas, or `all`' }),
+});
 
 /** JSON-RPC 2.0 response in the OpenAPI document. */
 const rpcAnswer = {
@@ -49,7 +61,8 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
     summary: `Model Context Protocol, ${where}`,
     description:
-      'Streamable HTTP without sessions: each POST carries one JSON-RPC message and is answered with JSON. GET and DELETE answer 405. Without a credential, WWW-Authenticate names the authorization server. The tools are those of GET /v1/ai/tools.',
+      'Streamable HTTP without sessions, of revision 2026-07-28 and earlier ones: each POST carries one JSON-RPC message and is answered with JSON. GET and DELETE answer 405. Without a credential, WWW-Authenticate names the authorization server and the scopes. The tools are those of GET /v1/ai/tools; `?groups=` lists more than `core`.',
+    query,
     consumes: 'raw',
     body: z.instanceof(Readable).meta({ description: 'JSON-RPC 2.0 message' }),
     success: {
@@ -72,11 +85,12 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
         ]),
       ),
     },
-    handler: async (ctx, { body, headers, invoke }) => {
+    handler: async (ctx, { body, headers, invoke, query: { groups = [] } }) => {
       const text = await readText(body);
       if (text === undefined) return rpcError(413, REFUSED, message('mcp.too_large', { max: CALL_LIMIT }));
       if (text.trimStart().startsWith('[')) return rpcError(400, INVALID_REQUEST, message('mcp.batch'));
-      return answerMessage(ctx, invoke, text, headers);
+      const shown = groups.includes('all') ? TOOL_GROUPS : (['core', ...groups] as ToolGroup[]);
+      return answerMessage(ctx, invoke, { text, headers, groups: new Set(shown) });
     },
   });
 }

@@ -8,6 +8,7 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
     {
       name: 'list_pipelines',
       title: 'List sales pipelines',
+      group: 'crm',
       description:
         'Lists the pipelines of the workspace in their order, each with its stages and the number of deals in each. Creating a deal needs the ids of a pipeline and of one of its stages.',
       arguments: {},
@@ -18,6 +19,7 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
     {
       name: 'search_deals',
       title: 'Search deals',
+      group: 'crm',
       description:
         "Finds deals by part of the name, state, pipeline, stage, member, campaign, value and dates. A deal must match all filters; `total` is exact. Values are in units of each deal's currency. Keep the filters unchanged while paging.",
       arguments: {
@@ -41,13 +43,14 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
     {
       name: 'create_deal',
       title: 'Create a deal',
+      group: 'crm',
       description:
         'Creates an open deal in a stage of a pipeline, for example for a contact who showed interest. A value with more decimals than its currency is refused.',
       arguments: {
         pipeline_id: { at: 'body.pipeline_id', description: 'Pipeline id, from list_pipelines', required: true },
         stage_id: { at: 'body.stage_id', description: 'Id of a stage of that pipeline', required: true },
         name: { at: 'body.name', description: 'Name of the deal in lists', required: true },
-        contact_id: { at: 'body.contact_id', description: 'Contact id, from search_contacts or list_contacts' },
+        contact_id: { at: 'body.contact_id', description: 'Contact id, from search_contacts' },
         value: 'body.value',
         currency: 'body.currency',
         expected_close_date: 'body.expected_close_date',
@@ -60,8 +63,10 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
     {
       name: 'update_deal',
       title: 'Move, close or change a deal',
+      group: 'crm',
       description:
         'Changes the given fields. stage_id moves a deal within its pipeline; status won or lost closes it, open reopens it.',
+      destructive: true,
       repeatable: true,
       arguments: {
         deal_id: id('deal', 'search_deals or create_deal'),
@@ -80,6 +85,7 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
     {
       name: 'search_tasks',
       title: 'Search tasks of people',
+      group: 'crm',
       description:
         'Finds tasks of people about contacts and deals: by part of the title, state, priority, type, contact, deal and due date. `overdue` finds late tasks. Keep the filters unchanged while paging.',
       arguments: {
@@ -103,6 +109,7 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
     {
       name: 'create_task',
       title: 'Create a task for a person',
+      group: 'crm',
       description:
         'Creates a task for a person of the workspace, about a contact, a deal or neither. Heron does not carry it out.',
       arguments: {
@@ -121,7 +128,9 @@ export const CRM_TOOLS: readonly (readonly [operationId: string, spec: Omit<Tool
     {
       name: 'update_task',
       title: 'Complete or change a task',
+      group: 'crm',
       description: 'Changes the given fields; status completed completes the task.',
+      destructive: true,
       repeatable: true,
       arguments: {
         task_id: id('task', 'search_tasks or create_task'),

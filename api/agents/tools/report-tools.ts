@@ -21,6 +21,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'get_campaign_report',
       title: 'Report the numbers of a campaign',
+      group: 'reports',
       description:
         "Reports the outcomes of a campaign's emails since its start, in total and by step: sent, opened, clicked, answered, bounced, opted out. Rates are percent of the emails sent. Opens by people are unique_opens minus machine_opens. search_leads finds the people behind a number.",
       arguments: { campaign_id: id('campaign', 'list_campaigns or create_campaign_draft') },
@@ -31,6 +32,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'get_workspace_report',
       title: 'Report the numbers of the workspace',
+      group: 'reports',
       description:
         'Reports the emails of all campaigns in the last 7, 30 or 90 UTC days, including today, in total and by day. Rates are percent of the emails sent.',
       arguments: { period: { at: 'query.period', description: '7d, 30d or 90d. Default: 7d' } },
@@ -41,6 +43,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'get_outcomes_report',
       title: 'Report results of emails',
+      group: 'reports',
       description:
         'Counts the people emailed by campaigns who answered, signed up, became active or paid, with revenue and cost by currency, in minor units (cents). Counts events within window_days after an email to the person.',
       arguments: {
@@ -56,6 +59,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'list_segments',
       title: 'List segments',
+      group: 'campaigns',
       description:
         'Lists the saved conditions over contacts, newest first. Use their ids as the audience of a run or of add_contacts_to_campaign.',
       arguments: { ...PAGE },
@@ -66,6 +70,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'list_categories',
       title: 'List contact categories',
+      group: 'campaigns',
       description: 'Lists the categories of contacts with their ids.',
       arguments: {},
     },
@@ -75,6 +80,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     {
       name: 'list_mailbox_tags',
       title: 'List mailbox tags',
+      group: 'mailboxes',
       description: 'Lists the tags that group mailboxes, with their ids.',
       arguments: {},
     },

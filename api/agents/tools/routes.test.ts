@@ -38,7 +38,7 @@ test('the list is that of the MCP endpoint, for each credential', async (t) => {
     await keyWith(tenant, maskOf(['SEND_CAMPAIGNS'])),
     viewer.sessionToken,
   ]) {
-    const program = await connectMcp(`${world.url}/v1/mcp`, token);
+    const program = await connectMcp(`${world.url}/v1/mcp?groups=all`, token);
     const { tools } = await program.client.listTools();
     const answer = await list(token);
     assertStatus(t, answer, 200);
@@ -74,7 +74,9 @@ test('a call answers with the result of the endpoint', async (t) => {
   t.deepEqual(made.body, {
     result: (await call(world, 'GET', `/v1/campaigns/${made.body.result.id}`, { token: tenant.apiKey })).body,
   });
-  const added = await use(tenant.apiKey, 'add_contact', { email: 'lea@lead.test', campaigns: [made.body.result.id] });
+  const added = await use(tenant.apiKey, 'add_contacts', {
+    contacts: [{ email: 'lea@lead.test', campaigns: [made.body.result.id] }],
+  });
   t.deepEqual(
     added.body.result.map(({ email }: { email: string }) => email),
     ['lea@lead.test'],
@@ -129,11 +131,11 @@ test('a call is refused as the endpoint refuses, with its status and code', asyn
     'body.arguments.name',
     'body.arguments.wings',
   ]);
-  await expect(400, 'bad_request', use(tenant.apiKey, 'list_contacts', []), ['body.arguments']);
+  await expect(400, 'bad_request', use(tenant.apiKey, 'search_contacts', []), ['body.arguments']);
   await expect(
     400,
     'bad_request',
-    call(world, 'POST', '/v1/ai/tools/list_contacts/call', { token: tenant.apiKey, body: {} }),
+    call(world, 'POST', '/v1/ai/tools/search_contacts/call', { token: tenant.apiKey, body: {} }),
     ['body.arguments'],
   );
   const own = await createCampaign(world.deps, tenant.organizationId, [], { status: 'draft' });
@@ -202,7 +204,7 @@ test('every tool stands for an endpoint, and says what it may be given', (t) => 
 });
 
 test('arguments become a request, and faults of the request faults of arguments', (t) => {
-  const [start, addContact, search] = ['start_campaign', 'add_contact', 'search_leads'].map((name) =>
+  const [start, suppress, search] = ['start_campaign', 'suppress_contact', 'search_leads'].map((name) =>
     AGENT_TOOLS.find((tool) => tool.name === name)!,
   );
   t.like(toRequest(start!, { campaign_id: 'x', acknowledge_list_risk: true, idempotency_key: 'k' }), {
@@ -210,22 +212,19 @@ test('arguments become a request, and faults of the request faults of arguments'
     body: { acknowledge_list_risk: true },
     headers: { 'idempotency-key': 'k' },
   });
-  t.deepEqual(toRequest(addContact!, { email: 'a@b.c', campaigns: ['1'] }).body, [
-    { email: 'a@b.c', campaigns: ['1'] },
-  ]);
+  t.deepEqual(toRequest(suppress!, { email: 'a@b.c', reason: 'x' }).body, {
+    entries: [{ value: 'a@b.c', reason: 'x' }],
+  });
   t.like(toRequest(search!, { campaign_id: 'x', limit: 5 }), { query: { limit: '5' }, body: { campaign_ids: ['x'] } });
-  t.deepEqual(toRequest(addContact!, JSON.parse('{"__proto__":{"email":"a@b.c"},"toString":1}')).body, {});
+  t.deepEqual(toRequest(suppress!, JSON.parse('{"__proto__":{"email":"a@b.c"},"toString":1}')).body, {});
   t.is(
     asArgumentProblem(start!, { path: 'headers.Idempotency-Key', message: message('field.required') }, '').path,
     'idempotency_key',
   );
   t.is(
-    asArgumentProblem(
-      addContact!,
-      { path: 'body.0.custom_fields.a.b', message: message('field.required') },
-      'arguments.',
-    ).path,
-    'arguments.custom_fields.a.b',
+    asArgumentProblem(suppress!, { path: 'body.entries.0.value', message: message('field.required') }, 'arguments.')
+      .path,
+    'arguments.email',
   );
   t.is(
     asArgumentProblem(search!, { path: 'body.campaign_ids.0', message: message('field.required') }, '').path,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Awaiting, route, type AnyRoute } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
 import { callProblems, callTool, findTool, toolsFor, withKey } from './call.ts';
-import type { AgentTool } from './tool.ts';
+import { TOOL_GROUPS, type AgentTool } from './tool.ts';
 
 const base = { area: 'agent-tools', scope: 'any', permission: null } as const;
 /** Maximum size (bytes) of a call; the same as of an MCP message. */
@@ -15,6 +15,7 @@ const tool = resource('AgentTool', {
   name: z.string(),
   title: z.string(),
   description: z.string(),
+  group: z.enum(TOOL_GROUPS).meta({ description: 'The MCP endpoint lists `core`, and others with `?groups=`' }),
   input_schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of `arguments`' }),
   operation: z
     .strictObject({ operation_id: z.string(), method: z.string(), path: z.string() })
@@ -33,6 +34,7 @@ function present(known: AgentTool): z.input<typeof tool> {
     name: known.name,
     title: known.title,
     description: known.description,
+    group: known.group,
     input_schema: known.inputSchema,
     operation: {
       operation_id: known.route.operationId,
@@ -54,7 +56,7 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     path: '/ai/tools',
     summary: 'Tools the credential may call',
     description:
-      'Lists the same tools as the MCP endpoint. A tool is an endpoint of this API with a name and arguments that a model understands.',
+      'Lists the same tools as the MCP endpoint with `?groups=all`. A tool is an endpoint of this API with a name and arguments that a model understands.',
     success: { status: 200, body: z.strictObject({ tools: z.array(tool) }) },
     handler: async (ctx) => ({ tools: toolsFor(ctx.actor).map(present) }),
   }),

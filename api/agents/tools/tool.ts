@@ -29,10 +29,19 @@ interface ArgumentSpec {
   fallback?: number;
 }
 
+/**
+ * Groups of tools. An MCP client is shown `core`, which fits into a model's attention, and other groups on demand
+ * (api/agents/mcp/more-tools.ts).
+ */
+export const TOOL_GROUPS = ['core', 'mailboxes', 'campaigns', 'inbox', 'crm', 'reports', 'events'] as const;
+export type ToolGroup = (typeof TOOL_GROUPS)[number];
+
 /** Declaration of an agent tool: a route with a name and arguments that a model understands. */
 export interface ToolSpec {
   name: string;
   title: string;
+  /** Default: `core`. */
+  group?: ToolGroup;
   /** Text for the model: what the tool does, when to use it, what to know before and after. */
   description: string;
   route: AnyRoute;
@@ -50,13 +59,17 @@ export interface ToolSpec {
 /** Tool with its input schema, ready to be listed and called. */
 export interface AgentTool extends ToolSpec {
   readonly inputSchema: JsonSchema & { type: 'object' };
+  /** Schema of the structured answer, one level deep: whole schemas would cost a model more than they tell it. */
+  readonly outputSchema: JsonSchema & { type: 'object' };
+  group: ToolGroup;
   readOnly: boolean;
 }
 
 export const IDEMPOTENCY_KEY = 'idempotency_key';
 const KEY_HEADER = 'headers.idempotency-key';
-const KEY_DESCRIPTION =
-  'Any unique string. Send the same one again only to repeat the identical call after an unclear failure: the first answer is repeated and nothing is done twice.';
+const KEY_DESCRIPTION = 'Unique string, repeated in a retry';
+/** Maximum number of fields that the schema of an answer lists. */
+const MAX_OUTLINED = 6;
 
 /**
  * Creates a tool of a route. Its input schema is derived from the route's schemas at first read, which throws for a
@@ -65,11 +78,16 @@ const KEY_DESCRIPTION =
 export function defineTool(spec: ToolSpec): AgentTool {
   const takesKey = idempotencyOf(spec.route) !== 'none';
   let inputSchema: AgentTool['inputSchema'] | undefined;
+  let outputSchema: AgentTool['outputSchema'] | undefined;
   return {
     ...spec,
+    group: spec.group ?? 'core',
     arguments: takesKey ? { ...spec.arguments, [IDEMPOTENCY_KEY]: KEY_HEADER } : spec.arguments,
     get inputSchema() {
       return (inputSchema ??= deriveInputSchema(spec));
+    },
+    get outputSchema() {
+      return (outputSchema ??= deriveOutputSchema(spec));
     },
     readOnly: !isWrite(spec.route),
   };
@@ -94,8 +112,7 @@ function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
     if (found.required || demanded) required.push(name);
   }
   const mode = idempotencyOf(spec.route);
-  if (mode !== 'none')
-    properties[IDEMPOTENCY_KEY] = { type: 'string', maxLength: MAX_KEY_LENGTH, description: KEY_DESCRIPTION };
+  if (mode !== 'none') properties[IDEMPOTENCY_KEY] = { type: 'string', description: KEY_DESCRIPTION };
   if (mode === 'required') required.push(IDEMPOTENCY_KEY);
   return {
     type: 'object',
@@ -103,6 +120,26 @@ function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
     ...(required.length > 0 ? { required } : {}),
     additionalProperties: false,
   };
+}
+
+/** Derives the schema of a tool's structured answer from its route's answers. Answers that are no object are `result`. */
+function deriveOutputSchema({ route, omits }: ToolSpec): AgentTool['outputSchema'] {
+  const { body } = route.success;
+  const answer = body && body !== 'stream' ? (toSchema(body, 'output') as JsonSchema) : undefined;
+  if (!answer?.properties) return { type: 'object', properties: { result: answer ? outline(answer) : {} } };
+  const properties = Object.fromEntries(
+    Object.entries(answer.properties)
+      .filter(([name]) => name !== omits)
+      .map(([name, schema]) => [name, outline(schema)]),
+  );
+  // An answer that waits for a person has other fields.
+  if (route.awaiting || Object.keys(properties).length > MAX_OUTLINED) return { type: 'object' };
+  return { type: 'object', properties };
+}
+
+/** Returns the type of a schema, without its parts. */
+function outline({ type }: JsonSchema): JsonSchema {
+  return type === undefined ? {} : { type };
 }
 
 /**
@@ -178,12 +215,22 @@ export function asArgumentError(tool: AgentTool, error: AppError, prefix: string
   });
 }
 
-/** Removes patterns that only spell out a `format`, as a model cannot use them. The route still checks them. */
+/** Keywords that a model does not need. The route checks them all the same, and says what is wrong. */
+const UNTOLD = new Set(['additionalProperties', 'minLength', 'maxLength', 'maxItems', 'id']);
+
+/**
+ * Removes what costs a model more than it tells: limits of lengths, integers' natural bounds, and patterns that only
+ * spell out a `format`.
+ */
 function forModels<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(forModels) as T;
   if (typeof schema !== 'object' || schema === null) return schema;
   const entries = Object.entries(schema).filter(
-    ([keyword]) => !(keyword === 'pattern' && 'format' in schema) && keyword !== 'propertyNames',
+    ([keyword, value]) =>
+      !(keyword === 'pattern' && 'format' in schema) &&
+      keyword !== 'propertyNames' &&
+      !(UNTOLD.has(keyword) && typeof value !== 'object') &&
+      !((keyword === 'maximum' || keyword === 'minimum') && !Number.isSafeInteger(Number(value) * 2)),
   );
   return Object.fromEntries(entries.map(([keyword, value]) => [keyword, forModels(value)])) as T;
 }

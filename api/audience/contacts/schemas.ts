@@ -53,6 +53,10 @@ export const contactCreate = resource('ContactCreate', {
   campaigns: ids.optional().meta({ description: 'Campaigns to enroll the contact in' }),
   categories: ids.optional(),
   custom_fields: customFields.optional(),
+  subscribed: z
+    .boolean()
+    .optional()
+    .meta({ description: 'false stores an opt-out; true undoes none, which PATCH /contacts/{id} does' }),
 });
 
 export const contactUpdate = z.strictObject({

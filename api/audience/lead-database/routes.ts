@@ -126,9 +126,9 @@ export const leadDatabaseRoutes = [
     errors: ['invalid_lead_query', 'invalid_sort', 'too_many_contacts', 'selection_too_large'],
     bodyLimit: SELECTION_BODY,
     handler: async (ctx, { body: { sort, selection, ...query } }) => {
-      const { rows, csv } = await exportLeadPeople(ctx, query, sort, selection);
+      const { rows, text } = await exportLeadPeople(ctx, query, sort, selection);
       return {
-        stream: csv,
+        stream: text,
         contentType: 'text/csv; charset=utf-8',
         headers: {
           'X-Total-Rows': String(rows),

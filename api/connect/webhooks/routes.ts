@@ -218,9 +218,12 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     summary: 'List events dropped by rate limits, per minute, newest first',
     description: 'An event is dropped when its endpoint or its type exceeds the limit of a minute.',
     query: schemas.pageOnlyQuery,
-    success: { status: 200, body: paged(schemas.throttleDrop) },
+    success: { status: 200, body: schemas.throttleDropPage },
     errors: ['no_organization'],
-    handler: async (ctx, { query }) => presentPage(await listThrottleDrops(ctx, query), presentDrop),
+    handler: async (ctx, { query }) => {
+      const page = presentPage(await listThrottleDrops(ctx, query), presentDrop);
+      return { ...page, drops: page.data };
+    },
   }),
 ];
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../../domain/connect/webhooks/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../../domain/platform/kernel/events.ts';
-import { outboundUrl, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { outboundUrl, paged, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const MAX_DESCRIPTION = 1000;
@@ -143,6 +143,10 @@ export const throttleDrop = resource('ThrottleDrop', {
   dropped: z.int().meta({ description: 'Number of events not sent to the endpoint in that minute' }),
   minute: timestamp,
   last_event_id: uuid,
+});
+
+export const throttleDropPage = paged(throttleDrop).extend({
+  drops: z.array(throttleDrop).meta({ description: 'The same rows, under the name that some clients read' }),
 });
 
 export const managedEndpoint = resource('ManagedEndpoint', {

@@ -24,7 +24,7 @@ export const createBody = z.strictObject({
   name,
   permissions,
   ...optionalFields,
-  expires_at: inputTimestamp.optional(),
+  expires_at: inputTimestamp.nullish().meta({ description: 'null or omitted: it does not expire' }),
 });
 export const updateBody = z.strictObject({
   name: name.optional(),

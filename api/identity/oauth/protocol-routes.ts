@@ -44,7 +44,7 @@ export const protocolRoutes: readonly AnyRoute[] = [
     path: '/oauth/register',
     summary: 'Register a public client (RFC 7591)',
     description:
-      'Registration grants no access: a person must approve scopes first. Such a client can never get send_campaigns or api_keys. Unknown metadata is ignored. Registrations per address are limited.',
+      'Registration grants no access: a person must approve scopes first. Such a client can never get send_campaigns or api_keys. Metadata that is not supported is replaced or left out, and the answer is what was registered. Only unsafe redirect URIs are refused. Registrations per address are limited.',
     body: schemas.registration,
     bodyLimit: 64 * 1024,
     errorStyle: 'registration',

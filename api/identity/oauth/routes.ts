@@ -9,7 +9,7 @@ import {
   updateApplication,
 } from '../../../domain/identity/oauth/applications.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
-import { idParams, paged, presentPage } from '../../http/schemas.ts';
+import { idParams, presentPage } from '../../http/schemas.ts';
 import { presentApplication } from './present.ts';
 import { protocolRoutes } from './protocol-routes.ts';
 import * as schemas from './schemas.ts';
@@ -31,9 +31,12 @@ export const oauthRoutes: readonly AnyRoute[] = [
     path: '/oauth/applications',
     summary: 'OAuth applications of the workspace, newest first',
     query: schemas.listQuery,
-    success: { status: 200, body: paged(schemas.application) },
+    success: { status: 200, body: schemas.applicationPage },
     errors: ['no_organization'],
-    handler: async (ctx, { query }) => presentPage(await listApplications(ctx, query), presentApplication),
+    handler: async (ctx, { query }) => {
+      const page = presentPage(await listApplications(ctx, query), presentApplication);
+      return { ...page, applications: page.data };
+    },
   }),
   route({
     ...applications,

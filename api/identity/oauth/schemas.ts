@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_LIST = 50;
 
@@ -48,22 +48,25 @@ export const tokens = resource('OAuthTokens', {
 
 /** RFC 7591 requires unknown metadata to be ignored. */
 export const registration = z.looseObject({
-  client_name: z.string().optional().meta({ description: 'Shown on the consent screen' }),
-  redirect_uris: z
+  client_name: z.string().nullish().meta({ description: 'Shown on the consent page, without control characters' }),
+  redirect_uris: z.array(z.string()).min(1).max(MAX_LIST).meta({
+    description:
+      'https, http on a loopback host, or a scheme of the application, such as com.example.app:/callback or cursor://',
+  }),
+  token_endpoint_auth_method: z.string().nullish().meta({ description: 'Registered as `none`, whatever is asked' }),
+  grant_types: z
     .array(z.string())
-    .min(1)
     .max(MAX_LIST)
-    .meta({ description: 'https, http on a loopback host, or a private-use scheme such as com.example.app:/callback' }),
-  token_endpoint_auth_method: z.string().optional().meta({ description: '`none`' }),
-  grant_types: z.array(z.string()).max(MAX_LIST).optional(),
-  response_types: z.array(z.string()).max(MAX_LIST).optional(),
+    .nullish()
+    .meta({ description: 'Registered as `authorization_code` and `refresh_token`' }),
+  response_types: z.array(z.string()).max(MAX_LIST).nullish().meta({ description: 'Registered as `code`' }),
   scope: z
     .string()
     .max(4096)
-    .optional()
-    .meta({ description: 'Maximum scopes. Default: all that such a client can have' }),
-  client_uri: z.string().optional(),
-  logo_uri: z.string().optional(),
+    .nullish()
+    .meta({ description: 'Maximum scopes; others are left out. Default: all that such a client can have' }),
+  client_uri: z.string().nullish().meta({ description: 'Left out unless https' }),
+  logo_uri: z.string().nullish().meta({ description: 'Left out unless https' }),
 });
 export const registered = resource('OAuthClient', {
   client_id: z.string(),
@@ -166,4 +169,7 @@ export const application = resource('OAuthApplication', fields);
 export const applicationWithSecret = resource('OAuthApplicationWithSecret', {
   ...fields,
   client_secret: z.string().meta({ description: 'Shown only in this answer' }),
+});
+export const applicationPage = paged(application).extend({
+  applications: z.array(application).meta({ description: 'The same rows, under the name that some clients read' }),
 });

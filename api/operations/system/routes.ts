@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeZones } from '../../../domain/platform/scheduling/time-zones.ts';
 import { readiness } from '../../../domain/operations/system/readiness.ts';
 import { route } from '../../http/route.ts';
 import { resource } from '../../http/schemas.ts';
@@ -7,7 +8,18 @@ import { liveness } from '../../../lib/iterations.ts';
 import { message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Routes of liveness and readiness checks. */
+const timeZone = resource('TimezoneOption', {
+  name: z.string().meta({ description: 'IANA name' }),
+  display_name: z.string().meta({ description: 'Such as `(UTC+02:00) Europe/Budapest`' }),
+});
+
+/** Writes an offset as `+05:30`. */
+function offsetText(minutes: number): string {
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
+}
+
+/** Routes of liveness and readiness checks, and of the time zones. */
 export const systemRoutes = [
   route({
     operationId: 'system.health',
@@ -27,6 +39,23 @@ export const systemRoutes = [
         fix: message('health.stalled.fix'),
       });
     },
+  }),
+  route({
+    operationId: 'system.timezones',
+    method: 'get',
+    path: '/timezones',
+    area: 'system',
+    summary: 'List the time zones that schedules accept',
+    description: 'By their present offset to UTC.',
+    scope: 'any',
+    permission: null,
+    organization: false,
+    success: { status: 200, body: z.array(timeZone) },
+    handler: async ({ clock }) =>
+      (await timeZones(clock.now())).map(({ name, offsetMinutes }) => ({
+        name,
+        display_name: `(UTC${offsetText(offsetMinutes)}) ${name}`,
+      })),
   }),
   route({
     operationId: 'system.readiness',

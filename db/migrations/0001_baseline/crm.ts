@@ -166,6 +166,20 @@ create index crm_activities_contact on crm_activities (contact_id, id) where con
 create index crm_activities_deal on crm_activities (organization_id, deal_id, id) where deal_id is not null;
 call heron_guard_rows('crm_activities');
 
+create table contact_notes (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  contact_id uuid not null references contacts on delete cascade,
+  user_id uuid,
+  content text not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+comment on table contact_notes is 'A note about a contact, for the people of the organization. Deleted with the contact.';
+comment on column contact_notes.user_id is 'Author. Kept when the account is deleted.';
+create index contact_notes_contact on contact_notes (contact_id, id);
+call heron_guard_rows('contact_notes');
+
 create table crm_deal_counts (
   organization_id uuid not null references organizations on delete cascade,
   pipeline_id uuid not null,

@@ -30,6 +30,8 @@ interface ContactInput {
   campaigns?: readonly string[] | undefined;
   categories?: readonly string[] | undefined;
   custom_fields?: Readonly<Record<string, string>> | undefined;
+  /** False stores an opt-out. True undoes none. */
+  subscribed?: boolean | undefined;
 }
 
 /** Lists the categories and campaigns named by new contacts. */
@@ -127,7 +129,7 @@ function mergeByAddress(inputs: readonly ContactInput[]): Map<string, ContactDra
       company: cleanText(input.company ?? '') || (before?.company ?? ''),
       phone: cleanText(input.phone ?? '') || (before?.phone ?? ''),
       customFields: Object.assign(before?.customFields ?? {}, cleanCustomFields(input.custom_fields ?? {})),
-      subscribed: true,
+      subscribed: input.subscribed !== false && (before?.subscribed ?? true),
     });
   }
   return drafts;

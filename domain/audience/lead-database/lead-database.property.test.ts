@@ -327,8 +327,8 @@ test('filters, orders, counts and the export say what a plain reading of the con
           if (index > 0) t.true(ORDER[sort](byId.get(rows[index - 1]!.id)!, who) <= 0, sort);
         }
 
-        const { rows: total, csv } = await exportLeadPeople(ctx, query, sort);
-        const exported = parse(await textOf(csv), { columns: true }) as { id: string }[];
+        const { rows: total, text } = await exportLeadPeople(ctx, query, sort);
+        const exported = parse(await textOf(text), { columns: true }) as { id: string }[];
         t.is(total, expected.length);
         t.deepEqual(
           exported.map(({ id }) => id),

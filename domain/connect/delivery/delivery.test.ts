@@ -126,6 +126,19 @@ test.serial(
   },
 );
 
+test.serial('a 2xx status is a delivery, although the body breaks', async (t) => {
+  const s = await scene();
+  receiver.respond({ status: 200, body: 'half', headers: { 'content-length': '100' } });
+  await run(s);
+  t.like(await delivery(s.deliveryIds[0]!), {
+    status: 'delivered',
+    attempt_count: 1,
+    response_status: 200,
+    response_body_excerpt: 'half',
+    error_reason: null,
+  });
+});
+
 test.serial('eight attempts by the schedule of the contract, every one on record, then abandoned', async (t) => {
   const s = await scene();
   const [id] = s.deliveryIds as [string];

@@ -39,6 +39,8 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     body: delivery.body,
     timeoutMs: delivery.timeoutMs,
     maxResponseBytes: delivery.maxResponseBytes,
+    // The status alone says that the receiver has the event.
+    acceptPartialBody: true,
   };
 }
 

@@ -22,7 +22,7 @@ interface NewKey {
   allowed_ips?: string[] | undefined;
   allowed_email_accounts?: string[] | undefined;
   rate_limit_per_minute?: number | undefined;
-  expires_at?: Date | undefined;
+  expires_at?: Date | null | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { redirectUriMatches, redirectUriProblem } from './redirect-uris.ts';
+import { redirectUriMatches, redirectUriProblem, RESERVED_SCHEMES } from './redirect-uris.ts';
 
 const stands = (uri: string, privateUse = false) => redirectUriProblem(uri, { privateUse }) === undefined;
 
@@ -26,6 +26,9 @@ test('what can be registered', (t) => {
     'com.example.app://callback/x',
     'com.example.app:callback',
     'io.x-y.z:/',
+    'cursor://anysphere.cursor-retrieval/oauth/callback',
+    'vscode://vscode.github-authentication/did-authenticate',
+    'myapp:/callback',
   ]) {
     t.true(stands(uri, true), uri);
     t.false(stands(uri), `${uri} for a client that did not register itself`);
@@ -76,7 +79,9 @@ test('what no client can register', (t) => {
     'blob:https://app.example.com/x',
     'ftp://app.example.com/',
     'ws://app.example.com/',
-    'myapp:/callback',
+    'localhost:3000/cb',
+    'mailto:a@example.com',
+    'intent://x/#Intent;end',
     'chrome-extension://abc/cb',
     'view-source:https://app.example.com/',
     '.app:/cb',
@@ -225,7 +230,7 @@ test('whatever can be registered has one spelling, and no place to hide another 
         url.href !== uri && url.href !== `${uri}/`,
         url.hash !== '' || url.username !== '' || url.password !== '',
         url.protocol === 'http:' && !['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname),
-        !['https:', 'http:'].includes(url.protocol) && !(privateUse && url.protocol.includes('.')),
+        !['https:', 'http:'].includes(url.protocol) && (!privateUse || RESERVED_SCHEMES.has(url.protocol.slice(0, -1))),
       ];
       if (faults.some(Boolean)) throw new Error(`${uri} could be registered (${faults.join(', ')})`);
     }),

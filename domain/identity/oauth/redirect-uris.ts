@@ -11,10 +11,32 @@ const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?(
 const MAX_PORT = 65_535;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 /**
- * A private-use scheme belongs to the owner of the domain whose reversed name it is (RFC 8252, section 7.1). So it
- * contains a dot, unlike `javascript:`.
+ * Schemes that a browser or an operating system handles itself, so that no application can own them. `localhost` is a
+ * host whose scheme was forgotten. Any other scheme is private use (RFC 8252, section 7.1). Editors such as Cursor and
+ * VS Code register theirs without the dot that the RFC recommends.
  */
-const PRIVATE_USE = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
+export const RESERVED_SCHEMES: ReadonlySet<string> = new Set([
+  'about',
+  'blob',
+  'chrome',
+  'chrome-extension',
+  'content',
+  'data',
+  'file',
+  'filesystem',
+  'ftp',
+  'intent',
+  'jar',
+  'javascript',
+  'localhost',
+  'mailto',
+  'sms',
+  'tel',
+  'vbscript',
+  'view-source',
+  'ws',
+  'wss',
+]);
 
 /**
  * Returns the problem of a URI that cannot be registered as a redirect target, or undefined.
@@ -33,7 +55,7 @@ export function redirectUriProblem(uri: string, { privateUse }: { privateUse: bo
   if (scheme === 'http' && !LOOPBACK.test(url.href)) return message('field.redirect_http');
   if (scheme !== 'https' && scheme !== 'http') {
     if (!privateUse) return message('field.redirect_http');
-    if (!PRIVATE_USE.test(scheme)) return message('field.redirect_private_use');
+    if (RESERVED_SCHEMES.has(scheme)) return message('field.redirect_private_use');
   }
   // One spelling per target: the registered text is exactly what a browser shows and requests.
   if (url.href !== uri && url.href !== `${uri}/`) return message('field.written_as', { uri: url.href });

@@ -186,7 +186,6 @@ const task = {
 const changedFields = z.array(text).describe('What changed');
 
 /** Events of planned areas, with only the certain fields. Adding fields later is compatible. */
-const entity = z.looseObject({ entity_id: id });
 const warmedMailbox = z.looseObject({ email_account_id: id });
 const storedEmail = z.looseObject({ email_id: id, email_account_id: id });
 
@@ -327,7 +326,7 @@ export const EVENT_PAYLOADS = {
   'crm.deal_deleted': z.strictObject(deal),
   'crm.task_created': z.strictObject(task),
   'crm.task_updated': z.union([z.strictObject({ ...task, fields: changedFields }), bulk]),
-  'crm.note_created': entity,
+  'crm.note_created': z.strictObject({ entity_id: id, note_id: id, contact_id: id, user_id: idOrNull }),
   'meeting.booked': z.strictObject(meeting),
   'meeting.rescheduled': z.strictObject({ ...meeting, previous_time: at.nullable() }),
   'meeting.canceled': z.strictObject({ ...meeting, reason: text }),

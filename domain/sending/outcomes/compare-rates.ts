@@ -23,6 +23,22 @@ export function compareRates(samples: readonly Sample[]): { best: number } | nul
   return beaten && samples.length > 1 ? { best } : null;
 }
 
+/** Standard score of a 95 % interval. */
+const Z = 1.96;
+
+/**
+ * Returns the interval (0 to 1) that contains the true rate with 95 % confidence, by Wilson's score. Without emails it
+ * is the whole range. Unlike the sequential test, intervals of two samples may be read once, not after every email.
+ */
+export function rateInterval({ sent, successes }: Sample): { low: number; high: number } {
+  if (sent === 0) return { low: 0, high: 1 };
+  const rate = successes / sent;
+  const centre = rate + Z ** 2 / (2 * sent);
+  const spread = Z * Math.sqrt((rate * (1 - rate)) / sent + Z ** 2 / (4 * sent ** 2));
+  const whole = 1 + Z ** 2 / sent;
+  return { low: Math.max(0, (centre - spread) / whole), high: Math.min(1, (centre + spread) / whole) };
+}
+
 /** Returns how much likelier the difference of two samples is if a real difference exists. */
 function likelihoodRatio(a: Sample, b: Sample): number {
   // Adds one success and one failure, so that a sample without either is not treated as certain.

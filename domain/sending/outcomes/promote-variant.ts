@@ -9,9 +9,13 @@ import { message } from '../../../messages/index.ts';
 /** Minimum time (ms) between two comparisons of a campaign's variants, because each counts all emails. */
 const COMPARE_MS = 10 * MINUTE_MS;
 
-type Rule = OutreachSettings['ab_testing']['default_winning_rule'];
+export type WinningRule = OutreachSettings['ab_testing']['default_winning_rule'];
 /** Column of `sends` that counts as a success under each rule. */
-const SUCCESS: Record<Rule, string> = { reply_rate: 'replied_at', click_rate: 'clicked_at', open_rate: 'opened_at' };
+const SUCCESS: Record<WinningRule, string> = {
+  reply_rate: 'replied_at',
+  click_rate: 'clicked_at',
+  open_rate: 'opened_at',
+};
 
 interface Contender extends Sample {
   id: string;
@@ -51,7 +55,7 @@ export async function promoteWinners(tx: Tx, campaignId: string): Promise<void> 
  * Returns the active variants grouped by step. Variants without a step belong to the first email. Emails from before
  * the last change of a variant do not count.
  */
-async function contenders(tx: Tx, campaignId: string, rule: Rule): Promise<Contender[][]> {
+async function contenders(tx: Tx, campaignId: string, rule: WinningRule): Promise<Contender[][]> {
   const rows = await tx.org.sql<Contender>(
     `select v.id, v.name, coalesce(v.step_id, (
          select st.id from campaign_steps st where st.campaign_id = :campaign and st.kind = 'email' order by st.position limit 1)) as step_id,
@@ -74,7 +78,7 @@ async function promote(
   tx: Tx,
   campaign: { id: string; name: string },
   winner: Contender,
-  rule: Rule,
+  rule: WinningRule,
   group: readonly Contender[],
 ): Promise<void> {
   const counts = group.map(({ id, sent, successes }) => ({ variant_id: id, sent, successes }));

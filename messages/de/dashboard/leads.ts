@@ -122,6 +122,8 @@ export const leads = {
   'leads.done.meeting_booked': 'Termin gebucht',
   'leads.done.meeting_rescheduled': 'Termin verschoben',
   'leads.done.meeting_canceled': 'Termin abgesagt',
+  'leads.done.note_added': 'Notiz hinzugefügt',
+  'leads.done.note_updated': 'Notiz geändert',
   'leads.match': 'Menschen, für die gilt:',
   'leads.match.all': 'alle Bedingungen',
   'leads.match.any': 'eine Bedingung',

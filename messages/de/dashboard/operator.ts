@@ -195,6 +195,7 @@ export const operator = {
   'operator.thing.category': 'Schlagwort für Kontakte',
   'operator.thing.contact': 'Kontakt',
   'operator.thing.contact_import': 'Import von Kontakten',
+  'operator.thing.contact_note': 'Notiz zu einem Kontakt',
   'operator.thing.crm_deal': 'Geschäft',
   'operator.thing.crm_pipeline': 'Pipeline',
   'operator.thing.crm_stage': 'Stufe einer Pipeline',

@@ -122,6 +122,8 @@ export const leads = {
   'leads.done.meeting_booked': 'Meeting booked',
   'leads.done.meeting_rescheduled': 'Meeting rescheduled',
   'leads.done.meeting_canceled': 'Meeting cancelled',
+  'leads.done.note_added': 'Note added',
+  'leads.done.note_updated': 'Note changed',
   'leads.match': 'People for whom',
   'leads.match.all': 'all conditions hold',
   'leads.match.any': 'one condition holds',

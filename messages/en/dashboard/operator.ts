@@ -193,6 +193,7 @@ export const operator = {
   'operator.thing.category': 'Contact tag',
   'operator.thing.contact': 'Contact',
   'operator.thing.contact_import': 'Contact import',
+  'operator.thing.contact_note': 'Note about a contact',
   'operator.thing.crm_deal': 'Deal',
   'operator.thing.crm_pipeline': 'Pipeline',
   'operator.thing.crm_stage': 'Pipeline stage',

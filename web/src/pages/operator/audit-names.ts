@@ -13,6 +13,7 @@ export const RECORD_TYPES = [
   'category',
   'contact',
   'contact_import',
+  'contact_note',
   'crm_deal',
   'crm_pipeline',
   'crm_stage',

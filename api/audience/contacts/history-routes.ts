@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import { listContactEmails, type ContactEmail } from '../../../domain/audience/contacts/emails.ts';
+import { readContactTimeline, TIMELINE_TYPES, type TimelineEntry } from '../../../domain/audience/contacts/timeline.ts';
+import { EXPORT_FIELDS, exportContacts } from '../../../domain/audience/contacts/export.ts';
+import { utcDay } from '../../../lib/clock.ts';
+import { contactSearch } from './schemas.ts';
+import { route } from '../../http/route.ts';
+import {
+  idParams,
+  inputTimestamp,
+  iso,
+  paged,
+  pageQuery,
+  presentPage,
+  resource,
+  timestamp,
+  uuid,
+} from '../../http/schemas.ts';
+
+const read = { area: 'contacts', scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
+
+const names = {
+  email_account_id: uuid.nullable(),
+  email_account_email: z.string().nullable(),
+  email_account_name: z.string().nullable(),
+  campaign_id: uuid.nullable(),
+  campaign_name: z.string().nullable(),
+  step_id: uuid.nullable(),
+  step_name: z.string().nullable(),
+};
+
+const contactEmail = resource('ContactSentEmail', {
+  task_id: uuid,
+  status: z.enum(['sent', 'uncertain', 'bounced', 'failed']),
+  message_id: z.string(),
+  subject: z.string(),
+  sent_at: timestamp.meta({ description: 'Of an email that did not leave, the time at which it was planned' }),
+  ...names,
+  opened_at: timestamp.nullable(),
+  clicked_at: timestamp.nullable(),
+  replied_at: timestamp.nullable(),
+  bounced_at: timestamp.nullable(),
+});
+const contactEmailPage = resource('ContactSentEmailPage', {
+  data: z.array(contactEmail),
+  pagination: z.strictObject({
+    has_more: z.boolean(),
+    before_at: timestamp.nullable().meta({ description: '`before_at` of the next page' }),
+    before_id: uuid.nullable().meta({ description: '`before_id` of the next page' }),
+  }),
+});
+
+const timelineEvent = resource('ContactTimelineEvent', {
+  type: z.enum(TIMELINE_TYPES),
+  at: timestamp,
+  ...names,
+  task_id: uuid.nullable(),
+  subject: z.string().nullable(),
+  reason: z.string().nullable(),
+  source: z
+    .string()
+    .nullable()
+    .meta({ description: 'Of a contact, suppression, meeting or bounce: where it came from' }),
+  intent: z.string().nullable().meta({ description: 'Of a reply' }),
+  content: z.string().nullable().meta({ description: 'Text of a note' }),
+  user_id: uuid.nullable().meta({ description: 'Author of a note, or member who entered a meeting' }),
+  machine: z.boolean().nullable().meta({ description: 'True for an open or click by a program' }),
+  machine_reason: z.string().nullable(),
+});
+
+const exportBody = z.strictObject({
+  format: z.enum(['csv', 'json']),
+  scope: z.enum(['all', 'filtered', 'selected']),
+  contact_ids: z.array(z.string()).max(1000).optional().meta({ description: 'With scope `selected`' }),
+  filters: contactSearch.optional().meta({ description: 'With scope `filtered`' }),
+  fields: z
+    .array(z.string().max(200))
+    .max(600)
+    .optional()
+    .meta({ description: `Columns: ${EXPORT_FIELDS.join(', ')}, or \`custom:<key>\`. Default: all` }),
+  filename: z
+    .string()
+    .regex(/^[\w .()-]{1,100}$/)
+    .optional()
+    .meta({ description: 'Without extension. Default: contacts- and the day' }),
+});
+
+/** Routes of what happened with a contact, and of the export of contacts. */
+export const contactHistoryRoutes = [
+  route({
+    ...read,
+    operationId: 'contacts.export',
+    method: 'post',
+    path: '/contacts/export',
+    readOnly: true,
+    summary: 'Export contacts as CSV or JSON',
+    description:
+      'Newest first, at most 50,000 rows; X-Total-Rows has the number. Cells of CSV that a spreadsheet could read as formulas begin with an apostrophe. The export is recorded in the audit log.',
+    body: exportBody,
+    success: {
+      status: 200,
+      body: 'stream',
+      contentType: 'text/csv',
+      headers: { 'X-Total-Rows': { description: 'Number of rows, without the heading', schema: { type: 'integer' } } },
+    },
+    errors: ['invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
+    handler: async (ctx, { body: { filename, ...request } }) => {
+      const { rows, text } = await exportContacts(ctx, request);
+      const name = filename ?? `contacts-${utcDay(ctx.clock.now())}`;
+      return {
+        stream: text,
+        contentType: request.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
+        headers: {
+          'X-Total-Rows': String(rows),
+          'Content-Disposition': `attachment; filename="${name}.${request.format}"`,
+        },
+      };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.listEmails',
+    method: 'get',
+    path: '/contacts/:id/emails',
+    summary: 'List the emails to a contact, newest first',
+    description:
+      'Emails that were sent or attempted. The next page has `before_at` and `before_id` of `pagination`, both together.',
+    params: idParams,
+    query: z.object({
+      limit: pageQuery(200).limit,
+      before_at: inputTimestamp.optional().meta({ description: '`pagination.before_at` of the page before' }),
+      before_id: z.uuid().optional().meta({ description: '`pagination.before_id` of the page before' }),
+    }),
+    success: { status: 200, body: contactEmailPage },
+    handler: async (ctx, { params, query: { limit, before_at: at, before_id: id } }) => {
+      const { rows, hasMore } = await listContactEmails(ctx, params.id, { limit, before: { at, id } });
+      const last = hasMore ? rows.at(-1) : undefined;
+      return {
+        data: rows.map(presentEmail),
+        pagination: { has_more: hasMore, before_at: iso(last?.created_at ?? null), before_id: last?.id ?? null },
+      };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.timeline',
+    method: 'get',
+    path: '/contacts/:id/timeline',
+    summary: 'Show what happened with a contact, latest first',
+    description:
+      'Emails and responses to them, suppressions, notes, meetings, and campaigns that the contact was added to. Opens and clicks of programs have `machine`.',
+    params: idParams,
+    query: z.object(pageQuery(200)),
+    success: { status: 200, body: paged(timelineEvent) },
+    handler: async (ctx, { params, query }) =>
+      presentPage(await readContactTimeline(ctx, params.id, query), presentEntry),
+  }),
+];
+
+function presentEmail(row: ContactEmail): z.input<typeof contactEmail> {
+  return {
+    task_id: row.id,
+    status: row.state as 'sent',
+    message_id: row.message_id ?? '',
+    subject: row.subject,
+    sent_at: iso(row.sent_at ?? row.created_at),
+    email_account_id: row.mailbox_id,
+    email_account_email: row.mailbox_email,
+    email_account_name: row.mailbox_name,
+    campaign_id: row.campaign_id,
+    campaign_name: row.campaign_name,
+    step_id: row.step_id,
+    step_name: row.step_name,
+    opened_at: iso(row.opened_at),
+    clicked_at: iso(row.clicked_at),
+    replied_at: iso(row.replied_at),
+    bounced_at: iso(row.bounced_at),
+  };
+}
+
+function presentEntry({ id: _id, position: _position, at, ...entry }: TimelineEntry): z.input<typeof timelineEvent> {
+  return { ...entry, at: iso(at) };
+}

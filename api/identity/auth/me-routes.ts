@@ -1,0 +1,48 @@
+import { whoAmI } from '../../../domain/identity/whoami.ts';
+import { z } from 'zod';
+import { route } from '../../http/route.ts';
+import { resource, uuid } from '../../http/schemas.ts';
+
+const identity = resource('Identity', {
+  user_id: uuid.nullable(),
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  first_name: z.string().nullable(),
+  last_name: z.string().nullable(),
+  organization_id: uuid.nullable(),
+  organization_name: z.string().nullable(),
+  auth_type: z.enum(['api_key', 'oauth', 'session']),
+  scopes: z.array(z.string()).meta({ description: 'Of a key or token; empty for a session, whose role decides' }),
+});
+
+/** Route by which a credential learns what it stands for. */
+export const meRoutes = [
+  route({
+    operationId: 'auth.identity',
+    method: 'get',
+    path: '/me',
+    area: 'auth',
+    scope: 'any',
+    permission: null,
+    organization: false,
+    summary: 'Show what the credential stands for',
+    description: 'The person, the workspace and the scopes. Any valid credential may ask.',
+    success: { status: 200, body: identity },
+    handler: async (ctx) => {
+      const { userId, email, firstName, lastName, organizationId, organizationName, scopes } = await whoAmI(ctx);
+      const { kind } = ctx.actor;
+      const authType = kind === 'api_key' || kind === 'oauth' ? kind : ('session' as const);
+      return {
+        user_id: userId,
+        email,
+        name: firstName === null ? null : `${firstName} ${lastName ?? ''}`.trim(),
+        first_name: firstName,
+        last_name: lastName,
+        organization_id: organizationId,
+        organization_name: organizationName,
+        auth_type: authType,
+        scopes,
+      };
+    },
+  }),
+];

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import type { Bindings } from '../../../db/statement.ts';
+import { inSnapshot } from '../../../db/transaction.ts';
+import { tooManyRequests } from '../../../lib/errors.ts';
+import { message } from '../../../messages/index.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import { reader } from '../../platform/kernel/transact.ts';
+
+/** Maximum rows of an export. */
+const MAX_ROWS = 50_000;
+const BATCH = 500;
+/** Maximum open exports of a process. Each holds a pool connection while its client reads. */
+const MAX_OPEN = 4;
+/** Maximum open exports per workspace, so that slow clients of one workspace do not block others. */
+const MAX_OPEN_EACH = 2;
+/** Time (ms) without progress after which a client counts as gone. */
+const STALLED_MS = 30_000;
+/** Maximum run time (ms) of a statement of an export. */
+const STATEMENT_MS = 15_000;
+/** Maximum duration (ms) of an export. */
+const MAX_MS = 5 * 60_000;
+/** Maximum number of custom fields; the most frequent ones are exported. */
+const MAX_FIELDS = 500;
+
+/** Workspace ids of open exports, one entry per export. */
+const open: string[] = [];
+
+interface ContactExport<Row> {
+  /** SQL: `from … where …` with the alias `c` for contacts. It names `:org`. */
+  found: string;
+  bindings: Bindings;
+  /** SQL: selected columns. */
+  select: string;
+  /** SQL: order of the rows. */
+  order: string;
+  /** Records the export with its number of rows, before the first row. */
+  record: (rows: number) => Promise<void>;
+  /** Returns the text before the rows. `fields` are the keys of custom fields. */
+  begin: (fields: readonly string[]) => string;
+  lines: (batch: readonly Row[], fields: readonly string[]) => string;
+  /** Text after the rows. */
+  end?: string;
+}
+
+/**
+ * Exports contacts from one snapshot, at most 50,000. Rows are read as fast as the client accepts them; a disconnected
+ * client ends the query.
+ * @returns the number of rows that follow, and the text
+ * @throws AppError rate_limit_exceeded while too many exports run in this process
+ */
+export async function streamContacts<Row>(
+  ctx: Ctx,
+  { found, bindings, select, order, ...write }: ContactExport<Row>,
+): Promise<{ rows: number; text: Readable }> {
+  const workspace = organizationOf(ctx);
+  if (open.length >= MAX_OPEN || open.filter((each) => each === workspace).length >= MAX_OPEN_EACH)
+    throw tooManyRequests(5_000, message('audience.exports_running'));
+  open.push(workspace);
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), MAX_MS);
+  const text = new PassThrough();
+  text.once('close', () => end.abort());
+  return new Promise((resolve, reject) => {
+    inSnapshot(ctx.db, { signal: end.signal, statementMs: STATEMENT_MS }, async (trx) => {
+      const org = reader({ ...ctx, trx });
+      const [{ rows } = { rows: 0 }] = await org.sql<{ rows: number }>(
+        `select count(*)::int as rows from (select ${found} limit ${MAX_ROWS}) listed` as `${string}:org${string}`,
+        bindings,
+      );
+      await write.record(rows);
+      resolve({ rows, text });
+      const keys = await org.sql<{ key: string }>(
+        `select k.key from (select c.custom_fields ${found} limit ${MAX_ROWS}) listed
+         cross join lateral jsonb_object_keys(listed.custom_fields) as k(key) group by k.key order by count(*) desc, k.key limit ${MAX_FIELDS}` as `${string}:org${string}`,
+        bindings,
+      );
+      const fields = keys.map(({ key }) => key).sort();
+      text.write(write.begin(fields));
+      const statement = `select ${select} ${found} order by ${order} limit ${MAX_ROWS}` as `${string}:org${string}`;
+      for await (const batch of org.inBatches<Row & object>(statement, bindings, BATCH))
+        if (!text.write(write.lines(batch, fields)))
+          await once(text, 'drain', { signal: AbortSignal.any([end.signal, AbortSignal.timeout(STALLED_MS)]) });
+    })
+      .then(
+        () => text.end(write.end ?? ''),
+        (error: Error) => {
+          reject(error);
+          text.destroy(end.signal.aborted ? undefined : error);
+        },
+      )
+      .finally(() => {
+        clearTimeout(timer);
+        open.splice(open.indexOf(workspace), 1);
+      });
+  });
+}

@@ -1,0 +1,35 @@
+import { across } from '../../db/across.ts';
+import { namesOf } from '../../lib/permissions.ts';
+import type { Ctx } from '../platform/kernel/context.ts';
+import { scopeName } from './scopes.ts';
+
+/** The person and workspace that a credential stands for, and its scopes. */
+interface Identity {
+  userId: string | null;
+  email: string | null;
+  firstName: string | null;
+  lastName: string | null;
+  organizationId: string | null;
+  organizationName: string | null;
+  /** Empty for a session, whose role decides. */
+  scopes: string[];
+}
+
+/** Returns what a credential stands for. */
+export async function whoAmI({ db, actor }: Pick<Ctx, 'db' | 'actor'>): Promise<Identity> {
+  const { userId, organizationId, permissions } = actor;
+  const all = across(db, 'credential');
+  const [user, organization] = await Promise.all([
+    userId ? all.table('users').where({ id: userId }).first('email', 'first_name', 'last_name') : undefined,
+    organizationId ? all.table('organizations').where({ id: organizationId }).first('name') : undefined,
+  ]);
+  return {
+    userId,
+    email: user?.email ?? null,
+    firstName: user?.first_name ?? null,
+    lastName: user?.last_name ?? null,
+    organizationId,
+    organizationName: organization?.name ?? null,
+    scopes: actor.kind === 'session' ? [] : namesOf(permissions).map(scopeName),
+  };
+}
