@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: fec550ac41974b10. Types: cc61c1a6da82d91e. */
+/* Written by `npm run db:types`; do not edit. Sources: a54c5e38c7483752. Types: fd74461f886fe11a. */
 
 import type {
   ApprovalBinding,
