@@ -29,7 +29,7 @@ const APART = [
   'tedious',
 ];
 /**
- * Of these the large ones in CommonJS. An ES module that imported them would make Node search their text for the names of
+ * Large packages in CommonJS, joined as well. An ES module that imported them would make Node search their text for the names of
  * their exports, so a joined file lists the names and requires them.
  */
 const REQUIRED = ['@temporalio/*'];

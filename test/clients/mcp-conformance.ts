@@ -119,6 +119,6 @@ async function openDoor(url: string, apiKey: string): Promise<{ url: string; clo
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    close: () => void server.close().closeAllConnections(),
+    close: () => server.close().closeAllConnections(),
   };
 }

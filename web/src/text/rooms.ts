@@ -12,6 +12,8 @@ const files = import.meta.glob<Record<string, Sentences>>([
 /** Loads the server's messages in a language, of the rooms that have these codes. */
 export async function loadRooms(codes: Iterable<string>, language: Language): Promise<Sentences> {
   const rooms = new Set([...codes].map((code) => byCode[code] ?? byPrefix[code.split('.', 1)[0]!]));
-  const loaded = await Promise.all([...rooms].map((room) => files[`../../../messages/${language}/${room}.ts`]?.()));
+  const loaded = await Promise.all(
+    [...rooms].map(async (room) => files[`../../../messages/${language}/${room}.ts`]?.()),
+  );
   return Object.assign({}, ...loaded.flatMap((file) => Object.values(file ?? {})));
 }
