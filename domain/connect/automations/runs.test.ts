@@ -311,13 +311,13 @@ test.serial(
     await settle();
     const [run1] = await runs(caller);
     t.deepEqual(lines(run1), ['trigger success', 'straight error', 'over success', 'late success']);
-    t.regex(render(run1.error_detail), /may not do sendsets.create_task/);
+    t.regex(render(run1.error_detail), /may not perform sendsets.create_task/);
     const [passed] = await runs(between);
     t.like(passed, { status: 'error', rights: ['contacts'] });
     t.deepEqual(lines(passed), ['trigger success', 'on error']);
     const [refused] = await runs(late);
     t.like(refused, { status: 'error', node_results: [] });
-    t.regex(render(refused.error_detail), /may not do sendsets.create_task/);
+    t.regex(render(refused.error_detail), /may not perform sendsets.create_task/);
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
     t.is((await events('automation.run_failed')).length, 3);
 
