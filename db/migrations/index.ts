@@ -42,8 +42,8 @@ export function unknownMigrations(names: readonly string[]): string[] {
 /** Returns the names of this build's migrations that the database lacks. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   const knex = knexOf(db);
-  const exists = await knex.schema.hasTable('heron_migrations');
-  const done = exists ? await knex('heron_migrations').pluck('name') : [];
+  const { rows } = await knex.raw(`select to_regclass('heron_migrations') is not null as exists`);
+  const done = rows[0].exists ? await knex('heron_migrations').pluck('name') : [];
   return MIGRATIONS.map((m) => m.name).filter((name) => !done.includes(name));
 }
 

@@ -16,7 +16,7 @@ const PLANTED: Migration = {
     await knex.raw(`
       alter table contacts add column nickname text;
       create index sends_planted on sends (sent_at);
-      create table contact_notes (id uuid primary key, contact_id uuid not null references contacts on delete cascade);
+      create table planted_notes (id uuid primary key, contact_id uuid not null references contacts on delete cascade);
     `);
   },
   impact: { locks: { contacts: 'AccessExclusiveLock', sends: 'ShareLock' }, secondsAtMillionRows: 1 },

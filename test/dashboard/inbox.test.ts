@@ -250,7 +250,7 @@ browserTest(
   async (t) => {
     const [mia, ben] = [await mailed('Mia'), await mailed('Ben')];
     const { page, context, faults } = await world.open(tenant, '/inbox');
-    box.deliver(replyTo(mia.original, 'Is there a way not to get these?'));
+    box.deliver(replyTo(mia.original, 'I get a lot of these. What is this about?'));
     await rowOf(page, 'Mia').filter({ hasText: 'Asks to stop?' }).waitFor();
     await rowOf(page, 'Mia').click();
     const thread = page.getByRole('region', { name: 'Conversation' });

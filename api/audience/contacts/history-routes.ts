@@ -3,6 +3,8 @@ import { listContactEmails, type ContactEmail } from '../../../domain/audience/c
 import { readContactTimeline, TIMELINE_TYPES, type TimelineEntry } from '../../../domain/audience/contacts/timeline.ts';
 import { EXPORT_FIELDS, exportContacts } from '../../../domain/audience/contacts/export.ts';
 import { utcDay } from '../../../lib/clock.ts';
+import type { Language } from '../../../messages/index.ts';
+import { render } from '../../../messages/render.ts';
 import { contactSearch } from './schemas.ts';
 import { route } from '../../http/route.ts';
 import {
@@ -153,7 +155,7 @@ export const contactHistoryRoutes = [
     query: z.object(pageQuery(200)),
     success: { status: 200, body: paged(timelineEvent) },
     handler: async (ctx, { params, query }) =>
-      presentPage(await readContactTimeline(ctx, params.id, query), presentEntry),
+      presentPage(await readContactTimeline(ctx, params.id, query), (entry) => presentEntry(entry, ctx.language)),
   }),
 ];
 
@@ -178,6 +180,9 @@ function presentEmail(row: ContactEmail): z.input<typeof contactEmail> {
   };
 }
 
-function presentEntry({ id: _id, position: _position, at, ...entry }: TimelineEntry): z.input<typeof timelineEvent> {
-  return { ...entry, at: iso(at) };
+function presentEntry(
+  { id: _id, position: _position, at, reason_message: said, ...entry }: TimelineEntry,
+  language: Language | undefined,
+): z.input<typeof timelineEvent> {
+  return { ...entry, ...(said ? { reason: render(said, language) } : {}), at: iso(at) };
 }

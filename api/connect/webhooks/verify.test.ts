@@ -65,7 +65,7 @@ test('the challenge is one signed request with an event of type webhook.test, an
     event_type: 'webhook.test',
     organization_id: tenant.organizationId,
   });
-  t.deepEqual(Object.keys(request.json.data), ['challenge', 'endpoint_id', 'message']);
+  t.deepEqual(Object.keys(request.json.data), ['challenge', 'endpoint_id', 'message', 'message_code']);
   t.regex(request.json.data.challenge, /^whcg_[A-Za-z0-9_-]{43}$/);
   t.is(request.json.data.endpoint_id, id);
 });

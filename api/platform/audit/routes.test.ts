@@ -192,6 +192,7 @@ const SILENT: Record<string, readonly string[]> = {
 const CHANGES: Record<string, unknown> = {
   'api-keys.update': { name: 'Another name' },
   'app-connections.update': { name: 'Another name' },
+  'contacts.updateNote': { content: 'Other words' },
   'goals.update': { name: 'Another name' },
   'crm.updatePipeline': { name: 'Another name' },
   'oauth.updateApplication': { name: 'Another name' },

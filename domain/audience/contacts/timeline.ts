@@ -7,6 +7,7 @@ import {
   type PageRequest,
 } from '../../../lib/cursor.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import type { Message } from '../../../messages/index.ts';
 import { assertContact } from '../../crm/activities.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
@@ -47,6 +48,8 @@ export interface TimelineEntry {
   user_id: string | null;
   machine: boolean | null;
   machine_reason: string | null;
+  /** Reason that a program recorded, rendered for the reader instead of `reason`. */
+  reason_message: Message | null;
   email_account_email: string | null;
   email_account_name: string | null;
   campaign_name: string | null;
@@ -56,7 +59,7 @@ export interface TimelineEntry {
 const LIST = 'contacts.timeline';
 
 /** Columns of every part, in their order. */
-const COLUMNS = `type, at, id, email_account_id, campaign_id, step_id, task_id, subject, reason, source, intent, content, user_id, machine, machine_reason`;
+const COLUMNS = `type, at, id, email_account_id, campaign_id, step_id, task_id, subject, reason, source, intent, content, user_id, machine, machine_reason, reason_message`;
 
 /** Restriction of a key to mailboxes. */
 const READABLE = (column: string) =>
@@ -64,28 +67,28 @@ const READABLE = (column: string) =>
 
 /** Parts of the timeline. The rows of one contact are few, so that each part is read whole. */
 const PARTS = [
-  `select 'email_sent', sent_at, id, mailbox_id, campaign_id, step_id, id, subject, null, null, null, null, null::uuid, null::boolean, null
+  `select 'email_sent', sent_at, id, mailbox_id, campaign_id, step_id, id, subject, null, null, null, null, null::uuid, null::boolean, null, null::jsonb
    from sends where organization_id = :org and contact_id = :contact and sent_at is not null and ${READABLE('mailbox_id')}`,
   `select case e.type when 'open' then 'email_opened' when 'click' then 'email_clicked' when 'reply' then 'email_replied'
        when 'bounce' then 'email_bounced' else 'deliverability' end,
      e.at, e.id, e.mailbox_id, e.campaign_id, e.step_id, e.send_id, s.subject, e.detail ->> 'reason',
      case when e.type in ('unsubscribe', 'complaint') then e.type else e.source end, e.detail ->> 'intent', null, null,
-     case when e.type in ('open', 'click') then e.machine end, e.machine_reason
+     case when e.type in ('open', 'click') then e.machine end, e.machine_reason, null
    from engagement_events e left join sends s on s.id = e.send_id
    where e.organization_id = :org and e.contact_id = :contact and e.announce_at is null and ${READABLE('e.mailbox_id')}`,
   // Answers to no campaign email.
-  `select 'reply_received', received_at, id, mailbox_id, campaign_id, null, null, subject, null, null, intent, null, null, null, null
+  `select 'reply_received', received_at, id, mailbox_id, campaign_id, null, null, subject, null, null, intent, null, null, null, null, null
    from inbound_messages where organization_id = :org and contact_id = :contact and kind = 'reply' and send_id is null and ${READABLE('mailbox_id')}`,
-  `select 'suppressed', p.created_at, p.id, null, p.campaign_id, null, null, null, p.reason, p.source, null, null, null, null, null
+  `select 'suppressed', p.created_at, p.id, null, p.campaign_id, null, null, null, null, p.source, null, null, null, null, null, p.reason
    from suppressions p join contacts c on c.email = p.email
    where p.organization_id = :org and c.organization_id = :org and c.id = :contact and p.kind = 'email'`,
-  `select 'note', created_at, id, null, null, null, null, null, null, null, null, content, user_id, null, null
+  `select 'note', created_at, id, null, null, null, null, null, null, null, null, content, user_id, null, null, null
    from contact_notes where organization_id = :org and contact_id = :contact`,
-  `select activity_type, created_at, id, null, null, null, null, null, null, metadata ->> 'source', null, null, user_id, null, null
+  `select activity_type, created_at, id, null, null, null, null, null, null, metadata ->> 'source', null, null, user_id, null, null, null
    from crm_activities where organization_id = :org and contact_id = :contact and activity_type like 'meeting%'`,
-  `select 'contact_created', created_at, id, null, null, null, null, null, source_detail, source, null, null, null, null, null
+  `select 'contact_created', created_at, id, null, null, null, null, null, source_detail, source, null, null, null, null, null, null
    from contacts where organization_id = :org and id = :contact`,
-  `select 'campaign_added', entered_at, id, null, campaign_id, null, null, null, null, source, null, null, null, null, null
+  `select 'campaign_added', entered_at, id, null, campaign_id, null, null, null, null, source, null, null, null, null, null, null
    from enrollments where organization_id = :org and contact_id = :contact`,
 ];
 

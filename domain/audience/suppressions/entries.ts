@@ -87,7 +87,8 @@ export async function addSuppressions(
   });
 }
 
-function personsReason(text: string): Message | null {
+/** Returns the words of a person as the reason of an entry; null if there are none. */
+export function personsReason(text: string): Message | null {
   const words = cleanText(text);
   return words === '' ? null : externalText(words);
 }

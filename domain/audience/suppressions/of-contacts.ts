@@ -1,8 +1,9 @@
+import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
 import { suppressedNow } from '../../directory/suppression-check.ts';
-import { cleanText } from '../../directory/contact-fields.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { KEPT_WHERE_LISTED } from '../../sending/outcomes/suppress.ts';
+import { personsReason } from './entries.ts';
 
 /**
  * Suppresses the addresses of contacts by hand. An address that is listed keeps its entry, which does not count as added.
@@ -13,13 +14,14 @@ export async function suppressContacts(
   contactIds: readonly string[],
   reason: string,
 ): Promise<{ contact_id: string; suppression_id: string }[]> {
+  const words = personsReason(reason);
   return tx.org.sql<{ contact_id: string; suppression_id: string }>(
     `with wanted as (
        select c.id as contact_id, c.email, t.id as entry_id from unnest(cast(:ids as uuid[]), cast(:entries as uuid[])) as t(contact_id, id)
        join contacts c on c.organization_id = :org and c.id = t.contact_id
      ), added as (
        insert into suppressions (id, organization_id, email, kind, reason, source, created_at, updated_at)
-       select entry_id, :org, email, 'email', :reason, 'manual', :now, :now from wanted order by email
+       select entry_id, :org, email, 'email', cast(:reason as jsonb), 'manual', :now, :now from wanted order by email
        on conflict on constraint suppressions_value_key do update set ${KEPT_WHERE_LISTED}, expires_at = null, updated_at = excluded.updated_at
          where suppressions.expires_at <= :now
        returning id, email
@@ -28,7 +30,7 @@ export async function suppressContacts(
        from added a where c.organization_id = :org and c.email = a.email and c.subscribed
      )
      select w.contact_id, a.id as suppression_id from added a join wanted w on w.email = a.email`,
-    { ids: contactIds, entries: contactIds.map(() => newId()), reason: cleanText(reason), now: tx.now },
+    { ids: contactIds, entries: contactIds.map(() => newId()), reason: words && json(words), now: tx.now },
   );
 }
 

@@ -334,7 +334,7 @@ browserTest('revoking under authorized apps ends the tokens', async (t) => {
 
   await page.goto(`${world.url}/account/apps`);
   const text = await page.getByRole('main').innerText();
-  for (const words of ['Deal Desk', 'Revokers', '2 things it may do']) t.true(text.includes(words), words);
+  for (const words of ['Deal Desk', 'Revokers', '2 permissions']) t.true(text.includes(words), words);
   await page.getByRole('button', { name: 'Revoke access of Deal Desk to Revokers' }).click();
   await page.getByText('No app has access').waitFor();
   world.actors.forget();
