@@ -102,7 +102,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
   const dialog = page.getByRole('dialog', { name: 'Add a segment' });
   await dialog.getByRole('combobox', { name: 'Segment' }).click();
   await page.getByRole('option', { name: 'Acme' }).click();
-  await dialog.getByText('50 people are in it.').waitFor();
+  await dialog.getByText('50 people are in this segment.').waitFor();
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('50 leads were added.').waitFor();
   await page.getByRole('link', { name: 'Person 000' }).waitFor();

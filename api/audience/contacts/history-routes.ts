@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listContactEmails, type ContactEmail } from '../../../domain/audience/contacts/emails.ts';
 import { readContactTimeline, TIMELINE_TYPES, type TimelineEntry } from '../../../domain/audience/contacts/timeline.ts';
-import { EXPORT_FIELDS, exportContacts } from '../../../domain/audience/contacts/export.ts';
+import { EXPORT_FIELDS, exportContacts, exportFieldProblems } from '../../../domain/audience/contacts/export.ts';
 import { utcDay } from '../../../lib/clock.ts';
 import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
@@ -99,6 +99,7 @@ export const contactHistoryRoutes = [
     description:
       'Newest first, at most 50,000 rows; X-Total-Rows has the number. Cells of CSV that a spreadsheet could read as formulas begin with an apostrophe. The export is recorded in the audit log.',
     body: exportBody,
+    furtherProblems: async (_ctx, { fields }) => exportFieldProblems(fields ?? []),
     success: {
       status: 200,
       body: 'stream',

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { csvHeader, csvLines } from '../../../lib/csv.ts';
-import { refuseProblems } from '../../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import { Conditions } from '../../platform/conditions.ts';
@@ -38,6 +38,15 @@ interface ContactExportRequest {
   fields?: readonly string[] | undefined;
 }
 
+/** Returns a problem for each column that an export does not have. */
+export function exportFieldProblems(fields: readonly string[]): Problem[] {
+  return fields.flatMap((field, index) =>
+    (EXPORT_FIELDS as readonly string[]).includes(field) || (field.startsWith(CUSTOM) && field.length > CUSTOM.length)
+      ? []
+      : [{ path: `body.fields.${index}`, message: message('audience.no_export_field') }],
+  );
+}
+
 /**
  * Exports contacts, newest first, at most 50,000. In CSV, cells that a spreadsheet would read as formulas get an
  * apostrophe. The audit log records who exported how many.
@@ -51,11 +60,7 @@ export async function exportContacts(
 ): Promise<{ rows: number; text: Readable }> {
   const { format, scope, contact_ids: ids, filters, fields: asked = [] } = request;
   refuseProblems([
-    ...asked.flatMap((field, index) =>
-      (EXPORT_FIELDS as readonly string[]).includes(field) || (field.startsWith(CUSTOM) && field.length > CUSTOM.length)
-        ? []
-        : [{ path: `body.fields.${index}`, message: message('audience.no_export_field') }],
-    ),
+    ...exportFieldProblems(asked),
     ...(scope === 'selected' && !ids?.length ? [{ path: 'body.contact_ids', message: message('field.required') }] : []),
     ...(scope === 'filtered' && !filters ? [{ path: 'body.filters', message: message('field.required') }] : []),
   ]);
