@@ -166,7 +166,7 @@ test('what runs on after a backup is held: campaigns stand, emails and warmup th
   const campaign = await into.db('campaigns').where({ id: campaignId }).first();
   t.is(campaign.status, 'paused');
   const [line] = await into.db('campaign_logs').where({ campaign_id: campaignId, event_type: 'campaign_paused' });
-  t.regex(render(line.message), /Restored from a backup of .* Compare with the Sent folders/);
+  t.regex(render(line.message), /Restored from a backup of .* compare with the Sent folders/);
 
   // Repeats the check for a database restored by another program, here with the backed-up one.
   const asOf = new Date(manifest.takenAt).toISOString();
