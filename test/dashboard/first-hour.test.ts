@@ -117,7 +117,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await adding.getByLabel('First name').fill('Ada');
   await adding.getByLabel('Company').fill('Analytical Engines');
   await adding.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByRole('link', { name: 'ada@example.com' }).waitFor();
+  await page.getByRole('link', { name: 'Ada' }).waitFor();
 
   // The sender is preselected. The default hours are office hours, so they are changed to the whole day here.
   await tab(page, 'Senders');

@@ -46,6 +46,8 @@ const STAYS: Record<string, string> = {
   'audit_logs.changes': 'who deleted whom is what the audit trail is for',
   'domain_events.data':
     'events are kept EVENT_RETENTION_DAYS for webhooks and resumed sockets, the deletion itself among them',
+  'opt_out_questions.email':
+    'an address that may have asked to stop is written to by nobody before a person has decided',
   'sends.recipient': 'a late bounce, complaint or opt-out of an email that left has to suppress its address',
   'webhook_payloads.body': 'what was sent to a receiver is kept EVENT_RETENTION_DAYS, to be sent again as it was',
   'suppressions.email': 'an address that may not be mailed must be known, more so when its contact is gone',

@@ -45,7 +45,7 @@ test('the list of a caller who may do everything has at most 25 kB, and other gr
   const bytes = Buffer.byteLength(JSON.stringify(listed));
   t.true(bytes <= 25_000, `${bytes} bytes`);
   const names = listed.map(({ name }) => name);
-  t.false(names.includes('create_deal'));
+  t.is(names.indexOf('create_deal'), -1);
   const { tools } = (await program.call('list_tools', { group: 'crm' })).data;
   const described = tools.map(({ name }: { name: string }) => name);
   t.true(described.includes('create_deal') && described.includes('list_pipelines'));
@@ -64,7 +64,10 @@ test('the list of a caller who may do everything has at most 25 kB, and other gr
   t.false(more.includes('get_workspace_report'));
   await some.close();
   const all = await (await connect(tenant.apiKey)).toolNames();
-  t.false(all.includes('list_tools') || all.includes('call_tool'));
+  t.deepEqual(
+    all.filter((name) => ['list_tools', 'call_tool'].includes(name)),
+    [],
+  );
   t.is((await post(tenant.apiKey, ping, {}, '/mcp?groups=none')).status, 400);
 });
 
