@@ -51,6 +51,7 @@ const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
   whole: [
     'api-keys',
     'app-connections',
+    'auth',
     'contacts',
     'crm',
     'deliverability',
