@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: a54c5e38c7483752. Types: fd74461f886fe11a. */
+/* Written by `npm run db:types`; do not edit. Sources: 3475a4c4626ac7cc. Types: fd74461f886fe11a. */
 
 import type {
   ApprovalBinding,
