@@ -10,6 +10,7 @@ const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 const NOT_REACHED: Record<string, string> = {
   'campaigns.verifyTrackingDomain':
     'asks the DNS for records of a domain; api/campaigns/tracking-domain.test.ts answers them',
+  'mailboxes.refreshIdentity': 'asks Gmail for the addresses of an account that has consented',
   'templates.analyze': 'asks an AI provider; api/campaigns/reply-templates/routes.test.ts stands in for one',
 };
 

@@ -90,6 +90,13 @@ const REACHING: Record<string, Make> = {
   },
   'agent-policies.create': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
   'agent-policies.replace': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
+  'identityConflicts.reopen': async ({ world, params }) => {
+    await world.deps
+      .db('identity_conflicts')
+      .where({ id: params.id })
+      .update({ state: 'dismissed', resolved_at: world.deps.clock.now() });
+    return {};
+  },
   'goals.cancelReplay': async ({ world, params }) => {
     await world.deps.db('goal_replays').where({ id: params.replayId }).update({ state: 'queued' });
     return {};
