@@ -10,7 +10,11 @@ function noting(options: { total: number; share: number; waitMs?: number }) {
   const admitted: string[] = [];
   const leaves = new Map<string, () => void>();
   const enter = async (name: string, claim: Claim) => {
-    const leave = await queue.enter(claim);
+    // A claim that still waits at the end of its test is refused long after it.
+    const leave = await Promise.resolve(queue.enter(claim)).catch((error: unknown) => {
+      if (!(error instanceof ShareUsedUp)) throw error;
+    });
+    if (!leave) return;
     admitted.push(name);
     leaves.set(name, leave);
   };
