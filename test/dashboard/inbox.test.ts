@@ -270,7 +270,7 @@ browserTest(
     await thread.getByRole('button', { name: 'Opt-out', exact: true }).waitFor();
     await page.keyboard.press('4');
     await thread.getByRole('button', { name: 'Question', exact: true }).waitFor();
-    const log = await world.deps.db('audit_logs').where({ entity_type: 'inbox_message', action: 'update' });
+    const log = await world.deps.db('audit_logs').where({ entity_type: 'inbound_message', action: 'update' });
     t.true(log.length >= 4, 'every correction, and the one that was undone');
 
     box.deliver(replyTo(ben.original, 'Please write to our buyer Maria Lopez, maria@firm.test, she decides this.'));
