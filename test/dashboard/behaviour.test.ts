@@ -23,8 +23,8 @@ const USUAL = [6, 10] as const;
 const BUDGETS: Record<string, readonly [requests: number, files: number]> = {
   '/': [8, 6],
   '/campaigns/:id': [7, 14],
-  '/campaigns/:id?tab=leads': [6, 11],
-  '/campaigns/:id?tab=check': [7, 10],
+  '/campaigns/:id?tab=leads': [6, 12],
+  '/campaigns/:id?tab=check': [8, 11],
 };
 
 /** Returns the addresses of the rooms in the navigation. */

@@ -87,10 +87,11 @@ for (const [what, remove] of Object.entries(WAYS))
     t.is((await world.deps.db('approvals').where({ subject_id: unsentId }).first()).status, 'expired');
   });
 
-/** Columns that contain the deleted contact's id: audit trail, events, and the signalled workflow. */
+/** Columns that contain the deleted contact's id: audit trail, campaign log, events, and the signalled workflow. */
 const SAY_WHO = new Set([
   'audit_logs.entity_id',
   'audit_logs.metadata',
+  'campaign_logs.metadata',
   'domain_events.data',
   'idempotency_keys.body',
   'outbox.payload',

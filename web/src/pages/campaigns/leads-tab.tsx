@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import IconDots from 'tabler:dots';
 import IconUsers from 'tabler:users';
-import { Suspense } from 'react';
+import { Suspense, useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useCan } from '../../app/person.ts';
@@ -56,7 +56,9 @@ export default function Leads({ id, isRunning }: { id: string; isRunning: boolea
   const [q, setQ] = useFilter('q');
   const [status, setStatus] = useFilter('status');
   const [step, setStep] = useFilter('at');
-  const steps = useQuery(stepsQuery(id));
+  // The names of the steps are for the filter alone, so they are loaded when it opens.
+  const [isPicking, setPicking] = useState(false);
+  const steps = useQuery({ ...stepsQuery(id), enabled: isPicking || step !== '' });
   const selection = useSelection(`${q} ${status} ${step}`);
   const chosen = useChosen(selection);
   const isNarrow = Boolean(q || status || step);
@@ -105,6 +107,7 @@ export default function Leads({ id, isRunning }: { id: string; isRunning: boolea
                   value={step || null}
                   onChange={(value) => setStep(value ?? '')}
                   data={stepChoices}
+                  onDropdownOpen={() => setPicking(true)}
                   placeholder={t('campaign.lead.anyStep')}
                   aria-label={t('campaign.lead.anyStep')}
                   clearable
