@@ -6,7 +6,7 @@ import type { Assembly } from './assemble.ts';
 import { asDatabaseFault, reachDatabase, requireCurrentSchema } from './waiting.ts';
 
 /*
- * What a command of the operator works on: opened for it alone, and closed when it is done. Modules are loaded on
+ * Connections of an operator's command: opened for this command alone, and closed at its end. Modules are loaded on
  * demand, so that help and completion are fast.
  */
 

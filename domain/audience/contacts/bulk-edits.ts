@@ -14,7 +14,7 @@ import { liftSuppressions, suppressContacts } from '../suppressions/of-contacts.
 import { scheduleVerification } from '../verification/schedule.ts';
 import { assertVerificationOn } from './bulk.ts';
 import { resolveSelection, type Selection } from './selection.ts';
-import { addToCategories } from './upsert.ts';
+import { addToCategories, removeFromCategories } from './upsert.ts';
 
 /** Time (ms) for which a bulk edit can be undone. */
 export const UNDO_MS = DAY_MS;
@@ -107,7 +107,7 @@ async function apply(
     }
     case 'remove_category': {
       const members = await membersAmong(tx, action.category_id, ids);
-      await leaveCategory(tx, action.category_id, members);
+      await removeFromCategories(tx.org, members, [action.category_id]);
       return toChanged(members);
     }
     case 'suppress':
@@ -186,7 +186,7 @@ async function revert(
       return;
     }
     case 'add_category':
-      return leaveCategory(tx, target!, ids);
+      return removeFromCategories(tx.org, ids, [target!]);
     case 'remove_category':
       if ((await actionProblems(tx.org, { type: action, category_id: target! })).length > 0) throw notFound('category');
       return addToCategories(tx.org, ids, [target!]);
@@ -239,13 +239,6 @@ async function membersAmong(tx: Tx, categoryId: string, ids: readonly string[]):
     { label: categoryId, ids },
   );
   return rows.map(({ contact_id: id }) => id);
-}
-
-async function leaveCategory(tx: Tx, categoryId: string, ids: readonly string[]): Promise<void> {
-  await tx.org.sql(
-    'delete from contact_categories where organization_id = :org and label_id = :label and contact_id = any(cast(:ids as uuid[]))',
-    { label: categoryId, ids },
-  );
 }
 
 function without(ids: readonly string[], before: readonly string[]): Changed[] {

@@ -12,7 +12,7 @@ import { announceUpdates } from '../../directory/announce-contact.ts';
 import { cleanText, customFieldsFitSql, CUSTOM_FIELD_LIMITS } from '../../directory/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../../sending/leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
-import { addToCategories } from './upsert.ts';
+import { addToCategories, removeFromCategories } from './upsert.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
 import { viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
@@ -84,14 +84,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit, { onHeld }: HeldL
     for (const [index, operation] of (edit.fields ?? []).entries()) await changeField(tx, ids, operation, index);
     await setSubscribed(tx, ids, edit.subscribe);
     await addToCategories(tx.org, ids, edit.add_categories ?? []);
-    const unfile = (edit.remove_categories ?? []).filter(isUuid);
-    if (unfile.length > 0) {
-      await tx.org.sql(
-        `delete from contact_categories
-         where organization_id = :org and contact_id = any(cast(:ids as uuid[])) and label_id = any(cast(:labels as uuid[]))`,
-        { ids, labels: unfile },
-      );
-    }
+    await removeFromCategories(tx.org, ids, (edit.remove_categories ?? []).filter(isUuid));
     const leave = (edit.remove_campaigns ?? []).filter(isUuid);
     if (leave.length > 0) await leaveCampaigns(tx, ids, leave, message('ended.removed'));
     for (const campaignId of edit.add_campaigns ?? []) {

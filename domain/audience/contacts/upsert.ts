@@ -102,3 +102,17 @@ export async function addToCategories(
     { contacts: contactIds, labels: categoryIds },
   );
 }
+
+/** Removes contacts from categories. */
+export async function removeFromCategories(
+  org: OrgScope,
+  contactIds: readonly string[],
+  categoryIds: readonly string[],
+): Promise<void> {
+  if (contactIds.length === 0 || categoryIds.length === 0) return;
+  await org.sql(
+    `delete from contact_categories
+     where organization_id = :org and contact_id = any(cast(:contacts as uuid[])) and label_id = any(cast(:labels as uuid[]))`,
+    { contacts: contactIds, labels: categoryIds },
+  );
+}

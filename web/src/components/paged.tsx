@@ -1,5 +1,5 @@
 import type { Key } from '../app/query-keys.ts';
-import { Button, Group } from '@mantine/core';
+import { Anchor, Button, Group } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useText } from '../text/index.ts';
@@ -51,6 +51,15 @@ export function More({ list }: { list: PagedList }) {
       </Button>
     </Group>
   ) : null;
+}
+
+/** Name of a row as a link that shows the row in a dialog. */
+export function RowDialogLink({ onOpen, children }: { onOpen: () => void; children: ReactNode }) {
+  return (
+    <Anchor component="button" type="button" size="sm" fw={600} ta="left" aria-haspopup="dialog" onClick={onOpen}>
+      {children}
+    </Anchor>
+  );
 }
 
 /** Shows a paged list as a table with a text for no results and a button for more. */

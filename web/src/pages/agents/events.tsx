@@ -1,4 +1,4 @@
-import { Anchor, Button, Code, Group, Modal, Stack, Table, Text } from '@mantine/core';
+import { Button, Code, Group, Modal, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import IconBolt from 'tabler:bolt';
 import { useState } from 'react';
@@ -7,7 +7,7 @@ import { useCan } from '../../app/person.ts';
 import { Facts } from '../../components/facts.tsx';
 import { useFilter } from '../../components/filter.ts';
 import { PageLink } from '../../components/page-link.tsx';
-import { isEmptyList, PagedTable, usePaged } from '../../components/paged.tsx';
+import { isEmptyList, PagedTable, RowDialogLink, usePaged } from '../../components/paged.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
 import { Ago, toDateTime } from '../../components/time.tsx';
@@ -69,17 +69,7 @@ export default function EventsPage() {
                   .map((one) => (
                     <Table.Tr key={one.id}>
                       <Table.Td>
-                        <Anchor
-                          component="button"
-                          type="button"
-                          size="sm"
-                          fw={600}
-                          ta="left"
-                          aria-haspopup="dialog"
-                          onClick={() => show(one)}
-                        >
-                          {one.name}
-                        </Anchor>
+                        <RowDialogLink onOpen={() => show(one)}>{one.name}</RowDialogLink>
                       </Table.Td>
                       <Table.Td>
                         {one.contact_id ? (

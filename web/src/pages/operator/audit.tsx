@@ -1,10 +1,10 @@
-import { Anchor, Group, Modal, Select, Table, Text, TextInput } from '@mantine/core';
+import { Group, Modal, Select, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useMembers } from '../../components/choices.ts';
 import { useFilter } from '../../components/filter.ts';
-import { PagedTable, usePaged } from '../../components/paged.tsx';
+import { PagedTable, RowDialogLink, usePaged } from '../../components/paged.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
@@ -100,17 +100,7 @@ export default function AuditPage() {
               .map((one) => (
                 <Table.Tr key={one.id}>
                   <Table.Td>
-                    <Anchor
-                      component="button"
-                      type="button"
-                      size="sm"
-                      fw={600}
-                      ta="left"
-                      aria-haspopup="dialog"
-                      onClick={() => setOpen(one)}
-                    >
-                      {entryName(one)}
-                    </Anchor>
+                    <RowDialogLink onOpen={() => setOpen(one)}>{entryName(one)}</RowDialogLink>
                     <Text size="xs" c="dimmed" ff="monospace" className="wrap-anywhere">
                       {one.entity_type} {one.action}
                     </Text>

@@ -5,7 +5,7 @@ import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useAction } from '../../components/action.ts';
 import { Facts } from '../../components/facts.tsx';
 import { useFilter } from '../../components/filter.ts';
-import { PagedTable, usePaged } from '../../components/paged.tsx';
+import { PagedTable, RowDialogLink, usePaged } from '../../components/paged.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../components/states.tsx';
 import { Ago, toDateTime } from '../../components/time.tsx';
 import { toNumber, useText } from '../../text/index.ts';
@@ -85,16 +85,7 @@ export function DeliveryList({ endpointId }: { endpointId?: string }) {
                 {rows.map((one) => (
                   <Table.Tr key={one.id}>
                     <Table.Td>
-                      <Anchor
-                        component="button"
-                        type="button"
-                        size="sm"
-                        fw={600}
-                        aria-haspopup="dialog"
-                        onClick={() => setOpen(one.id)}
-                      >
-                        {one.event_type}
-                      </Anchor>
+                      <RowDialogLink onOpen={() => setOpen(one.id)}>{one.event_type}</RowDialogLink>
                     </Table.Td>
                     <Table.Td>
                       <DeliveryState status={one.status} />
