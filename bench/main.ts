@@ -36,6 +36,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   dashboard: () => import('./dashboard.ts'),
   warmup: () => import('./warmup.ts'),
   'row-security': () => import('./row-security.ts'),
+  notifications: () => import('./notifications.ts'),
 };
 /** Benches that start no installation. */
 const ALONE: Record<

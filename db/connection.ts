@@ -2,6 +2,7 @@ import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import type { MeasuredClock } from '../lib/clock.ts';
 import { connectionOptions } from './connection-options.ts';
+import { createNotifier, type Notifier } from './notify.ts';
 import { sharePool } from './shared-pool.ts';
 import { switchRoles } from './tenant-role.ts';
 import { dropUnanswered } from './unanswered.ts';
@@ -77,6 +78,7 @@ export function connectRaw(options: ConnectOptions): Knex {
     timeouts,
     onDropped = () => {},
   } = options;
+  const notifier = createNotifier(url);
   const watch = dropUnanswered({ url, name, statementMs: timeouts?.statementMs ?? 0, onDropped });
   const knex = knexFactory({
     client: 'pg',
@@ -104,7 +106,7 @@ export function connectRaw(options: ConnectOptions): Knex {
         });
       },
     },
-    userParams: { prepared, rowSecurity },
+    userParams: { prepared, rowSecurity, notifier },
     acquireConnectionTimeout: 10_000,
     // Knex would also print, with a stack, the errors that it throws.
     log: { warn: () => {}, error: () => {} },
@@ -113,6 +115,7 @@ export function connectRaw(options: ConnectOptions): Knex {
   } as Knex.Config);
   sendBeginWithFirst(knex);
   sharePool(knex, max);
+  closeAfter(knex, notifier);
   knex.on('query-error', (error: Error, { sql }: { sql: string }) => {
     const said = `${sql} - `;
     if (error.message.startsWith(said)) error.message = error.message.slice(said.length);
@@ -169,6 +172,17 @@ function sendBeginWithFirst(knex: Knex): void {
       return Promise.resolve();
     };
     return opened;
+  };
+}
+
+/** Closes the notifier of a pool behind it, so that its last commits are notified. */
+function closeAfter(knex: Knex, notifier: Notifier): void {
+  const client = knex.client as { destroy(done?: () => void): Promise<void> };
+  const destroy = client.destroy.bind(client);
+  client.destroy = async (done) => {
+    await destroy();
+    await notifier.close();
+    done?.();
   };
 }
 

@@ -1,6 +1,7 @@
 import { across } from '../db/across.ts';
 import type { Trx } from '../db/connection.ts';
 import { json } from '../db/connection.ts';
+import { notifyAfterCommit } from '../db/notify.ts';
 import { traceparent } from '../lib/trace.ts';
 import type { Presence } from './presence.ts';
 import { PRIORITY, type IdConflict, type IdReuse, type Signals, type WorkflowContract } from '../workflows/contract.ts';
@@ -117,7 +118,7 @@ export function startSpec<Args>(
 const INSTALLATION = 'installation';
 
 /**
- * Writes intents into the outbox of an open transaction and wakes the relay when it commits.
+ * Writes intents into the outbox of an open transaction and wakes the relay after its commit.
  * @param options.withinMs executes non-urgent work at a random time within this duration (ms), so that many intents at
  * once delay no others
  * @param options.organizationId organization of intents whose runs do not name one
@@ -128,15 +129,13 @@ export async function writeIntents(
   { withinMs = 0, organizationId = INSTALLATION }: { withinMs?: number; organizationId?: string } = {},
 ): Promise<void> {
   if (intents.length === 0) return;
+  notifyAfterCommit(trx, OUTBOX_CHANNEL);
   const span = traceparent();
   await across(trx, 'engine').sql(
-    `with written as (
-       insert into outbox (kind, workflow_id, tenant, payload, available_at)
-       select t.kind, t.workflow_id, t.tenant, t.payload::jsonb, now() + random() * :within::float8 * interval '1 millisecond' from unnest(:kinds::text[], :ids::text[], :tenants::text[], :payloads::text[]) with ordinality as t(kind, workflow_id, tenant, payload, place)
-       order by t.place
-       returning id
-     )
-     select pg_notify('${OUTBOX_CHANNEL}', '') from written limit 1`,
+    `insert into outbox (kind, workflow_id, tenant, payload, available_at)
+     select t.kind, t.workflow_id, t.tenant, t.payload::jsonb, now() + random() * :within::float8 * interval '1 millisecond'
+     from unnest(:kinds::text[], :ids::text[], :tenants::text[], :payloads::text[]) with ordinality as t(kind, workflow_id, tenant, payload, place)
+     order by t.place`,
     {
       within: withinMs,
       kinds: intents.map(({ kind }) => kind),

@@ -134,7 +134,7 @@ async function connect(
   if (!known && !counted) await assertRoom(tx.org);
   const mailbox = known ? await reconnect(tx, known, connection) : await create(ctx, tx, connection);
   await storeTokens(ctx, tx, mailbox.id, connection.tokens);
-  await notifySync(tx);
+  notifySync(tx);
   tx.emit('email_account.connected', {
     email_account_id: mailbox.id,
     email: mailbox.email,

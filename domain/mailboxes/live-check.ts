@@ -102,7 +102,7 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
 async function readNow(tx: Tx, id: string): Promise<void> {
   await clearHold(tx, id, 'imap_auth_failed');
   await tx.org.table('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null, failures: 0 });
-  await notifySync(tx);
+  notifySync(tx);
 }
 
 type Refusal = Extract<SideResult, { ok: false }>;

@@ -1,4 +1,4 @@
-import { across } from '../../db/across.ts';
+import { notifyAfterCommit } from '../../db/notify.ts';
 import type { Columns } from '../../db/rows.ts';
 import { findMailbox } from './read.ts';
 import { DAY_MS } from '../../lib/clock.ts';
@@ -10,9 +10,9 @@ import type { Message } from '../../messages/index.ts';
 /** PostgreSQL channel that notifies sync workers of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
 
-/** Notifies sync workers when this transaction commits. Without the notification the processes would notice later. */
-export async function notifySync(tx: Tx): Promise<void> {
-  await across(tx.trx, 'engine').sql(`select pg_notify('${MAILBOXES_CHANNEL}', '')`);
+/** Notifies sync workers after this transaction commits. Without the notification the processes would notice later. */
+export function notifySync(tx: Tx): void {
+  notifyAfterCommit(tx.trx, MAILBOXES_CHANNEL);
 }
 
 /** Reading progress of a folder. */

@@ -118,7 +118,7 @@ export async function updateMailbox(
     await signalCampaigns(tx, mailbox, status, tags !== undefined, senderOf);
     if (maySendMore(mailbox, settings)) await announcePoolChange(tx, id, senderOf, null);
     announceStatus(tx, mailbox, status);
-    await notifySync(tx);
+    notifySync(tx);
     tx.audit({
       action: 'update',
       entityType: 'email_account',
@@ -144,7 +144,7 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
     await recordRevocation(tx, mailbox);
     await tx.org.query(Mailboxes).deleteById(id);
     await announcePoolChange(tx, id, senderOf, { type: 'sender_removed', message: message('log.mailbox_removed') });
-    await notifySync(tx);
+    notifySync(tx);
     tx.emit('email_account.removed', { email_account_id: id, email: mailbox.email, provider: mailbox.provider });
     tx.audit({
       action: 'delete',

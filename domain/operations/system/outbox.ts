@@ -1,5 +1,6 @@
 import { across } from '../../../db/across.ts';
 import type { Db, Trx } from '../../../db/connection.ts';
+import { notifyAfterCommit } from '../../../db/notify.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { AppError } from '../../../lib/errors.ts';
@@ -87,5 +88,5 @@ async function releaseFollowing(trx: Trx, gone: readonly Gone[]): Promise<void> 
      where o.workflow_id = g.workflow_id and o.id > g.id and o.parked_at is null`,
     { workflows: gone.map(({ workflow_id }) => workflow_id), ids: gone.map(({ id }) => id) },
   );
-  await outbox.sql(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
+  notifyAfterCommit(trx, OUTBOX_CHANNEL);
 }

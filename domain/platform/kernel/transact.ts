@@ -1,4 +1,5 @@
 import { json, type Trx } from '../../../db/connection.ts';
+import { notifyAfterCommit } from '../../../db/notify.ts';
 import { isToRepeat, isRefusedRow, translateDbError } from '../../../db/errors.ts';
 import type { Bindings } from '../../../db/statement.ts';
 import { OrgScope } from '../../../db/tenancy.ts';
@@ -117,20 +118,16 @@ function assertFits({ type, data }: EmittedEvent): void {
   if (!checked.success) throw new Error(`${type}: the payload does not fit its schema: ${checked.error.message}`);
 }
 
-/** CTE that stores events. A statement ending with {@link WAKE_FANOUT} also wakes the fan-out on commit. */
-const WRITTEN_EVENTS = `written as (
-       insert into domain_events (id, organization_id, type, data, created_at, hops)
-       select t.id, :org, t.type, t.data::jsonb, :now, nullif(:hops::smallint, 0)
-       from unnest(:eventIds::uuid[], :eventTypes::text[], :eventData::text[]) as t(id, type, data)`;
-const WAKE_FANOUT = `select pg_notify('${EVENTS_CHANNEL}', '') from written limit 1`;
+/** Statement that stores events, without its conditions. */
+const WRITE_EVENTS = `insert into domain_events (id, organization_id, type, data, created_at, hops)
+     select t.id, :org, t.type, t.data::jsonb, :now, nullif(:hops::smallint, 0)
+     from unnest(:eventIds::uuid[], :eventTypes::text[], :eventData::text[]) as t(id, type, data)`;
 
-/** Stores events and wakes the fan-out on commit. */
+/** Stores events and wakes the fan-out after the commit. */
 async function writeEvents(tx: Tx, events: readonly EmittedEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx.org.sql(`with ${WRITTEN_EVENTS} returning id) ${WAKE_FANOUT}`, {
-    ...eventBindings(events, tx.hops),
-    now: tx.now,
-  });
+  notifyAfterCommit(tx.trx, EVENTS_CHANNEL);
+  await tx.org.sql(WRITE_EVENTS, { ...eventBindings(events, tx.hops), now: tx.now });
 }
 
 function eventBindings(events: readonly EmittedEvent[], hops: number) {
@@ -163,9 +160,10 @@ export async function writeSingleStatement<T extends StoredEventType>(
 ): Promise<boolean> {
   if (ctx.strictEvents) assertFits(event);
   const rows = await singleStatement(ctx).sql(
-    `with ${ctes}, ${WRITTEN_EVENTS} where exists (select from ${when}) returning id) ${WAKE_FANOUT}`,
+    `with ${ctes} ${WRITE_EVENTS} where exists (select from ${when}) returning id`,
     { ...bindings, ...eventBindings([event], ctx.hops ?? 0), now },
   );
+  if (rows.length > 0) notifyAfterCommit(ctx.trx ?? ctx.db, EVENTS_CHANNEL);
   return rows.length > 0;
 }
 
