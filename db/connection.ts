@@ -2,7 +2,7 @@ import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import type { MeasuredClock } from '../lib/clock.ts';
 import { connectionOptions } from './connection-options.ts';
-import { createNotifier, type Notifier } from './notify.ts';
+import { createNotifier, type Notifier } from './notifier.ts';
 import { sharePool } from './shared-pool.ts';
 import { switchRoles } from './tenant-role.ts';
 import { dropUnanswered } from './unanswered.ts';

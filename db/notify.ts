@@ -1,28 +1,12 @@
-import pg from 'pg';
-import { withTimeout } from '../lib/with-timeout.ts';
-import { connectionOptions } from './connection-options.ts';
 import type { Handle } from './connection.ts';
+import type { Notifier } from './notifier.ts';
 import { knexOf } from './raw.ts';
 
-/** Time (ms) in which notifications of a process are collected into one statement. */
-const GATHER_MS = 2;
-/** Wait (ms) before notifications are sent again after a failure. */
-const RETRY_MS = 500;
-/** Time (ms) that PostgreSQL has to answer. */
-const ANSWER_MS = 5_000;
-
-/** Sends notifications of a pool over a connection of its own. */
-export interface Notifier {
-  notify(channel: string): void;
-  /** Sends the collected notifications, as far as PostgreSQL answers, and closes the connection. */
-  close(): Promise<void>;
-}
-
 /**
- * Wakes the listeners of a channel after the commit of an open transaction, or at once without one. The notification is
- * no part of the commit: PostgreSQL takes one lock of the whole cluster for a commit with a notification and holds it
- * until the commit is on disk, so that such commits wait for each other. Listeners therefore also look by themselves at
- * intervals. A rolled back transaction wakes them too, because a commit whose answer was lost looks the same.
+ * Wakes the listeners of a channel after the commit of an open transaction, or at once without one. A commit
+ * with a notification holds one lock of the whole cluster until it is on disk, so such commits would wait for each
+ * other. Listeners also query at intervals, because a notification may be lost. A rolled back transaction wakes them
+ * too, because a commit whose answer was lost looks the same.
  */
 export function notifyAfterCommit(handle: Handle, channel: string): void {
   const { notifier } = handle.userParams as { notifier: Notifier };
@@ -30,76 +14,4 @@ export function notifyAfterCommit(handle: Handle, channel: string): void {
   const knex = knexOf(handle);
   if (!knex.isTransaction) return notify();
   void (knex as unknown as { executionPromise: Promise<unknown> }).executionPromise.then(notify, notify);
-}
-
-/** Returns the notifier of a pool. It connects at the first notification. */
-export function createNotifier(url: string): Notifier {
-  const waiting = new Set<string>();
-  let client: pg.Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let sending: Promise<void> | undefined;
-  let closed = false;
-
-  const schedule = (ms: number) => {
-    if (closed || sending || timer || waiting.size === 0) return;
-    timer = setTimeout(() => {
-      timer = undefined;
-      void send();
-    }, ms);
-  };
-  const send = (): Promise<void> => {
-    const channels = [...waiting];
-    waiting.clear();
-    sending = deliver(channels)
-      .then(
-        () => GATHER_MS,
-        () => {
-          for (const channel of channels) waiting.add(channel);
-          void client?.end().catch(() => {});
-          client = undefined;
-          return RETRY_MS;
-        },
-      )
-      .then((ms) => {
-        sending = undefined;
-        schedule(ms);
-      });
-    return sending;
-  };
-  const deliver = async (channels: readonly string[]) => {
-    client ??= await open(url);
-    await answered(
-      client.query('select pg_notify(t.channel, $2) from unnest($1::text[]) as t(channel)', [channels, '']),
-    );
-  };
-
-  return {
-    notify(channel) {
-      if (closed) return;
-      waiting.add(channel);
-      schedule(GATHER_MS);
-    },
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await sending;
-      if (waiting.size > 0) await send();
-      await client?.end().catch(() => {});
-    },
-  };
-}
-
-/** A notification changes no row, so its commit waits for no disk. */
-async function open(url: string): Promise<pg.Client> {
-  const client = new pg.Client(connectionOptions(url, 'heron-notify'));
-  client.on('error', () => {});
-  await client.connect();
-  await answered(client.query('set synchronous_commit to off'));
-  return client;
-}
-
-async function answered(work: Promise<unknown>): Promise<void> {
-  await withTimeout(work, ANSWER_MS, () => {
-    throw new Error('the connection did not answer');
-  });
 }
