@@ -37,6 +37,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   warmup: () => import('./warmup.ts'),
   'row-security': () => import('./row-security.ts'),
   notifications: () => import('./notifications.ts'),
+  opens: () => import('./opens.ts'),
 };
 /** Benches that start no installation. */
 const ALONE: Record<

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 3475a4c4626ac7cc. Types: fd74461f886fe11a. */
+/* Written by `npm run db:types`; do not edit. Sources: cd86806c6b31915d. Types: c8d4394396ce2af3. */
 
 import type {
   ApprovalBinding,
@@ -2110,6 +2110,8 @@ interface EngagementEventsRow {
   device_type: string | null;
   country_code: string | null;
   detail: JsonObject;
+  /** Number of opens in this row: repetitions by the same program within a minute share it. */
+  times: number;
   /** Time at which a click is announced, unless it turns out to be automatic. Null once decided. */
   announce_at: Date | null;
   at: Date;
@@ -2133,6 +2135,7 @@ interface EngagementEventsInsert {
   device_type?: string | null;
   country_code?: string | null;
   detail?: string;
+  times?: number;
   announce_at?: Date | null;
   at: Date;
 }

@@ -25,7 +25,7 @@ const GRANTS: Readonly<Record<string, readonly string[]>> = {
     'update (updated_at)',
   ],
   domain_events: ['select (id)', 'insert'],
-  engagement_events: ['select', 'insert', 'update (machine, machine_reason, announce_at)'],
+  engagement_events: ['select', 'insert', 'update (machine, machine_reason, announce_at, times)'],
   enrollments: [
     'select (id, organization_id, campaign_id, contact_id, state, entered_at, launched_at, waiting_until, signalled_epoch)',
     'update (state, finished_at, last_activity_at, waiting_for, waiting_until, blocked, failure_reason)',

@@ -18,6 +18,7 @@ import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { egressWithHealth } from '../../test/harness/tracking-health.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { render } from '../../messages/render.ts';
+import { createOpenRecorder } from '../../domain/campaigns/tracking/open-recorder.ts';
 import { createTrackingApp } from './tracking/app.ts';
 
 let world: World;
@@ -142,7 +143,10 @@ test('a tracking domain counts only when this installation answers https on it w
     return markTrackingDomain(ctx, campaignId, await checkTrackingDomain(ctx, campaignId));
   };
   const trackingApp = (instance: string) =>
-    createTrackingApp(world.deps, createMetrics(), instance).callback() as RequestListener;
+    createTrackingApp(world.deps, createMetrics(), {
+      instance,
+      opens: createOpenRecorder(world.deps),
+    }).callback() as RequestListener;
   const instance = await readInstallationId(world.deps.db);
   const right = await httpsReceiver(t, 'valid.pem', trackingApp(instance));
   const other = await httpsReceiver(t, 'valid.pem', trackingApp(newId()));

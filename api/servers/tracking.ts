@@ -1,3 +1,4 @@
+import { createOpenRecorder } from '../../domain/campaigns/tracking/open-recorder.ts';
 import { announceClicks, untilNextAnnouncement } from '../../domain/campaigns/tracking/announce-clicks.ts';
 import { readInstallationId } from '../../domain/platform/installation-id.ts';
 import type { Deps } from '../../domain/platform/kernel/context.ts';
@@ -20,8 +21,9 @@ const GATHER_MS = 1_000;
 export async function startTracking(deps: Deps, metrics: Metrics, options: { port?: number } = {}): Promise<Listening> {
   const instance = await readInstallationId(deps.db);
   const announcing = startAnnouncing(deps);
+  const opens = createOpenRecorder(deps);
   const listening = await listenHttp(
-    createTrackingApp(deps, metrics, instance, () => announcing.wake()).callback(),
+    createTrackingApp(deps, metrics, { instance, opens, onClick: () => announcing.wake() }).callback(),
     deps.config.LISTEN_HOST,
     options.port ?? deps.config.TRACKING_PORT,
   ).catch(async (error: unknown) => {
@@ -32,6 +34,7 @@ export async function startTracking(deps: Deps, metrics: Metrics, options: { por
     ...listening,
     async close() {
       await Promise.all([listening.close(openWorkTimeoutMs(deps.config)), announcing.stop()]);
+      await opens.close();
     },
   };
 }

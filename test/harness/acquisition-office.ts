@@ -9,7 +9,7 @@ import { recordReply } from '../../domain/sending/outcomes/reply.ts';
 import { lockSubject } from '../../domain/sending/outcomes/subject.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { updateFacts } from '../../domain/reporting/aggregates/update-facts.ts';
-import { recordOpen } from '../../domain/campaigns/tracking/opens.ts';
+import { recordOpens } from '../../domain/campaigns/tracking/opens.ts';
 import { newId } from '../../lib/ids.ts';
 import { announcePeople, announceSend, createEvent, createGoal, createPerson, type GoalKind } from './acquisition.ts';
 import { createCampaign, createContact, createLabel, createMailbox, enroll } from './factories.ts';
@@ -171,7 +171,10 @@ export async function perform(office: Office, one: Act): Promise<void> {
       const target = office.sent[one.email];
       if (!target || campaigns.find(({ id }) => id === target.campaignId)!.deleted) return;
       if (contacts[target.contact]!.gone) return;
-      if (one.kind === 'open') return recordOpen(deps, target.id, HUMAN, 'test');
+      if (one.kind === 'open') {
+        await recordOpens(deps, [{ sendId: target.id, hit: HUMAN }], 'test');
+        return;
+      }
       return transact(ctx, async (tx) =>
         recordReply(tx, (await lockSubject(tx, target.id))!, {
           intent: one.positive ? 'positive' : 'question',

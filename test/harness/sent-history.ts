@@ -4,7 +4,7 @@ import { lockSubject } from '../../domain/sending/outcomes/subject.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { registerSubscribers } from '../../domain/platform/events/register.ts';
 import { updateFacts } from '../../domain/reporting/aggregates/update-facts.ts';
-import { recordOpen } from '../../domain/campaigns/tracking/opens.ts';
+import { recordOpens } from '../../domain/campaigns/tracking/opens.ts';
 import { createCampaign } from './factories.ts';
 import { ManualClock } from './manual-clock.ts';
 import { react } from './reactions.ts';
@@ -56,7 +56,7 @@ export async function createSentHistory(
       if (n === 0) {
         // An immediate open would count as a machine's.
         const later = new ManualClock(new Date(clock.now().getTime() + READ_AFTER_MS));
-        await recordOpen({ ...deps, clock: later }, lead.sendId, HUMAN, 'test');
+        await recordOpens({ ...deps, clock: later }, [{ sendId: lead.sendId, hit: HUMAN }], 'test');
       }
       if (n === 1 && ago % 2 === 0)
         await transact(ctx, async (tx) =>

@@ -18,7 +18,7 @@ import { transact } from '../../domain/platform/kernel/transact.ts';
 import { pauseLead, removeLead } from '../../domain/sending/leads/hold.ts';
 import { updateMailbox } from '../../domain/mailboxes/update.ts';
 import { publishEvent } from '../../domain/audience/product-events/publish.ts';
-import { recordOpen } from '../../domain/campaigns/tracking/opens.ts';
+import { recordOpens } from '../../domain/campaigns/tracking/opens.ts';
 import { addSuppressions } from '../../domain/audience/suppressions/entries.ts';
 import type { TestDeps } from '../harness/database.ts';
 import { awayMessage, replyTo, type Original } from '../harness/inbound.ts';
@@ -479,7 +479,7 @@ class Simulation {
           .first();
         if (!send || happening.at - letter.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'opened', happening.at);
-        await recordOpen(ctx, send.id, { method: 'GET', userAgent: READER, purpose: '' }, 'open');
+        await recordOpens(ctx, [{ sendId: send.id, hit: { method: 'GET', userAgent: READER, purpose: '' } }], 'open');
         const { opened_at: opened } = await this.#deps.db('sends').where({ id: send.id }).first('opened_at');
         if (!opened) this.#ledger.fault(happening.at, "a person's open that does not count", letter.messageId);
         return;

@@ -18,6 +18,7 @@ import { createTrackingProcess, type TrackingProcess } from '../../../test/harne
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { listenHttp, type Listening } from '../../../lib/listen.ts';
 import { startTracking } from '../../servers/tracking.ts';
+import { createOpenRecorder } from '../../../domain/campaigns/tracking/open-recorder.ts';
 import { createTrackingApp } from './app.ts';
 import { eventually } from '../../../test/harness/eventually.ts';
 
@@ -35,7 +36,14 @@ test.before(async () => {
   world = await createWorld({ clock });
   visited = await createTrackingProcess(world);
   // Without the timer of startTracking, because these tests announce clicks themselves.
-  tracking = await listenHttp(createTrackingApp(visited.deps, createMetrics(), INSTANCE).callback(), '127.0.0.1', 0);
+  tracking = await listenHttp(
+    createTrackingApp(visited.deps, createMetrics(), {
+      instance: INSTANCE,
+      opens: createOpenRecorder(visited.deps),
+    }).callback(),
+    '127.0.0.1',
+    0,
+  );
 });
 test.after.always(async () => {
   await tracking?.close();
@@ -210,6 +218,59 @@ test.serial('opens of machines are rows with their reason, and nothing else', as
     t.like(await sendRow(one), { opened_at: null });
     t.truthy((await sendRow(one)).machine_opened_at);
     t.deepEqual(await events(one, 'campaign.email_opened'), []);
+  }
+});
+
+test.serial('repeated opens by one program within a minute are one row that counts them', async (t) => {
+  const mail = await sentMail();
+  const opens = createOpenRecorder(visited.deps);
+  const fetches = (n: number, userAgent = BROWSER) =>
+    Promise.all(Array.from({ length: n }, () => opens.record(mail.sendId, { method: 'GET', userAgent, purpose: '' })));
+  await fetches(5);
+  t.is((await hits(mail)).length, 1, 'an open is stored before its fetch is answered');
+  await fetches(2, GMAIL_PROXY);
+  clock.advance(60_000);
+  await fetches(3);
+  await opens.close();
+  t.deepEqual(
+    (await hits(mail)).map((row) => [row.client, row.times]),
+    [
+      ['Chrome', 5],
+      ['Gmail', 2],
+      ['Chrome', 3],
+    ],
+  );
+  t.is((await events(mail, 'campaign.email_opened')).length, 3);
+});
+
+test.serial('a person who opens in the minute in which a machine did is no repetition of it', async (t) => {
+  const mail = await sentMail({ sent_at: clock.now() });
+  const opens = createOpenRecorder(visited.deps);
+  for (const seconds of [0, 30]) {
+    clock.advance(seconds * 1_000);
+    await opens.record(mail.sendId, { method: 'GET', userAgent: BROWSER, purpose: '' });
+  }
+  await opens.close();
+  t.deepEqual(
+    (await hits(mail)).map((row) => [row.machine_reason, row.times]),
+    [
+      ['instant', 1],
+      [null, 1],
+    ],
+  );
+  t.truthy((await sendRow(mail)).opened_at);
+});
+
+test.serial('opens of several workspaces that are written together are stored by workspace', async (t) => {
+  const mails = [await sentMail(), await sentMail()];
+  const opens = createOpenRecorder(visited.deps);
+  const fetch = (sendId: string) => opens.record(sendId, { method: 'GET', userAgent: BROWSER, purpose: '' });
+  await Promise.all([...mails.map(({ sendId }) => fetch(sendId)), fetch(newId())]);
+  await opens.close();
+  for (const mail of mails) {
+    const [row] = await hits(mail);
+    t.is(row.organization_id, mail.tenant.organizationId);
+    t.is((await events(mail, 'campaign.email_opened')).length, 1);
   }
 });
 
@@ -459,7 +520,11 @@ test.serial('hits beyond the limit are answered but not recorded', async (t) => 
   const mail = await sentMail();
   const answers = await Promise.all(Array.from({ length: 70 }, () => visit(pixelOf(mail))));
   t.true(answers.every((answer) => answer.status === 200));
-  t.is((await hits(mail)).length, 60);
+  await eventually(async () => (await hits(mail))[0].times >= 60);
+  t.deepEqual(
+    (await hits(mail)).map(({ times }) => times),
+    [60],
+  );
 });
 
 test.serial('the service answers health checks, hides metrics from strangers, and knows nothing else', async (t) => {
@@ -490,7 +555,10 @@ test.serial(
     await writeCountries(file, { '127.0.0.0/8': 'DE', '203.0.113.0/24': 'FR' });
     const config = { ...world.deps.config, GEOIP_DATABASE: file, TRUSTED_PROXIES: ['127.0.0.1'] };
     const located = await listenHttp(
-      createTrackingApp({ ...visited.deps, config }, createMetrics(), INSTANCE).callback(),
+      createTrackingApp({ ...visited.deps, config }, createMetrics(), {
+        instance: INSTANCE,
+        opens: createOpenRecorder({ ...visited.deps, config }),
+      }).callback(),
       '127.0.0.1',
       0,
     );
@@ -504,7 +572,7 @@ test.serial(
       await open(BROWSER);
       await open(BROWSER, '203.0.113.9');
       await open(BROWSER, '198.51.100.1');
-      await open(BROWSER, '2001:db8::1');
+      await open(`${BROWSER} Edg/126.0.0.0`, '2001:db8::1');
       await open(GMAIL_PROXY, '203.0.113.9');
       const rows = await world.deps.db('engagement_events').where({ send_id: mail.sendId }).orderBy('id');
       t.deepEqual(
@@ -516,9 +584,16 @@ test.serial(
       await located.close();
       await writeFile(file, 'no database');
       const broken = { ...world.deps.config, GEOIP_DATABASE: file };
-      t.throws(() => createTrackingApp({ ...visited.deps, config: broken }, createMetrics(), INSTANCE), {
-        message: /GEOIP_DATABASE cannot be read/,
-      });
+      t.throws(
+        () =>
+          createTrackingApp({ ...visited.deps, config: broken }, createMetrics(), {
+            instance: INSTANCE,
+            opens: createOpenRecorder({ ...visited.deps, config: broken }),
+          }),
+        {
+          message: /GEOIP_DATABASE cannot be read/,
+        },
+      );
       await rm(folder, { recursive: true });
     }
   },
@@ -537,7 +612,10 @@ test.serial(
       },
     };
     const served = await listenHttp(
-      createTrackingApp({ ...visited.deps, dns }, createMetrics(), INSTANCE).callback(),
+      createTrackingApp({ ...visited.deps, dns }, createMetrics(), {
+        instance: INSTANCE,
+        opens: createOpenRecorder({ ...visited.deps, dns }),
+      }).callback(),
       '127.0.0.1',
       0,
     );

@@ -6,7 +6,8 @@ import type { Deps } from '../../../domain/platform/kernel/context.ts';
 import { mayHaveCertificate } from '../../../domain/campaigns/tracking/certificate.ts';
 import { findTicket, recordClick } from '../../../domain/campaigns/tracking/clicks.ts';
 import type { Hit } from '../../../domain/campaigns/tracking/machine.ts';
-import { recordOpen, sendOfPixel } from '../../../domain/campaigns/tracking/opens.ts';
+import type { OpenRecorder } from '../../../domain/campaigns/tracking/open-recorder.ts';
+import { sendOfPixel } from '../../../domain/campaigns/tracking/opens.ts';
 import { findOptOut, optOut } from '../../../domain/campaigns/tracking/opt-out.ts';
 import { openCountries } from '../../../lib/countries.ts';
 import { discardBody } from '../../../lib/discard-body.ts';
@@ -34,19 +35,28 @@ const FORM_BYTES = 8 * 1024;
 const ASKED_PER_MINUTE = 600;
 const QUERIED_PER_MINUTE = 10;
 
-/**
- * Creates the tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential.
- * @param instance id of the installation, by which a check of a tracking domain recognizes it
- * @param onClick called after a click is recorded, as an announcement may be due
- */
-export function createTrackingApp(deps: Deps, metrics: Metrics, instance: string, onClick: () => void = () => {}): Koa {
+interface TrackingOptions {
+  /** Id of the installation, by which a check of a tracking domain recognizes it. */
+  instance: string;
+  /** Recorder of the process. Its owner closes it after the last request. */
+  opens: OpenRecorder;
+  /** Called after a click is recorded, as an announcement may be due. */
+  onClick?: () => void;
+}
+
+/** Creates the tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential. */
+export function createTrackingApp(
+  deps: Deps,
+  metrics: Metrics,
+  { instance, opens, onClick = () => {} }: TrackingOptions,
+): Koa {
   const router = new Router();
   router.get('tracking.health', '/health', (koa) => {
     showHealth(koa);
     koa.body = { ...(koa.body as object), instance };
   });
   certificateRoute(router, deps);
-  engagementRoutes(router, deps, onClick);
+  engagementRoutes(router, deps, opens, onClick);
   optOutRoutes(router, deps);
 
   const app = new Koa();
@@ -82,7 +92,7 @@ function certificateRoute(router: Router, deps: Deps): void {
 }
 
 /** Routes of opens and clicks. Readers get their image or page even if the hit cannot be recorded. */
-function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void {
+function engagementRoutes(router: Router, deps: Deps, opens: OpenRecorder, onClick: () => void): void {
   const limiter = createRateLimiter(deps.clock);
   const countryOf = openCountries(deps.config.GEOIP_DATABASE);
   const { TRUSTED_PROXIES: proxies } = deps.config;
@@ -93,7 +103,7 @@ function engagementRoutes(router: Router, deps: Deps, onClick: () => void): void
   router.get('tracking.open', '/o/:file', async (koa) => {
     const sendId = sendOfPixel(deps, (koa.params.file as string).replace(/\.gif$/, ''));
     if (sendId && (await recorded(sendId))) {
-      await recordOpen(deps, sendId, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
+      await opens.record(sendId, hitOf(koa)).catch((error: unknown) => {
         koa.state.log.error({ err: error, sendId }, 'an open was not recorded');
       });
     }

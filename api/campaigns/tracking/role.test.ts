@@ -10,6 +10,7 @@ import { createCampaign, createMailbox } from '../../../test/harness/factories.t
 import { createSentLead, createWaitingLead } from '../../../test/harness/standing-leads.ts';
 import { createTrackingLogin, createTrackingProcess } from '../../../test/harness/tracking-login.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
+import { createOpenRecorder } from '../../../domain/campaigns/tracking/open-recorder.ts';
 import { createTrackingApp } from './app.ts';
 
 /** Tables of which the login of the tracking process may read a part. */
@@ -49,7 +50,10 @@ test.serial(
     const { db } = world.deps;
     const visited = await createTrackingProcess(world);
     const tracking = await listenHttp(
-      createTrackingApp(visited.deps, createMetrics(), newId()).callback(),
+      createTrackingApp(visited.deps, createMetrics(), {
+        instance: newId(),
+        opens: createOpenRecorder(visited.deps),
+      }).callback(),
       '127.0.0.1',
       0,
     );

@@ -5,7 +5,7 @@ import { registerSubscribers } from '../../../domain/platform/events/register.ts
 import { recordReply } from '../../../domain/sending/outcomes/reply.ts';
 import { lockSubject } from '../../../domain/sending/outcomes/subject.ts';
 import { transact } from '../../../domain/platform/kernel/transact.ts';
-import { recordOpen } from '../../../domain/campaigns/tracking/opens.ts';
+import { recordOpens } from '../../../domain/campaigns/tracking/opens.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { announceSend, createEvent, createGoal, createPerson } from '../../../test/harness/acquisition.ts';
@@ -235,7 +235,11 @@ test.serial('prospects: newest activity first, by stage, by drop-off, by text', 
   const { goals, campaignId, contacts, sends, event, ask, settle } = await scene();
   await event(0, 'user.signed-up', at(-1), { goalIds: [goals.signup] });
   await event(2, 'user.signed-up', at(-1), { goalIds: [goals.signup] });
-  await recordOpen(world.deps, sends[0]!, { method: 'GET', userAgent: MAIL_PROGRAM, purpose: '' }, 'test');
+  await recordOpens(
+    world.deps,
+    [{ sendId: sends[0]!, hit: { method: 'GET', userAgent: MAIL_PROGRAM, purpose: '' } }],
+    'test',
+  );
   await settle();
   const names = async (query: string) =>
     (await ask('GET', `/prospects${query}`)).body.data.map((row: any) => row.first_name);

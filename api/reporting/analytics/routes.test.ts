@@ -14,7 +14,7 @@ import { recordSendBounce } from '../../../domain/sending/outcomes/effects.ts';
 import { transact } from '../../../domain/platform/kernel/transact.ts';
 import { registerSubscribers } from '../../../domain/platform/events/register.ts';
 import { updateFacts } from '../../../domain/reporting/aggregates/update-facts.ts';
-import { recordOpen } from '../../../domain/campaigns/tracking/opens.ts';
+import { recordOpens } from '../../../domain/campaigns/tracking/opens.ts';
 import { externalText } from '../../../domain/platform/external-text.ts';
 
 const START = new Date('2026-11-18T23:30:00Z');
@@ -70,9 +70,9 @@ async function scene(at = START) {
   await send();
   await send();
   clock.advance(600_000);
-  await recordOpen(deps, ids[0]!, MACHINE, 'test');
-  await recordOpen(deps, ids[0]!, HUMAN, 'test');
-  await recordOpen(deps, ids[1]!, MACHINE, 'test');
+  await recordOpens(deps, [{ sendId: ids[0]!, hit: MACHINE }], 'test');
+  await recordOpens(deps, [{ sendId: ids[0]!, hit: HUMAN }], 'test');
+  await recordOpens(deps, [{ sendId: ids[1]!, hit: MACHINE }], 'test');
   await transact(world.system(org), async (tx) =>
     recordReply(tx, (await lockSubject(tx, ids[2]!))!, {
       intent: 'positive',

@@ -329,9 +329,11 @@ create table engagement_events (
   device_type text,
   country_code text,
   detail jsonb not null default '{}',
+  times integer not null default 1,
   announce_at timestamptz,
   at timestamptz not null
 );
+comment on column engagement_events.times is 'Number of opens in this row: repetitions by the same program within a minute share it.';
 comment on table engagement_events is 'A response to an email: an open, click, reply, bounce, complaint or unsubscribe.';
 comment on column engagement_events.announce_at is 'Time at which a click is announced, unless it turns out to be automatic. Null once decided.';
 create index engagement_events_announce on engagement_events (announce_at) where announce_at is not null;

@@ -97,5 +97,5 @@ async function store(tx: Tx, ticket: Ticket, hit: Hit, reason: MachineReason | n
     },
   );
   if (automated.length > 0 && ticket.campaign_id)
-    tx.emit('engagement.automated', { campaign_id: ticket.campaign_id, task_id: ticket.send_id });
+    tx.emit('engagement.counted', { campaign_id: ticket.campaign_id, task_id: ticket.send_id });
 }

@@ -2,8 +2,8 @@ import type { Columns } from '../../../db/rows.ts';
 import { across } from '../../../db/across.ts';
 import { newId } from '../../../lib/ids.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
-import { transact } from '../../platform/kernel/transact.ts';
-import { machineReason, type Hit } from './machine.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { machineReason, type Hit, type MachineReason } from './machine.ts';
 import { readTrackingToken } from '../../mail/messages/tracking-token.ts';
 import { MAX_USER_AGENT } from '../../platform/kernel/actor.ts';
 import { countryOf, originOf } from './user-agent.ts';
@@ -21,20 +21,39 @@ type SendRow = Columns<
   | 'sent_at'
 >;
 
+/** A fetched pixel: the email that it belongs to, and the request. */
+export interface Open {
+  sendId: string;
+  hit: Hit;
+}
+
+/** A recorded open, with the facts by which a repetition is recognized. */
+export interface RecordedOpen {
+  id: string;
+  organizationId: string;
+  sentAt: Date | null;
+  reason: MachineReason | null;
+}
+
 /** Returns the send id in a pixel's token; undefined for an invalid token. */
 export function sendOfPixel(deps: Deps, token: string): string | undefined {
   return readTrackingToken(deps.keyring.tracking.accepted, 'open', token);
 }
 
 /**
- * Records that the pixel of an email was fetched. A person's open also sets the send's first open time and emits
- * campaign.email_opened.
+ * Records that pixels were fetched. A person's open also sets the send's first open time and emits
+ * campaign.email_opened. Opens of one organization are one transaction.
+ * @returns the recorded open of each fetch; undefined where the email no longer exists
  */
-export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId: string): Promise<void> {
-  const send = (await across(deps.db, 'credential')
+export async function recordOpens(
+  deps: Deps,
+  opens: readonly Open[],
+  requestId: string,
+): Promise<(RecordedOpen | undefined)[]> {
+  const sends = (await across(deps.db, 'credential')
     .table('sends')
-    .where({ id: sendId })
-    .first(
+    .whereIn('id', [...new Set(opens.map(({ sendId }) => sendId))])
+    .select(
       'id',
       'organization_id',
       'campaign_id',
@@ -44,48 +63,107 @@ export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId
       'recipient',
       'message_id',
       'sent_at',
-    )) as SendRow | undefined;
-  if (!send) return;
-  await transact(systemCtx(deps, send.organization_id, requestId), async (tx) => {
-    const reason = machineReason(hit, tx.now, send.sent_at, deps.config.TRACKING_INSTANT_MS);
-    const { client, deviceType } = originOf(hit.userAgent);
-    const firstTime = reason ? 'machine_opened_at' : 'opened_at';
-    await tx.org.sql(
-      `with hit as (
-         insert into engagement_events
-           (id, organization_id, type, send_id, campaign_id, step_id, contact_id, mailbox_id, machine, machine_reason, user_agent, client, device_type, country_code, at)
-         values (:event, :org, 'open', :send, :campaign, :step, :contact, :mailbox, :machine, :reason, :agent, :client, :device, :country, :now)
-       )
-       update sends set ${firstTime} = :now, updated_at = :now where organization_id = :org and id = :send and ${firstTime} is null`,
-      {
-        event: newId(),
-        send: send.id,
-        campaign: send.campaign_id,
-        step: send.step_id,
-        contact: send.contact_id,
-        mailbox: send.mailbox_id,
-        machine: reason !== null,
-        reason,
-        agent: hit.userAgent.slice(0, MAX_USER_AGENT),
-        client,
-        device: deviceType,
-        country: countryOf(hit),
-        now: tx.now,
-      },
-    );
-    if (!send.campaign_id) return;
-    if (reason) return tx.emit('engagement.automated', { campaign_id: send.campaign_id, task_id: send.id });
-    tx.emit('campaign.email_opened', {
-      campaign_id: send.campaign_id,
-      step_id: send.step_id,
-      contact_id: send.contact_id,
-      contact_email: send.recipient,
-      email_account_id: send.mailbox_id,
-      task_id: send.id,
-      message_id: send.message_id,
-      client,
-      device_type: deviceType,
-      opened_at: tx.now.toISOString(),
+    )) as SendRow[];
+  const bySend = new Map(sends.map((send) => [send.id, send]));
+  const recorded = new Map<Open, RecordedOpen>();
+  for (const organizationId of new Set(sends.map((send) => send.organization_id))) {
+    const own = opens.flatMap((open) => {
+      const send = bySend.get(open.sendId);
+      return send?.organization_id === organizationId ? [{ open, send }] : [];
     });
+    await transact(systemCtx(deps, organizationId, requestId), async (tx) => {
+      const hits = own.map(({ open, send }) => ({
+        open,
+        send,
+        id: newId(),
+        reason: machineReason(open.hit, tx.now, send.sent_at, deps.config.TRACKING_INSTANT_MS),
+        ...originOf(open.hit.userAgent),
+      }));
+      await storeOpens(tx, hits);
+      for (const hit of hits) emitOpen(tx, hit);
+      for (const { open, send, id, reason } of hits)
+        recorded.set(open, { id, organizationId, sentAt: send.sent_at, reason });
+    });
+  }
+  return opens.map((open) => recorded.get(open));
+}
+
+interface OpenHit {
+  open: Open;
+  send: SendRow;
+  id: string;
+  reason: MachineReason | null;
+  client: string | null;
+  deviceType: string | null;
+}
+
+async function storeOpens(tx: Tx, hits: readonly OpenHit[]): Promise<void> {
+  await tx.org.sql(
+    `with hits as (
+       select t.*, s.campaign_id, s.step_id, s.contact_id, s.mailbox_id
+       from unnest(:ids::uuid[], :sends::uuid[], :reasons::text[], :agents::text[], :clients::text[], :devices::text[], :countries::text[])
+         as t(id, send_id, reason, agent, client, device, country)
+       join sends s on s.organization_id = :org and s.id = t.send_id
+     ), stored as (
+       insert into engagement_events
+         (id, organization_id, type, send_id, campaign_id, step_id, contact_id, mailbox_id, machine, machine_reason, user_agent, client, device_type, country_code, at)
+       select id, :org, 'open', send_id, campaign_id, step_id, contact_id, mailbox_id, reason is not null, reason, agent, client, device, country, :now
+       from hits
+     ), firsts as (
+       select send_id, bool_or(reason is null) as person, bool_or(reason is not null) as machine from hits group by send_id
+     )
+     update sends s set updated_at = :now,
+       opened_at = case when f.person then coalesce(s.opened_at, :now) else s.opened_at end,
+       machine_opened_at = case when f.machine then coalesce(s.machine_opened_at, :now) else s.machine_opened_at end
+     from firsts f
+     where s.organization_id = :org and s.id = f.send_id and (f.person and s.opened_at is null or f.machine and s.machine_opened_at is null)`,
+    {
+      ids: hits.map(({ id }) => id),
+      sends: hits.map(({ send }) => send.id),
+      reasons: hits.map(({ reason }) => reason),
+      agents: hits.map(({ open }) => open.hit.userAgent.slice(0, MAX_USER_AGENT)),
+      clients: hits.map(({ client }) => client),
+      devices: hits.map(({ deviceType }) => deviceType),
+      countries: hits.map(({ open }) => countryOf(open.hit)),
+      now: tx.now,
+    },
+  );
+}
+
+function emitOpen(tx: Tx, { send, reason, client, deviceType }: OpenHit): void {
+  if (!send.campaign_id) return;
+  if (reason) return tx.emit('engagement.counted', { campaign_id: send.campaign_id, task_id: send.id });
+  tx.emit('campaign.email_opened', {
+    campaign_id: send.campaign_id,
+    step_id: send.step_id,
+    contact_id: send.contact_id,
+    contact_email: send.recipient,
+    email_account_id: send.mailbox_id,
+    task_id: send.id,
+    message_id: send.message_id,
+    client,
+    device_type: deviceType,
+    opened_at: tx.now.toISOString(),
+  });
+}
+
+/** Adds repetitions to recorded opens, which reports count as opens of their own. */
+export async function addRepetitions(
+  deps: Deps,
+  organizationId: string,
+  repetitions: readonly { id: string; times: number }[],
+  requestId: string,
+): Promise<void> {
+  await transact(systemCtx(deps, organizationId, requestId), async (tx) => {
+    const emails = await tx.org.sql<Columns<'engagement_events', 'campaign_id' | 'send_id'>>(
+      `update engagement_events e set times = e.times + t.times
+       from unnest(:ids::uuid[], :times::int[]) as t(id, times)
+       where e.organization_id = :org and e.id = t.id
+       returning e.campaign_id, e.send_id`,
+      { ids: repetitions.map(({ id }) => id), times: repetitions.map(({ times }) => times) },
+    );
+    const counted = new Map(emails.map(({ send_id, campaign_id }) => [send_id, campaign_id]));
+    for (const [sendId, campaignId] of counted)
+      if (sendId && campaignId) tx.emit('engagement.counted', { campaign_id: campaignId, task_id: sendId });
   });
 }

@@ -432,7 +432,7 @@ export const EVENT_PAYLOADS = {
     campaign_id: idOrNull,
     step_id: idOrNull,
   }),
-  'engagement.automated': z.strictObject({ campaign_id: id, task_id: id }),
+  'engagement.counted': z.strictObject({ campaign_id: id, task_id: id }),
   'integration.action_settled': z.strictObject({
     delivery_id: id,
     connection_id: id,

@@ -108,7 +108,7 @@ export type EventType = keyof typeof EVENT_TYPES;
  */
 export const INTERNAL_EVENTS = [
   'automation.requested',
-  'engagement.automated',
+  'engagement.counted',
   'integration.action_settled',
   'person.changed',
   'step.crm_requested',

@@ -19,7 +19,7 @@ import { registerSubscribers } from '../../platform/events/register.ts';
 import { updateFacts } from './update-facts.ts';
 import { announceClicks } from '../../campaigns/tracking/announce-clicks.ts';
 import { findTicket, recordClick } from '../../campaigns/tracking/clicks.ts';
-import { recordOpen } from '../../campaigns/tracking/opens.ts';
+import { addRepetitions, recordOpens } from '../../campaigns/tracking/opens.ts';
 import { METRICS, type Counts } from './metrics.ts';
 import { ALL_CAMPAIGNS, MILESTONES } from './prospects.ts';
 import { recordFacts } from './record.ts';
@@ -52,7 +52,13 @@ const act = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('follow' as const), email }) },
   {
     weight: 3,
-    arbitrary: fc.record({ kind: fc.constant('open' as const), email, machine: fc.boolean(), reader: fc.nat(1) }),
+    arbitrary: fc.record({
+      kind: fc.constant('open' as const),
+      email,
+      machine: fc.boolean(),
+      reader: fc.nat(1),
+      repeated: fc.option(fc.integer({ min: 1, max: 3 }), { nil: 0 }),
+    }),
   },
   {
     weight: 3,
@@ -160,8 +166,12 @@ async function perform(office: Office, one: Act): Promise<void> {
       });
       return announceSent(office, id);
     }
-    case 'open':
-      return recordOpen(deps, target.id, one.machine ? MACHINE : { ...HUMAN, ...READERS[one.reader]! }, 'test');
+    case 'open': {
+      const hit = one.machine ? MACHINE : { ...HUMAN, ...READERS[one.reader]! };
+      const [open] = await recordOpens(deps, [{ sendId: target.id, hit }], 'test');
+      if (one.repeated > 0) await addRepetitions(deps, org, [{ id: open!.id, times: one.repeated }], 'test');
+      return;
+    }
     case 'click': {
       const ticket = await findTicket(deps, target.links[one.link]!);
       return recordClick(deps, ticket!, one.machine ? MACHINE : HUMAN, 'test');
@@ -347,7 +357,9 @@ async function expectedCounts({ org, emails }: Office): Promise<Map<string, Coun
     const send = sends.get(id)!;
     const mine = events.filter((event) => event.send_id === id && event.announce_at === null);
     const of = (type: string, machine: boolean) =>
-      mine.filter((event) => event.type === type && event.machine === machine).map((event) => event.at as Date);
+      mine
+        .filter((event) => event.type === type && event.machine === machine)
+        .flatMap((event) => Array<Date>(event.times as number).fill(event.at as Date));
     const [opens, machineOpens] = [of('open', false), of('open', true)];
     const [clicks, machineClicks] = [of('click', false), of('click', true)];
     count(campaignId, earliest(send.sent_at, send.bounced_at), 'sent');
@@ -427,7 +439,7 @@ test.serial('verify names what is wrong, rebuild mends it, and neither changes w
   const office = await openOffice();
   for (const kind of ['send', 'send', 'send'] as const) await perform(office, { kind, campaign: 0, mailbox: 0 });
   await perform(office, { kind: 'wait', minutes: 1 });
-  await perform(office, { kind: 'open', email: 0, machine: false, reader: 0 });
+  await perform(office, { kind: 'open', email: 0, machine: false, reader: 0, repeated: 0 });
   await perform(office, { kind: 'react' });
   const before = await storedCounts(office.org);
   const visitors = await storedVisitors(office.org);
@@ -488,8 +500,8 @@ test.serial('milestones: each happens after the email was counted, and the first
   await perform(office, { kind: 'react' });
   const [{ contactId, campaignId }] = office.emails as [Email];
   const happenings: [Act, (typeof MILESTONES)[number][]][] = [
-    [{ kind: 'open', email: 0, machine: true, reader: 0 }, []],
-    [{ kind: 'open', email: 0, machine: false, reader: 0 }, ['opened_at']],
+    [{ kind: 'open', email: 0, machine: true, reader: 0, repeated: 0 }, []],
+    [{ kind: 'open', email: 0, machine: false, reader: 0, repeated: 0 }, ['opened_at']],
     [{ kind: 'click', email: 0, link: 0, machine: false }, ['clicked_at']],
     [{ kind: 'reply', email: 0, intent: 'negative' }, ['replied_at']],
     [{ kind: 'reply', email: 0, intent: 'positive' }, ['positive_at']],
@@ -497,7 +509,7 @@ test.serial('milestones: each happens after the email was counted, and the first
     [{ kind: 'unsubscribe', email: 0 }, ['unsubscribed_at']],
     [{ kind: 'bounce', email: 0, hard: false }, []],
     [{ kind: 'bounce', email: 0, hard: true }, ['bounced_at']],
-    [{ kind: 'open', email: 0, machine: false, reader: 1 }, []],
+    [{ kind: 'open', email: 0, machine: false, reader: 1, repeated: 0 }, []],
     [{ kind: 'click', email: 0, link: 1, machine: false }, []],
   ];
   for (const [happening, reached] of happenings) {
@@ -524,7 +536,7 @@ test.serial('an email names its contact to be looked at anew when it is first op
   const [{ id, contactId }] = office.emails as [Email];
   const open = async (machine: boolean) => {
     await perform(office, { kind: 'wait', minutes: 1 });
-    await perform(office, { kind: 'open', email: 0, machine, reader: 0 });
+    await perform(office, { kind: 'open', email: 0, machine, reader: 0, repeated: 0 });
     return transact(world.system(office.org), (tx) => recordFacts(tx, [{ sendId: id, campaignId: null }]));
   };
   t.deepEqual(await open(true), { emails: 1, prospectIds: [] });

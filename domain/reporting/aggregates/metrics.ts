@@ -126,7 +126,7 @@ export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.
      ) p on true
      left join lateral (
        select jsonb_agg(jsonb_build_object('metric', metric, 'hour', hour, 'count', count) order by hour, metric) as hits from (
-         select case when e.machine then 'machine_' else '' end || e.type || 's' as metric, date_trunc('hour', e.at, 'UTC') as hour, count(*) as count
+         select case when e.machine then 'machine_' else '' end || e.type || 's' as metric, date_trunc('hour', e.at, 'UTC') as hour, sum(e.times) as count
          from engagement_events e
          where e.organization_id = :org and e.send_id = s.id and e.type in ('open', 'click') and e.announce_at is null
          group by 1, 2

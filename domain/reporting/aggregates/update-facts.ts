@@ -20,7 +20,7 @@ export const updateFacts = declareSubscriber({
     'campaign.unsubscribed',
     'deliverability.bounce',
     'deliverability.complaint',
-    'engagement.automated',
+    'engagement.counted',
     'person.changed',
     'contact.updated',
     'contact.deleted',
