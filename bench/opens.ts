@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { Pool } from 'undici';
-import { openPixelUrl } from '../domain/mail/messages/tracking-urls.ts';
+import { clickUrl, openPixelUrl } from '../domain/mail/messages/tracking-urls.ts';
 import { trackingToken } from '../domain/mail/messages/tracking-token.ts';
+import { newId } from '../lib/ids.ts';
 import { createCampaign, createMailbox, createTenant } from '../test/harness/factories.ts';
 import { createSentLead } from '../test/harness/standing-leads.ts';
 import type { BenchContext, BenchResult } from './context.ts';
@@ -24,15 +25,15 @@ interface Round {
   allMs: number;
 }
 
-/** Measures first and repeated opens: fetches per second, and processor time per fetch. */
+/** Measures first and repeated opens, and clicks: requests per second, and processor time per request. */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { assembly, stack, quick, log } = context;
   const emails = quick ? 200 : 2_000;
   const rounds = quick ? 1 : 3;
   const { deps } = assembly;
-  const [first, repeated]: [Round[], Round[]] = [[], []];
+  const [first, repeated, clicked]: [Round[], Round[], Round[]] = [[], [], []];
   for (let n = 0; n < rounds; n += 1) {
-    const pixels = await makeEmails(context, emails);
+    const { pixels, links } = await makeEmails(context, emails);
     first.push(await fetchAll(context, pixels));
     repeated.push(
       await fetchAll(
@@ -40,20 +41,26 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         pixels.slice(0, emails / 20).flatMap((pixel) => Array<string>(REPETITIONS).fill(pixel)),
       ),
     );
-    log(`first: ${describe(first.at(-1)!)}; repeated: ${describe(repeated.at(-1)!)}`);
+    clicked.push(await fetchAll(context, links));
+    log(
+      `first: ${describe(first.at(-1)!)}; repeated: ${describe(repeated.at(-1)!)}; clicks: ${describe(clicked.at(-1)!)}`,
+    );
   }
   const counted = await deps.db('engagement_events').sum('times as times').first();
-  const expected = rounds * (emails + (emails / 20) * REPETITIONS);
-  if (Number(counted!.times) !== expected) throw new Error(`${counted!.times} opens are counted, ${expected} expected`);
+  const expected = rounds * (2 * emails + (emails / 20) * REPETITIONS);
+  if (Number(counted!.times) !== expected)
+    throw new Error(`${counted!.times} opens and clicks are counted, ${expected} expected`);
   const of = (all: readonly Round[], key: keyof Round) => median(all.map((round) => round[key]));
   const targets = [
     { what: 'processor time of all processes per first open', target: 1.5, got: of(first, 'allMs') },
     { what: 'processor time of all processes per repeated open', target: 0.5, got: of(repeated, 'allMs') },
+    { what: 'processor time of all processes per first click', target: 1.5, got: of(clicked, 'allMs') },
   ];
   return {
     figures: [
       { label: `${emails} emails opened for the first time, ${AT_ONCE} at once`, value: describeMedian(first) },
       { label: `the same pixels again, ${REPETITIONS} times each`, value: describeMedian(repeated) },
+      { label: `a link of each email, clicked once`, value: describeMedian(clicked) },
     ],
     targets: targets.map(({ what, target, got }) => ({
       what,
@@ -61,7 +68,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       got: `${got.toFixed(2)} ms`,
       met: got <= target,
     })),
-    raw: { first, repeated, tracking: stack.urls.tracking },
+    raw: { first, repeated, clicked, tracking: stack.urls.tracking },
   };
 
   function describeMedian(all: readonly Round[]): string {
@@ -77,8 +84,11 @@ function describe({ perSecond, serverMs, allMs }: Round): string {
   return `${perSecond.toFixed(0)}/s, ${serverMs.toFixed(2)} ms of the server, ${allMs.toFixed(2)} ms of all processes`;
 }
 
-/** Writes sent emails of one campaign. Returns the paths of their pixels. */
-async function makeEmails({ assembly, stack }: BenchContext, count: number): Promise<string[]> {
+/** Writes sent emails of one campaign. Returns the paths of their pixels, and of a link of each. */
+async function makeEmails(
+  { assembly, stack }: BenchContext,
+  count: number,
+): Promise<{ pixels: string[]; links: string[] }> {
   const { deps } = assembly;
   const { organizationId } = await createTenant(deps);
   const { campaignId, stepIds } = await createCampaign(deps, organizationId, [{ subject: 'Hi', body_plain: 'Hello' }]);
@@ -95,10 +105,25 @@ async function makeEmails({ assembly, stack }: BenchContext, count: number): Pro
     .where({ campaign_id: campaignId })
     .update({ sent_at: new Date(Date.now() - 3_600_000) });
   const secret = deps.keyring.tracking.current;
-  return leads.map(({ sendId }) => {
-    const url = new URL(openPixelUrl(stack.urls.tracking, trackingToken(secret, 'open', sendId)));
-    return url.pathname;
-  });
+  const links = leads.map(({ sendId }) => ({ id: newId(), send_id: sendId }));
+  await deps.db.batchInsert(
+    'tracked_links',
+    links.map((link) => ({
+      ...link,
+      organization_id: organizationId,
+      campaign_id: campaignId,
+      step_id: stepIds[0],
+      url: 'https://shop.example.com/',
+      label: 'Shop',
+      position: 1,
+      created_at: new Date(),
+    })),
+  );
+  const pathOf = (url: string) => new URL(url).pathname;
+  return {
+    pixels: leads.map(({ sendId }) => pathOf(openPixelUrl(stack.urls.tracking, trackingToken(secret, 'open', sendId)))),
+    links: links.map(({ id }) => pathOf(clickUrl(stack.urls.tracking, id))),
+  };
 }
 
 async function fetchAll({ stack }: BenchContext, paths: readonly string[]): Promise<Round> {
@@ -116,7 +141,7 @@ async function fetchAll({ stack }: BenchContext, paths: readonly string[]): Prom
       limit(async () => {
         const { statusCode, body } = await pool.request({ method: 'GET', path, headers: { 'user-agent': BROWSER } });
         await body.dump();
-        if (statusCode !== 200) throw new Error(`the pixel was answered ${statusCode}`);
+        if (statusCode !== 200 && statusCode !== 302) throw new Error(`${path} was answered ${statusCode}`);
       }),
     ),
   );

@@ -18,7 +18,8 @@ import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { egressWithHealth } from '../../test/harness/tracking-health.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { render } from '../../messages/render.ts';
-import { createOpenRecorder } from '../../domain/campaigns/tracking/open-recorder.ts';
+import { createClickRecorder } from '../../domain/campaigns/tracking/clicks.ts';
+import { createOpenRecorder } from '../../domain/campaigns/tracking/opens.ts';
 import { createTrackingApp } from './tracking/app.ts';
 
 let world: World;
@@ -146,6 +147,7 @@ test('a tracking domain counts only when this installation answers https on it w
     createTrackingApp(world.deps, createMetrics(), {
       instance,
       opens: createOpenRecorder(world.deps),
+      clicks: createClickRecorder(world.deps),
     }).callback() as RequestListener;
   const instance = await readInstallationId(world.deps.db);
   const right = await httpsReceiver(t, 'valid.pem', trackingApp(instance));

@@ -1,5 +1,6 @@
-import { createOpenRecorder } from '../../domain/campaigns/tracking/open-recorder.ts';
 import { announceClicks, untilNextAnnouncement } from '../../domain/campaigns/tracking/announce-clicks.ts';
+import { createClickRecorder } from '../../domain/campaigns/tracking/clicks.ts';
+import { createOpenRecorder } from '../../domain/campaigns/tracking/opens.ts';
 import { readInstallationId } from '../../domain/platform/installation-id.ts';
 import type { Deps } from '../../domain/platform/kernel/context.ts';
 import { newId } from '../../lib/ids.ts';
@@ -21,9 +22,9 @@ const GATHER_MS = 1_000;
 export async function startTracking(deps: Deps, metrics: Metrics, options: { port?: number } = {}): Promise<Listening> {
   const instance = await readInstallationId(deps.db);
   const announcing = startAnnouncing(deps);
-  const opens = createOpenRecorder(deps);
+  const [opens, clicks] = [createOpenRecorder(deps), createClickRecorder(deps)];
   const listening = await listenHttp(
-    createTrackingApp(deps, metrics, { instance, opens, onClick: () => announcing.wake() }).callback(),
+    createTrackingApp(deps, metrics, { instance, opens, clicks, onClick: () => announcing.wake() }).callback(),
     deps.config.LISTEN_HOST,
     options.port ?? deps.config.TRACKING_PORT,
   ).catch(async (error: unknown) => {
@@ -34,7 +35,7 @@ export async function startTracking(deps: Deps, metrics: Metrics, options: { por
     ...listening,
     async close() {
       await Promise.all([listening.close(openWorkTimeoutMs(deps.config)), announcing.stop()]);
-      await opens.close();
+      await Promise.all([opens.close(), clicks.close()]);
     },
   };
 }

@@ -172,7 +172,7 @@ export async function perform(office: Office, one: Act): Promise<void> {
       if (!target || campaigns.find(({ id }) => id === target.campaignId)!.deleted) return;
       if (contacts[target.contact]!.gone) return;
       if (one.kind === 'open') {
-        await recordOpens(deps, [{ sendId: target.id, hit: HUMAN }], 'test');
+        await recordOpens(deps, [{ subject: target.id, hit: HUMAN }], 'test');
         return;
       }
       return transact(ctx, async (tx) =>

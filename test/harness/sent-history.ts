@@ -56,7 +56,7 @@ export async function createSentHistory(
       if (n === 0) {
         // An immediate open would count as a machine's.
         const later = new ManualClock(new Date(clock.now().getTime() + READ_AFTER_MS));
-        await recordOpens({ ...deps, clock: later }, [{ sendId: lead.sendId, hit: HUMAN }], 'test');
+        await recordOpens({ ...deps, clock: later }, [{ subject: lead.sendId, hit: HUMAN }], 'test');
       }
       if (n === 1 && ago % 2 === 0)
         await transact(ctx, async (tx) =>

@@ -479,7 +479,7 @@ class Simulation {
           .first();
         if (!send || happening.at - letter.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'opened', happening.at);
-        await recordOpens(ctx, [{ sendId: send.id, hit: { method: 'GET', userAgent: READER, purpose: '' } }], 'open');
+        await recordOpens(ctx, [{ subject: send.id, hit: { method: 'GET', userAgent: READER, purpose: '' } }], 'open');
         const { opened_at: opened } = await this.#deps.db('sends').where({ id: send.id }).first('opened_at');
         if (!opened) this.#ledger.fault(happening.at, "a person's open that does not count", letter.messageId);
         return;

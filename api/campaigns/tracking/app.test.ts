@@ -18,7 +18,8 @@ import { createTrackingProcess, type TrackingProcess } from '../../../test/harne
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { listenHttp, type Listening } from '../../../lib/listen.ts';
 import { startTracking } from '../../servers/tracking.ts';
-import { createOpenRecorder } from '../../../domain/campaigns/tracking/open-recorder.ts';
+import { createClickRecorder } from '../../../domain/campaigns/tracking/clicks.ts';
+import { createOpenRecorder } from '../../../domain/campaigns/tracking/opens.ts';
 import { createTrackingApp } from './app.ts';
 import { eventually } from '../../../test/harness/eventually.ts';
 
@@ -40,6 +41,7 @@ test.before(async () => {
     createTrackingApp(visited.deps, createMetrics(), {
       instance: INSTANCE,
       opens: createOpenRecorder(visited.deps),
+      clicks: createClickRecorder(visited.deps),
     }).callback(),
     '127.0.0.1',
     0,
@@ -310,6 +312,49 @@ test.serial('a click goes to the stored address and is announced once it is no b
   });
 });
 
+test.serial('repeated clicks by a machine are one row that counts them, and those of a person are rows', async (t) => {
+  const mail = await sentMail();
+  const url = clickUrl(tracking.url, mail.links[0]!.id);
+  for (const agent of ['Mozilla/5.0', BROWSER])
+    for (let n = 0; n < 3; n += 1) t.is((await visit(url, {}, agent)).status, 302);
+  await eventually(async () => (await hits(mail))[0].times === 3);
+  t.deepEqual(
+    (await hits(mail)).map((row) => [row.machine_reason, row.times]),
+    [
+      ['prefetch', 3],
+      [null, 1],
+      [null, 1],
+      [null, 1],
+    ],
+  );
+});
+
+test.serial('links of one email that are clicked at the same moment are a burst', async (t) => {
+  const mail = await sentMail();
+  const other = await sentMail();
+  await Promise.all([...mail.links, other.links[0]!].map(({ id }) => visit(clickUrl(tracking.url, id))));
+  t.deepEqual(
+    (await hits(mail)).map((row) => row.machine_reason),
+    ['burst', 'burst'],
+  );
+  t.deepEqual(
+    (await hits(other)).map((row) => row.machine_reason),
+    [null],
+  );
+});
+
+test.serial('a contact who is erased after a click is not named by the next one', async (t) => {
+  const mail = await sentMail();
+  const url = clickUrl(tracking.url, mail.links[0]!.id);
+  await visit(url);
+  await world.deps.db('sends').where({ id: mail.sendId }).update({ contact_id: null });
+  await visit(url);
+  t.deepEqual(
+    (await hits(mail)).map((row) => row.contact_id),
+    [mail.contactId, null],
+  );
+});
+
 test.serial('a link leads on with what a mail program took along from the text behind it', async (t) => {
   const mail = await sentMail();
   const { id, url } = mail.links[0]!;
@@ -558,6 +603,7 @@ test.serial(
       createTrackingApp({ ...visited.deps, config }, createMetrics(), {
         instance: INSTANCE,
         opens: createOpenRecorder({ ...visited.deps, config }),
+        clicks: createClickRecorder({ ...visited.deps, config }),
       }).callback(),
       '127.0.0.1',
       0,
@@ -589,6 +635,7 @@ test.serial(
           createTrackingApp({ ...visited.deps, config: broken }, createMetrics(), {
             instance: INSTANCE,
             opens: createOpenRecorder({ ...visited.deps, config: broken }),
+            clicks: createClickRecorder({ ...visited.deps, config: broken }),
           }),
         {
           message: /GEOIP_DATABASE cannot be read/,
@@ -615,6 +662,7 @@ test.serial(
       createTrackingApp({ ...visited.deps, dns }, createMetrics(), {
         instance: INSTANCE,
         opens: createOpenRecorder({ ...visited.deps, dns }),
+        clicks: createClickRecorder({ ...visited.deps, dns }),
       }).callback(),
       '127.0.0.1',
       0,

@@ -4,10 +4,9 @@ import { koaBody } from 'koa-body';
 import proxyAddr from 'proxy-addr';
 import type { Deps } from '../../../domain/platform/kernel/context.ts';
 import { mayHaveCertificate } from '../../../domain/campaigns/tracking/certificate.ts';
-import { findTicket, recordClick } from '../../../domain/campaigns/tracking/clicks.ts';
+import { createTicketLookup, type createClickRecorder } from '../../../domain/campaigns/tracking/clicks.ts';
 import type { Hit } from '../../../domain/campaigns/tracking/machine.ts';
-import type { OpenRecorder } from '../../../domain/campaigns/tracking/open-recorder.ts';
-import { sendOfPixel } from '../../../domain/campaigns/tracking/opens.ts';
+import { sendOfPixel, type createOpenRecorder } from '../../../domain/campaigns/tracking/opens.ts';
 import { findOptOut, optOut } from '../../../domain/campaigns/tracking/opt-out.ts';
 import { openCountries } from '../../../lib/countries.ts';
 import { discardBody } from '../../../lib/discard-body.ts';
@@ -38,25 +37,22 @@ const QUERIED_PER_MINUTE = 10;
 interface TrackingOptions {
   /** Id of the installation, by which a check of a tracking domain recognizes it. */
   instance: string;
-  /** Recorder of the process. Its owner closes it after the last request. */
-  opens: OpenRecorder;
+  /** Recorders of the process. Their owner closes them after the last request. */
+  opens: ReturnType<typeof createOpenRecorder>;
+  clicks: ReturnType<typeof createClickRecorder>;
   /** Called after a click is recorded, as an announcement may be due. */
   onClick?: () => void;
 }
 
 /** Creates the tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential. */
-export function createTrackingApp(
-  deps: Deps,
-  metrics: Metrics,
-  { instance, opens, onClick = () => {} }: TrackingOptions,
-): Koa {
+export function createTrackingApp(deps: Deps, metrics: Metrics, options: TrackingOptions): Koa {
   const router = new Router();
   router.get('tracking.health', '/health', (koa) => {
     showHealth(koa);
-    koa.body = { ...(koa.body as object), instance };
+    koa.body = { ...(koa.body as object), instance: options.instance };
   });
   certificateRoute(router, deps);
-  engagementRoutes(router, deps, opens, onClick);
+  engagementRoutes(router, deps, options);
   optOutRoutes(router, deps);
 
   const app = new Koa();
@@ -92,7 +88,8 @@ function certificateRoute(router: Router, deps: Deps): void {
 }
 
 /** Routes of opens and clicks. Readers get their image or page even if the hit cannot be recorded. */
-function engagementRoutes(router: Router, deps: Deps, opens: OpenRecorder, onClick: () => void): void {
+function engagementRoutes(router: Router, deps: Deps, { opens, clicks, onClick }: TrackingOptions): void {
+  const findTicket = createTicketLookup(deps);
   const limiter = createRateLimiter(deps.clock);
   const countryOf = openCountries(deps.config.GEOIP_DATABASE);
   const { TRUSTED_PROXIES: proxies } = deps.config;
@@ -112,13 +109,13 @@ function engagementRoutes(router: Router, deps: Deps, opens: OpenRecorder, onCli
   });
 
   router.get('tracking.click', '/c/:ticket{/*behind}', async (koa) => {
-    const ticket = await findTicket(deps, koa.params.ticket as string, hostsOf(koa));
+    const ticket = await findTicket(koa.params.ticket as string, hostsOf(koa));
     if (!ticket) return showPage(koa, 404, unknownPage(textsOf(koa), referenceOf(koa)));
     if (await recorded(ticket.id)) {
-      await recordClick(deps, ticket, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
+      await clicks.record(ticket, hitOf(koa)).catch((error: unknown) => {
         koa.state.log.error({ err: error, ticketId: ticket.id }, 'a click was not recorded');
       });
-      onClick();
+      onClick?.();
     }
     koa.redirect(ticket.url);
     koa.body = '';

@@ -10,7 +10,8 @@ import { createCampaign, createMailbox } from '../../../test/harness/factories.t
 import { createSentLead, createWaitingLead } from '../../../test/harness/standing-leads.ts';
 import { createTrackingLogin, createTrackingProcess } from '../../../test/harness/tracking-login.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
-import { createOpenRecorder } from '../../../domain/campaigns/tracking/open-recorder.ts';
+import { createClickRecorder } from '../../../domain/campaigns/tracking/clicks.ts';
+import { createOpenRecorder } from '../../../domain/campaigns/tracking/opens.ts';
 import { createTrackingApp } from './app.ts';
 
 /** Tables of which the login of the tracking process may read a part. */
@@ -53,6 +54,7 @@ test.serial(
       createTrackingApp(visited.deps, createMetrics(), {
         instance: newId(),
         opens: createOpenRecorder(visited.deps),
+        clicks: createClickRecorder(visited.deps),
       }).callback(),
       '127.0.0.1',
       0,

@@ -237,7 +237,7 @@ test.serial('prospects: newest activity first, by stage, by drop-off, by text', 
   await event(2, 'user.signed-up', at(-1), { goalIds: [goals.signup] });
   await recordOpens(
     world.deps,
-    [{ sendId: sends[0]!, hit: { method: 'GET', userAgent: MAIL_PROGRAM, purpose: '' } }],
+    [{ subject: sends[0]!, hit: { method: 'GET', userAgent: MAIL_PROGRAM, purpose: '' } }],
     'test',
   );
   await settle();

@@ -70,9 +70,9 @@ async function scene(at = START) {
   await send();
   await send();
   clock.advance(600_000);
-  await recordOpens(deps, [{ sendId: ids[0]!, hit: MACHINE }], 'test');
-  await recordOpens(deps, [{ sendId: ids[0]!, hit: HUMAN }], 'test');
-  await recordOpens(deps, [{ sendId: ids[1]!, hit: MACHINE }], 'test');
+  await recordOpens(deps, [{ subject: ids[0]!, hit: MACHINE }], 'test');
+  await recordOpens(deps, [{ subject: ids[0]!, hit: HUMAN }], 'test');
+  await recordOpens(deps, [{ subject: ids[1]!, hit: MACHINE }], 'test');
   await transact(world.system(org), async (tx) =>
     recordReply(tx, (await lockSubject(tx, ids[2]!))!, {
       intent: 'positive',

@@ -3,7 +3,9 @@ import { across } from '../../../db/across.ts';
 import { newId } from '../../../lib/ids.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { machineReason, type Hit, type MachineReason } from './machine.ts';
+import { createHitRecorder, type HitOn, type HitRecorder } from './hit-recorder.ts';
+import { machineReason, type MachineReason } from './machine.ts';
+import type { RecordedHit } from './repetitions.ts';
 import { readTrackingToken } from '../../mail/messages/tracking-token.ts';
 import { MAX_USER_AGENT } from '../../platform/kernel/actor.ts';
 import { countryOf, originOf } from './user-agent.ts';
@@ -21,23 +23,19 @@ type SendRow = Columns<
   | 'sent_at'
 >;
 
-/** A fetched pixel: the email that it belongs to, and the request. */
-export interface Open {
-  sendId: string;
-  hit: Hit;
-}
-
-/** A recorded open, with the facts by which a repetition is recognized. */
-export interface RecordedOpen {
-  id: string;
-  organizationId: string;
-  sentAt: Date | null;
-  reason: MachineReason | null;
-}
-
 /** Returns the send id in a pixel's token; undefined for an invalid token. */
 export function sendOfPixel(deps: Deps, token: string): string | undefined {
   return readTrackingToken(deps.keyring.tracking.accepted, 'open', token);
+}
+
+/** Returns the recorder of a process for fetched pixels, by the id of their send. */
+export function createOpenRecorder(deps: Deps): HitRecorder<string> {
+  return createHitRecorder<string>(deps, {
+    name: 'opens',
+    idOf: (sendId) => sendId,
+    write: (hits, requestId) => recordOpens(deps, hits, requestId),
+    mayCount: () => true,
+  });
 }
 
 /**
@@ -47,12 +45,12 @@ export function sendOfPixel(deps: Deps, token: string): string | undefined {
  */
 export async function recordOpens(
   deps: Deps,
-  opens: readonly Open[],
+  opens: readonly HitOn<string>[],
   requestId: string,
-): Promise<(RecordedOpen | undefined)[]> {
+): Promise<(RecordedHit | undefined)[]> {
   const sends = (await across(deps.db, 'credential')
     .table('sends')
-    .whereIn('id', [...new Set(opens.map(({ sendId }) => sendId))])
+    .whereIn('id', [...new Set(opens.map(({ subject }) => subject))])
     .select(
       'id',
       'organization_id',
@@ -65,10 +63,10 @@ export async function recordOpens(
       'sent_at',
     )) as SendRow[];
   const bySend = new Map(sends.map((send) => [send.id, send]));
-  const recorded = new Map<Open, RecordedOpen>();
+  const recorded = new Map<HitOn<string>, RecordedHit>();
   for (const organizationId of new Set(sends.map((send) => send.organization_id))) {
     const own = opens.flatMap((open) => {
-      const send = bySend.get(open.sendId);
+      const send = bySend.get(open.subject);
       return send?.organization_id === organizationId ? [{ open, send }] : [];
     });
     await transact(systemCtx(deps, organizationId, requestId), async (tx) => {
@@ -89,7 +87,7 @@ export async function recordOpens(
 }
 
 interface OpenHit {
-  open: Open;
+  open: HitOn<string>;
   send: SendRow;
   id: string;
   reason: MachineReason | null;
@@ -144,26 +142,5 @@ function emitOpen(tx: Tx, { send, reason, client, deviceType }: OpenHit): void {
     client,
     device_type: deviceType,
     opened_at: tx.now.toISOString(),
-  });
-}
-
-/** Adds repetitions to recorded opens, which reports count as opens of their own. */
-export async function addRepetitions(
-  deps: Deps,
-  organizationId: string,
-  repetitions: readonly { id: string; times: number }[],
-  requestId: string,
-): Promise<void> {
-  await transact(systemCtx(deps, organizationId, requestId), async (tx) => {
-    const emails = await tx.org.sql<Columns<'engagement_events', 'campaign_id' | 'send_id'>>(
-      `update engagement_events e set times = e.times + t.times
-       from unnest(:ids::uuid[], :times::int[]) as t(id, times)
-       where e.organization_id = :org and e.id = t.id
-       returning e.campaign_id, e.send_id`,
-      { ids: repetitions.map(({ id }) => id), times: repetitions.map(({ times }) => times) },
-    );
-    const counted = new Map(emails.map(({ send_id, campaign_id }) => [send_id, campaign_id]));
-    for (const [sendId, campaignId] of counted)
-      if (sendId && campaignId) tx.emit('engagement.counted', { campaign_id: campaignId, task_id: sendId });
   });
 }

@@ -18,8 +18,9 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { registerSubscribers } from '../../platform/events/register.ts';
 import { updateFacts } from './update-facts.ts';
 import { announceClicks } from '../../campaigns/tracking/announce-clicks.ts';
-import { findTicket, recordClick } from '../../campaigns/tracking/clicks.ts';
-import { addRepetitions, recordOpens } from '../../campaigns/tracking/opens.ts';
+import { createTicketLookup, recordClicks } from '../../campaigns/tracking/clicks.ts';
+import { recordOpens } from '../../campaigns/tracking/opens.ts';
+import { addRepetitions } from '../../campaigns/tracking/repetitions.ts';
 import { METRICS, type Counts } from './metrics.ts';
 import { ALL_CAMPAIGNS, MILESTONES } from './prospects.ts';
 import { recordFacts } from './record.ts';
@@ -168,13 +169,14 @@ async function perform(office: Office, one: Act): Promise<void> {
     }
     case 'open': {
       const hit = one.machine ? MACHINE : { ...HUMAN, ...READERS[one.reader]! };
-      const [open] = await recordOpens(deps, [{ sendId: target.id, hit }], 'test');
+      const [open] = await recordOpens(deps, [{ subject: target.id, hit }], 'test');
       if (one.repeated > 0) await addRepetitions(deps, org, [{ id: open!.id, times: one.repeated }], 'test');
       return;
     }
     case 'click': {
-      const ticket = await findTicket(deps, target.links[one.link]!);
-      return recordClick(deps, ticket!, one.machine ? MACHINE : HUMAN, 'test');
+      const ticket = await createTicketLookup(deps)(target.links[one.link]!);
+      await recordClicks(deps, [{ subject: ticket!, hit: one.machine ? MACHINE : HUMAN }], 'test');
+      return;
     }
     case 'reply':
       return transact(ctx, async (tx) =>
