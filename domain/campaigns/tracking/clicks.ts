@@ -101,7 +101,7 @@ export async function recordClicks(
       for (const { id, click, reason } of hits)
         recorded.set(click, { id, organizationId, sentAt: click.subject.sent_at, reason });
       for (let left = hits; left.length > 0;) {
-        // Of several clicks in one email, each sees those before it.
+        // Each click of an email sees those stored before it.
         const emails = new Set<string>();
         const next = left.filter(
           ({ click }) => !emails.has(click.subject.send_id) && emails.add(click.subject.send_id),
