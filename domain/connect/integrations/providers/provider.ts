@@ -182,7 +182,7 @@ export interface ContactRecord {
   email?: string;
 }
 
-/** A contact, as actions see it. */
+/** A contact as passed to actions. */
 export interface ActionContact {
   id: string;
   email: string;
