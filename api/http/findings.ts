@@ -14,7 +14,7 @@ export const findingFields = {
   values: z.record(z.string(), z.unknown()).meta({ description: 'Values in `message`, by name' }),
 };
 
-/** Stored preflight report, of its own or part of a run or an approval. */
+/** Preflight report, stored alone or as part of a run or an approval. */
 interface StoredReport {
   checks?: PreflightCheck[];
   findings?: PreflightFinding[];
