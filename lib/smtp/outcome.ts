@@ -30,7 +30,7 @@ export type SmtpOutcome =
 /** Every outcome except acceptance and a message withheld by the caller. */
 export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' | 'withheld' }>;
 
-/** Returns the reason of a fault for people: of a refusal the server's own words. */
+/** Returns the reason of a fault for people. For a refusal these are the server's own words. */
 export function reasonOfFault(fault: SmtpFault): Message {
   return fault.kind === 'refused' ? (fault.reason ?? message('words', { words: clip(fault.response) })) : fault.reason;
 }
