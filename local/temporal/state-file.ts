@@ -22,7 +22,7 @@ interface StateFileOptions {
   upgrade: boolean;
   log: (line: string) => void;
   environment?: CliEnvironment;
-  /** Starts a server on a copy; rejects when it cannot read it. */
+  /** Starts a server on a copy of the file, and rejects when the server cannot read it. */
   tryOn?: typeof tryStateFile;
 }
 
