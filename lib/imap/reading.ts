@@ -37,7 +37,7 @@ export async function openFolder(client: ImapFlow, path: string): Promise<OpenFo
     if (!isRefusal(client, error)) throw error;
     throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_select'), { needs: 'select' });
   });
-  // The types promise both values; the library leaves out what the server does not send.
+  // The types promise both values, but the library omits values that the server does not send.
   const { uidValidity, uidNext } = box as { uidValidity?: bigint; uidNext?: number };
   const validity = Number(uidValidity ?? (await statusUidValidity(client, path)));
   if (!Number.isSafeInteger(validity))

@@ -5,7 +5,7 @@ import { render } from '../../messages/render.ts';
 export type SmtpOutcome =
   /**
    * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID, with
-   * angle brackets, that the server assigned in place of ours. Absent if the answer contains none.
+   * angle brackets, that the server assigned in place of the submitted one. Absent if the answer contains none.
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
   /**
