@@ -28,8 +28,9 @@ interface Office {
 }
 
 /**
- * Measures the dashboard in a browser with a slowed processor: time until pages show content, scrolling of a long list,
- * requests per page, and time from click to content. With `--data` uses the data set that `reports` left there.
+ * Measures the dashboard in a browser with a slowed processor. The figures are: time until pages show content,
+ * scrolling of a long list, requests per page, and time from click to content. With `--data`, it uses the data set of
+ * an earlier run of `reports`.
  */
 export async function run({ stack, assembly, quick, dataDir, log }: BenchContext): Promise<BenchResult> {
   await ensureDashboard();

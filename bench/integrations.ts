@@ -23,8 +23,8 @@ const TARGET_SETTLED = 100;
 const TARGET_CLAIM_MS = 20;
 
 /**
- * Measures Heron's own cost around provider calls with 100,000 waiting deliveries: events per second into the queue,
- * the time and plans of claiming, and deliveries per second claimed and settled by one worker.
+ * Measures Heron's own cost around provider calls with 100,000 waiting deliveries. The figures are: events per second
+ * into the queue, the time and plans of claiming, and deliveries per second claimed and settled by one worker.
  */
 export async function run({ assembly, quick, scale, log }: BenchContext): Promise<BenchResult> {
   const { deps } = assembly;

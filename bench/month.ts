@@ -42,8 +42,8 @@ const ASKING: Asking[] = [
 ];
 
 /**
- * Measures the cost of one slot with very many mailboxes, and of one selection of due leads among very many waiting
- * ones, in the middle of a busy day.
+ * Measures two costs in the middle of a busy day: of one slot with very many mailboxes, and of one selection of due
+ * leads among very many waiting ones.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const mailboxes = context.quick ? 1_000 : 10_000;

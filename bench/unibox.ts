@@ -151,9 +151,9 @@ function pages(ctx: Ctx): () => Promise<void> {
 }
 
 /**
- * Creates a workspace with many messages from two years in conversations of two, over 20 mailboxes: 10 % unseen, some
- * bounces, some filed elsewhere, some ending with ours. Written in bulk, with triggers off and the large indexes built
- * at the end.
+ * Creates a workspace with many messages from two years in conversations of two, over 20 mailboxes. 10 % are unseen;
+ * some are bounces, some are filed elsewhere, and some conversations end with an email of the workspace. Written in
+ * bulk, with triggers off and the large indexes built at the end.
  */
 async function fillInbox(deps: TestDeps, messages: number, log: (line: string) => void): Promise<Filled> {
   const { db } = deps;

@@ -132,7 +132,10 @@ async function watchTraffic(
   return () => ({ asked, files, fileBytes, apiBytes });
 }
 
-/** Waits until no skeleton is left and no request is open. @returns the time of that (ms since the navigation) */
+/**
+ * Waits until no skeleton is left and no request is open. @returns the time (ms since the navigation) at which both
+ * were true
+ */
 async function untilShown(page: Page): Promise<number> {
   await page.evaluate(until(`!document.querySelector('${SKELETON}')`));
   const at = (await page.evaluate('performance.now()')) as number;

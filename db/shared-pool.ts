@@ -14,13 +14,13 @@ export interface SharedClient {
   acquireFor(claim: Claim): Promise<object>;
   /** The client of the pool itself. */
   pooled: SharedClient;
-  /** Number of connections that questions of one organization may hold. */
+  /** Number of connections that one organization may hold for its searches and reports. */
   questions: number;
 }
 
 /**
- * Shares the connections of a pool between organizations (`ofOrganization`). A quarter is out of reach of any one of them.
- * An eighth is the most that its questions may hold (`askingOnly`).
+ * Shares the connections of a pool between organizations (`ofOrganization`). One organization may hold at most three
+ * quarters of them, and at most an eighth for its searches and reports (`askingOnly`).
  * @param max number of connections
  */
 export function sharePool(pool: Knex, max: number): void {

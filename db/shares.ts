@@ -5,8 +5,9 @@ import { knexOf } from './raw.ts';
 import type { SharedClient } from './shared-pool.ts';
 
 /**
- * Returns a view of a pool for the work of one organization, such as one request. A transaction is returned unchanged. Its connections count for the share of
- * the organization. Work that has a transaction open and needs a further connection does not wait for the share.
+ * Returns a view of a pool for the work of one organization, such as one request. Connections of the view count against
+ * the organization's share. Work with an open transaction that needs another connection does not wait for the share. A
+ * transaction is returned unchanged.
  * @param options.isUrgent for work that stops something: it does not wait behind other work of its organization
  * @throws ShareUsedUp from a statement that waits too long for a connection
  */
@@ -14,7 +15,10 @@ export function ofOrganization(db: Db, organizationId: string, { isUrgent = fals
   return view(db, { tenant: organizationId, ...(isUrgent ? { precedence: 'urgent' as const } : {}) });
 }
 
-/** Returns a view of an organization's view for its questions, whose share is smaller. A pool is returned unchanged. */
+/**
+ * Returns a view for an organization's searches and reports, which have a smaller share. Takes a view of {@link
+ * ofOrganization}; a pool is returned unchanged.
+ */
 export function askingOnly(db: Db): Db {
   const { pooled, claim } = knexOf(db).client as SharedClient & { claim?: Claim };
   return claim ? view(db, { ...claim, group: { name: 'questions', share: pooled.questions } }) : db;

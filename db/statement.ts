@@ -74,7 +74,7 @@ function entryOf(text: string): Entry | undefined {
   return entry;
 }
 
-/** A binding (`:name`), or a cast (`::type`). An identifier binding (`:name:`) is left to knex. */
+/** A binding (`:name`), or a cast (`::type`). An identifier binding (`:name:`) is passed to knex. */
 const BINDING = /\\?(?::(\w+):(?=::)|:(\w+):(?!:)|:(\w+))/g;
 
 /** Returns the values of a run in placeholder order. Undefined if knex has to process them. */

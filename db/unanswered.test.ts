@@ -5,7 +5,7 @@ import { eventually } from '../test/harness/eventually.ts';
 import { connectRaw } from './connection.ts';
 import { isDatabaseUnavailable } from './errors.ts';
 
-/** A statement is silent for longer than this before the server is queried about it. */
+/** Duration (s) of a statement, longer than the time after which the server is queried about it. */
 const LONG_S = 12;
 
 async function openPool(max: number, url?: (door: Door) => string) {

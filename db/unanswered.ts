@@ -45,8 +45,8 @@ interface Seen {
  * silent as a lost one. So a new connection asks the server which of the open statements are running. If it cannot
  * connect, or the statements are not running, the old connections are lost, and the pool's idle ones are dropped too.
  *
- * Behind a pooler the server does not know our connections. There a statement is lost when the server would have ended
- * it by its own limit.
+ * Behind a pooler the server does not know the connections of this process. A statement then counts as lost when the
+ * server would have ended it by its own limit.
  */
 export function dropUnanswered(options: UnansweredOptions): (connection: pg.Client) => void {
   const watched = new Map<Watched, Seen>();

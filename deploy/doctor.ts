@@ -45,8 +45,8 @@ const SKEW_FAULT_MS = 30_000;
 const PATIENCE_MS = 5_000;
 
 /**
- * Checks a configuration against the running parts: the database with its role, extensions and clock, Temporal with its
- * namespace and search attributes, the host names in public URLs, and the mail transport.
+ * Checks a configuration against the running parts. These are the database with its role, extensions and clock,
+ * Temporal with its namespace and search attributes, the host names in public URLs, and the mail transport.
  * @param mailTo recipient of a test email; without it the command only signs in to the transport
  */
 export async function examine(config: Config, mailTo?: string): Promise<PartFinding[]> {

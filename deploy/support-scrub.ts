@@ -17,8 +17,9 @@ const MIGRATION = /^\d{4}_[a-z0-9_]+$/;
 const SETTING = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/;
 
 /**
- * Creates a function that removes secrets from text: values of this environment, credentials in URLs, email addresses,
- * fields named as secrets, and long words with letters and digits, such as keys and tokens. Ids (UUID) are kept.
+ * Creates a function that removes secrets from text. It removes values of this environment, credentials in URLs, email
+ * addresses, and fields named as secrets. It also removes long words with letters and digits, such as keys and tokens,
+ * except ids (UUID).
  */
 export function createScrub(env: Record<string, string | undefined>): (text: string) => string {
   const given = [...SENSITIVE].flatMap((name) => secretParts(env[name as SettingName] ?? ''));

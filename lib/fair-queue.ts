@@ -1,17 +1,18 @@
-/** Part of a common capacity that a tenant asks for. */
+/** A tenant's request for one part of a common capacity. */
 export interface Claim {
-  /** Whose work it is. Omit for work of the installation, which has no share. */
+  /** Tenant that the work belongs to. Omit for work of the installation, which has no share. */
   tenant?: string;
-  /** Group of a tenant's work with a smaller share of its own, such as questions. */
+  /** Group of the tenant's work with a smaller share, such as searches and reports. */
   group?: { name: string; share: number };
   /**
-   * `nested`: the holder of a part needs a further one to finish. It has no share and goes before everybody, as its wait
-   * holds capacity. `urgent`: has no share and goes before other work of its tenant.
+   * `nested`: the holder of a part needs another one to finish. The claim ignores the share and is served first,
+   * because its wait holds capacity. `urgent`: the claim ignores the share and is served before other work of its
+   * tenant.
    */
   precedence?: 'nested' | 'urgent';
 }
 
-/** Error of a claim that waited too long. Says nothing about the capacity of other tenants. */
+/** Thrown for a claim that waited too long. Other tenants may still have capacity. */
 export class ShareUsedUp extends Error {
   override readonly name = 'ShareUsedUp';
 
@@ -34,9 +35,9 @@ interface FairQueueOptions {
 }
 
 /**
- * Shares a capacity, such as the connections of a pool, between tenants. No tenant holds more than its share, so a part
- * is left for others at any time. A free part goes to the waiting tenant that holds the fewest, and among these to the
- * one that waits longest. So the wait of a tenant does not depend on the number of claims of another.
+ * Shares a capacity, such as the connections of a pool, between tenants. No tenant holds more than its share, so some
+ * capacity always remains for others. A free part goes to the waiting tenant with the fewest parts, and among equals to
+ * the one that has waited longest. So the wait of a tenant does not depend on the number of claims of another.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
@@ -48,7 +49,7 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** Number of claims that wait. */
+  /** Number of waiting claims. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -91,7 +92,7 @@ export class FairQueue {
     };
   }
 
-  /** Returns the waiting claim that comes next. Undefined if none may be admitted. */
+  /** Returns the waiting claim to admit next. Undefined if none may be admitted. */
   #next(): Waiter | undefined {
     let next: Waiter | undefined;
     for (const claim of this.#waiting)

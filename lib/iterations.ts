@@ -1,4 +1,7 @@
-/** Time (ms) without progress after which an iteration counts as stalled. All that it waits for has a shorter limit. */
+/**
+ * Time (ms) without progress after which an iteration counts as stalled. Everything that an iteration waits for has a
+ * shorter timeout.
+ */
 const STALLED_MS = 60_000;
 
 interface Iteration {
@@ -39,7 +42,10 @@ export function openIterationSeconds(): Map<string, number> {
   return ages;
 }
 
-/** Answer of `/health`: liveness of this process. A database or Temporal that is away does not change it. */
+/**
+ * Returns the answer of `/health`: the liveness of this process. An unreachable database or Temporal does not change
+ * it.
+ */
 export function liveness():
   | { status: 200; body: { status: 'ok' } }
   | { status: 503; body: { status: 'stalled'; loops: string[] } } {

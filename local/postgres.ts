@@ -219,7 +219,7 @@ async function createCluster(binaries: Binaries, account: Account, dataDir: stri
   }
 }
 
-/** pg_trgm uses the C library to classify letters, so accents need one of its UTF-8 locales. */
+/** Returns a UTF-8 locale of the C library, which pg_trgm uses to classify characters with accents. */
 async function characterLocale(): Promise<string> {
   const known = await run('locale', ['-a']).then(
     ({ stdout }) => stdout.split(/\r?\n/),

@@ -11,8 +11,8 @@ import { verifySignature } from '../lib/signature.ts';
 
 /**
  * Misbehaviour for matching requests. `slow`: answers after `ms`. `fail`: 503 before acting. `half`: acts and answers
- * Defaults to 500. `lost`: acts and breaks the connection. `twice`: handles and answers the request twice. `late`: acts
- * after `ms`, possibly after the caller's timeout. `refuse`: 422 with the code.
+ * 500. `lost`: acts and breaks the connection. `twice`: handles and answers the request twice. `late`: acts after `ms`,
+ * possibly after the caller's timeout. `refuse`: 422 with the code.
  */
 export interface Behaviour {
   does: 'slow' | 'fail' | 'half' | 'lost' | 'twice' | 'late' | 'refuse';

@@ -14,9 +14,10 @@ const LEFT_FREE = 4 * 2 ** 30;
 const SETTLED_MS = 60_000;
 
 /**
- * Creates a folder for the data of a temporary stack. `inMemory` requests a folder in memory, granted if enough memory
- * is free: each test file's database has over a thousand files, which are slow to create and delete on disk. Everyone
- * may enter it, but only its owner may list it, because PostgreSQL runs under its own account if this process is root.
+ * Creates a folder for the data of a temporary stack. `inMemory` requests a folder in memory, which is used if enough
+ * memory is free. Each test file's database has over a thousand files, which are slow to create and delete on disk.
+ * Everyone may enter the folder, but only its owner may list it, because PostgreSQL runs under its own account if this
+ * process is root.
  */
 export async function temporaryFolder({ inMemory }: { inMemory: boolean }): Promise<string> {
   const parent = inMemory && (await hasRoom(MEMORY)) ? MEMORY : tmpdir();
@@ -46,7 +47,7 @@ export async function removeAbandoned(parent: string): Promise<void> {
       await rm(folder, { recursive: true, force: true });
       await unlock();
     } catch {
-      // In use, already removed by another process, or owned by another user.
+      // The folder is in use, was removed by another process, or is owned by another user.
     }
   }
 }

@@ -137,7 +137,7 @@ test.serial('a stopping worker finishes what is under way on every queue', async
   );
   await eventually(async () => {
     const all = await Promise.all(started.map((handle) => handle.describe()));
-    // On a busy machine one may have ended before the other is seen running.
+    // On a busy machine one activity may end before the other one is seen running.
     return all.every(({ raw, status }) => raw.pendingActivities?.[0]?.state === 2 || status.name === 'COMPLETED');
   });
   await worker.stop();

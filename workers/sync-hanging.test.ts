@@ -10,7 +10,7 @@ import { startSync, type SyncOptions } from './sync.ts';
 
 const USER = 'sam@ours.test';
 const PATIENCE_MS = 60_000;
-/** More than the messages a process reads at once. */
+/** Number of servers, more than the messages that a process reads at once. */
 const SERVERS = 20;
 const QUICK: SyncOptions = { leaseMs: 5_000, sweepMs: 100, retryMs: 200 };
 /** The hang lasts longer than a test, so code that waits for its end fails. */

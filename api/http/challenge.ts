@@ -24,8 +24,8 @@ function challenge(spec: AnyRoute, config: Config, parameters: Record<string, st
 }
 
 /**
- * Returns the scopes that a client without a valid token should request. Clients of a resource of its own, such as the
- * MCP endpoint, find no list of routes, and take what this names.
+ * Returns the scopes that a client without a valid token should request. A resource with its own metadata, such as the
+ * MCP endpoint, publishes no list of routes, so its clients request these scopes.
  */
 function requestedScopes(spec: AnyRoute): Record<string, string> {
   return spec.resourceMetadata ? { scope: scopeText(SELF_REGISTERED_MAX) } : {};

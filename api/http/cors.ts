@@ -29,7 +29,7 @@ const EXPOSED = [
 
 /**
  * Lets pages of CORS_ALLOW_ORIGINS call every route, and pages of any site the routes with `anyOrigin`. Never allows
- * cookies: a page must have a credential of its own.
+ * cookies, so a page must send its own credential.
  */
 export function cors(
   { CORS_ALLOW_ORIGINS }: Pick<Config, 'CORS_ALLOW_ORIGINS'>,

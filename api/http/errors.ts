@@ -87,7 +87,7 @@ export function shownProblem({ path, message: said }: Problem, language?: Langua
   return { path, message: render(said, language), code: said.code, values: said.values };
 }
 
-/** Returns the trace id of the request, if traces are recorded, for every form of an error. */
+/** Returns the trace id of the request for an error answer; empty if traces are not recorded. */
 export function traceOf(): { trace_id?: string } {
   const ids = traceIds();
   return ids ? { trace_id: ids.trace_id } : {};

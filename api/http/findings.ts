@@ -14,7 +14,7 @@ export const findingFields = {
   values: z.record(z.string(), z.unknown()).meta({ description: 'Values in `message`, by name' }),
 };
 
-/** Stored preflight report, of its own or part of a run or an approval. */
+/** Preflight report, stored alone or as part of a run or an approval. */
 interface StoredReport {
   checks?: PreflightCheck[];
   findings?: PreflightFinding[];
@@ -49,7 +49,7 @@ export function presentReport<Report extends StoredReport>(report: Report, langu
   };
 }
 
-/** Summarizes a check in one line: its worst finding, or what passing it means. */
+/** Summarizes a check in one line: its worst finding, or the meaning of a passed check. */
 function summaryOf({ key }: PreflightCheck, [worst, ...others]: PreflightFinding[], language: Language | undefined) {
   if (!worst) {
     const passes = { code: `preflight.passes.${key}` as MessageCode, values: {} };

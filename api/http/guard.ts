@@ -14,13 +14,13 @@ import { countWrite } from './rate-limit.ts';
 import type { AnyRoute, RouteAnswer, RouteRequest } from './route.ts';
 
 /*
- * The steps of a request up to its handler, one per file:
- *   admit      who calls: the credential, its allowed addresses, its rate and its requests under way
- *   authorize  whether they may: workspace, scope or permission, the workspace's write rate
- *   (the body is read here, so that of a refused caller is never read)
- *   readInput  params, query and body, all faults at once
- *   once       with an Idempotency-Key: the stored answer, or the transaction in which the handler runs
- *   answer     the handler's result, checked against the schema, as bytes
+ * Steps of a request up to its handler, one per file:
+ * - `authenticate`: identifies the caller; checks the credential, its allowed addresses and its rate
+ * - `under-way`: limits the open requests of the credential
+ * - `authorize`: checks workspace, scope or permission, and the workspace's write rate
+ * - `input`: parses params, query and body, and reports all problems at once; a refused caller's body is never read
+ * - `idempotency`: with an Idempotency-Key, sends the stored answer or opens the transaction of the handler
+ * - `answer`: checks the handler's result against the schema, and serializes it
  */
 
 /** Runs the steps before the body is read. */
@@ -62,7 +62,8 @@ export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
 }
 
 /**
- * Runs a route for an admitted and authorized caller. Handlers are reached only through here, over HTTP and in process.
+ * Runs a route for an admitted and authorized caller. HTTP requests and in-process calls reach handlers only through
+ * this function.
  */
 async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: RouteRequest): Promise<RouteAnswer> {
   const input: Input = {
@@ -75,7 +76,7 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
       return invoke(other, parts, ctx, inner);
     },
   };
-  // Stopping something is not counted, and this route stops something only with some bodies.
+  // A write that stops something is not counted. For this route, that depends on the body.
   if (typeof spec.stops === 'function' && ctx.actor.organizationId && !spec.stops(input.body))
     await countWrite(parts.limiter, ctx.actor, parts.deps.config.ORG_WRITES_PER_MINUTE, ctx.reportQuota);
   if (spec.mailboxParam)

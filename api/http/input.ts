@@ -142,8 +142,8 @@ function parse(
 }
 
 /**
- * Returns a problem for each query parameter that the route does not have. A misspelt filter would otherwise be ignored,
- * and the answer would hold more than was asked for.
+ * Returns a problem for each query parameter that the route does not have. A misspelt filter would otherwise be
+ * ignored, and the answer would contain too many rows.
  */
 function unknownParameters(spec: AnyRoute, query: unknown): Problem[] {
   if (!refusesUnknownQuery(spec)) return [];

@@ -133,13 +133,13 @@ interface RouteSpec<
   /** Set for reads that are POSTs (searches): no organization write limit, no idempotency. */
   readOnly?: true;
   /**
-   * Set for a search, count or report, whose work grows with the rows of the workspace. It reads in one transaction with
-   * a short time limit, and in a small share of the connections (`askQuestion`).
+   * Set for a search, count or report, whose cost grows with the rows of the workspace. The route then reads in one
+   * transaction with a short time limit, and in a small share of the connections (`askQuestion`).
    */
   isQuestion?: true;
   /**
-   * Set for a write that stops something (revokes, pauses, cancels, denies, suppresses), or does with such a body. The
-   * write limit of the workspace neither counts nor refuses it.
+   * Set for a write that stops something: revokes, pauses, cancels, denies or suppresses. A function decides by the
+   * body. The write limit of the workspace neither counts nor refuses such a write.
    */
   stops?: true | ((body: z.output<B>) => boolean);
   /**
@@ -150,7 +150,7 @@ interface RouteSpec<
   /** Path of this route's own protected resource metadata (RFC 9728), if it differs from the API's. */
   resourceMetadata?: string;
   params?: P;
-  /** Query parameters. Other ones are refused, see {@link refusesUnknownQuery}. */
+  /** Query parameters. All others are refused, see {@link refusesUnknownQuery}. */
   query?: Q;
   body?: B;
   /**

@@ -37,7 +37,7 @@ export const expectedVersionIfAny = {
 };
 export const uuid = z.uuid();
 /**
- * URL that Heron will call. Checks what needs neither DNS nor the installation's settings; the verb checks the rest.
+ * URL that Heron will call. Checks rules that need neither DNS nor the settings; the verb checks the rest.
  */
 export function outboundUrl(description: string) {
   return z

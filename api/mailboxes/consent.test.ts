@@ -83,7 +83,7 @@ function press(page: Answer, answer: 'connect' | 'decline', headers: Record<stri
   });
 }
 
-/** Connects a mailbox all the way; returns its row. */
+/** Connects a mailbox through all steps of the consent, and returns its row. */
 async function connected(tenant: Tenant, provider: 'gmail' | 'outlook' = 'gmail') {
   const [server, email] = provider === 'gmail' ? ([google, GMAIL] as const) : ([microsoft, OUTLOOK] as const);
   const { body } = await start(tenant.apiKey, provider);

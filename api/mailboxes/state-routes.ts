@@ -44,7 +44,7 @@ const identity = resource('MailboxSendIdentity', {
   synced_at: timestamp.nullable(),
 });
 
-/** Routes of what is known of a mailbox at its provider: reading progress, and addresses to send as. */
+/** Routes of a mailbox's state at its provider: reading progress and send-as addresses. */
 export const mailboxStateRoutes = [
   route({
     ...read,

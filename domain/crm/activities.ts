@@ -28,7 +28,7 @@ export interface Activity {
   contactId: string | null;
   dealId: string | null;
   taskId?: string;
-  /** Ids and kinds. */
+  /** Details of the activity: ids and kinds only. */
   metadata: Record<string, unknown>;
 }
 

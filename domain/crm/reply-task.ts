@@ -57,8 +57,9 @@ export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): P
 }
 
 /**
- * Brings the task of an answer in line with a corrected reading: another title and priority, or cancelled where the settings want none for that intent. A
- * task that somebody has begun or finished stays as it is. An answer without a task gets one where it is wanted.
+ * Updates the task of a reply whose intent was corrected. The task gets the intent's title and priority, or is
+ * cancelled if the settings want none for the intent. A task that a person has begun or finished stays unchanged. A
+ * reply without a task gets one if the settings want it.
  */
 export async function retitleTaskOfReply(tx: Tx, answer: Answer): Promise<void> {
   const source = sourceOf(answer);

@@ -27,7 +27,7 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 const MAX_TITLE = 255;
 
-/** Texts of a task that no person wrote. Null for the words of a person. */
+/** Messages of a task whose texts Heron wrote. Null for texts written by a person. */
 interface TaskMessages {
   title_message?: Message | null | undefined;
   description_message?: Message | null | undefined;
@@ -53,7 +53,7 @@ export interface NewTask extends Omit<TaskEdit, 'status'> {
   deal_id?: string | null | undefined;
 }
 
-/** Returns the columns of texts that no person wrote. The English ones are for search and order. */
+/** Returns the text columns of a task that Heron creates. The English texts are stored for search and sorting. */
 export function taskTexts(title: Message, description: Message | null = null): TaskMessages & { title: string } {
   return {
     title: titleIn(title, 'en'),
@@ -62,7 +62,7 @@ export function taskTexts(title: Message, description: Message | null = null): T
   };
 }
 
-/** Returns title and description of a task in a language, at their lengths for input. */
+/** Returns title and description of a task in a language, with the title cut to its maximum length. */
 export function textsIn(task: TaskRow, language: Language | undefined): Pick<TaskRow, 'title' | 'description'> {
   return {
     title: task.title_message ? titleIn(task.title_message, language) : task.title,
@@ -168,7 +168,7 @@ export async function updateTask(
   });
 }
 
-/** Replaces messages by the words of a person. A text that is sent back as it was shown is no change. */
+/** Replaces messages by the texts that a person sent. A text equal to the shown one counts as unchanged. */
 function withoutShown(edit: TaskEdit, task: TaskRow, language: Language | undefined): TaskEdit {
   const { title, description, ...others } = edit;
   const shown = textsIn(task, language);
@@ -261,7 +261,7 @@ function columnsOf({
   };
 }
 
-/** Returns a field for the audit log. A text that no person wrote is its code. */
+/** Returns a field for the audit log. A text written by Heron is logged as its message code. */
 function logged(task: TaskRow, field: string): unknown {
   if (field === 'title') return loggedTitle(task);
   if (field === 'description') return task.description_message?.code ?? task.description;

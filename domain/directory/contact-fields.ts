@@ -56,7 +56,7 @@ export interface ContactDraft {
   customFields: Record<string, string>;
   /** False if the data states that the person has opted out. */
   subscribed: boolean;
-  /** The entry of the suppression list for which it is false. */
+  /** Entry of the suppression list that made `subscribed` false. */
   unsubscribedBy?: string | null;
 }
 

@@ -23,7 +23,7 @@ const READ_AT = 'coalesce(y.last_synced_at, m.created_at)';
 const INBOXES = `mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}`;
 
 /**
- * Returns the age (seconds) of the oldest reading. Mailboxes whose server fails are left out, because their owners are
+ * Returns the age (seconds) of the oldest reading. Excludes mailboxes whose server fails, because their owners are
  * already notified.
  */
 export async function oldestLookSeconds({ db, clock }: Deps): Promise<number> {

@@ -10,7 +10,10 @@ export function deleted(fields: object): AuditChanges {
   return Object.fromEntries(Object.entries(fields).map(([name, from]) => [name, { from: kept(from), to: null }]));
 }
 
-/** The fields of `after` that differ from those of `before`, as JSON, for the audit trail. Undefined fields of `after` were not sent. */
+/**
+ * Returns the fields of `after` that differ from those of `before`, as JSON, for the audit trail. Undefined fields of
+ * `after` are skipped.
+ */
 export function changed(before: object, after: object): AuditChanges {
   const known = before as Record<string, unknown>;
   return Object.fromEntries(
@@ -23,12 +26,12 @@ export function changed(before: object, after: object): AuditChanges {
   );
 }
 
-/** A secret that was replaced, for the audit trail, which never has its values. */
+/** Returns the entry of a replaced secret for the audit trail, without its values. */
 export function secretChanged(name: string): AuditChanges {
   return { [name]: { from: HIDDEN, to: HIDDEN } };
 }
 
-/** Returns a value as the audit trail stores it; a long text is shortened. */
+/** Returns a value as stored in the audit trail. Long texts are shortened. */
 function kept(value: unknown): unknown {
   return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
 }

@@ -71,18 +71,18 @@ export const settingsSchema = z.object({
    * Makes the built-in check also ask the address's mail server if it accepts mail for the address. It uses SMTP on
    * port 25, in the name of this address of yours, and sends no mail. The address given here must accept mail. If
    * unset, no mail server is contacted. Many networks block port 25, and many probes harm the reputation of the IP
-   * address: keep probing off the machine that sends.
+   * address, so do not probe from a machine that sends mail.
    */
   EMAIL_VERIFICATION_PROBE_FROM: z.email('must be an email address').toLowerCase().optional(),
   /**
-   * Host name given to those mail servers: the name that this machine's IP address resolves to. Defaults to the domain
-   * of EMAIL_VERIFICATION_PROBE_FROM.
+   * Host name given to the probed mail servers: the name that this machine's IP address resolves to. Defaults to the
+   * domain of EMAIL_VERIFICATION_PROBE_FROM.
    */
   EMAIL_VERIFICATION_PROBE_NAME: z
     .string()
     .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be a host name')
     .optional(),
-  /** Port of those mail servers. Change it only for a network whose gateway listens on another port. */
+  /** Port of the probed mail servers. Change it only for a network whose gateway listens on another port. */
   EMAIL_VERIFICATION_PROBE_PORT: port.default(25),
   /** API key of ZeroBounce, for EMAIL_VERIFICATION=zerobounce. */
   ZEROBOUNCE_API_KEY: z.string().min(1).optional(),

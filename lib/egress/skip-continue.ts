@@ -2,13 +2,14 @@ import type { Socket } from 'node:net';
 
 const START = Buffer.from('HTTP/1.1 100');
 const END = '\r\n\r\n';
-/** Maximum size (bytes) of an interim answer. A longer one is left to the parser, which refuses it. */
+/** Maximum size (bytes) of an interim answer. A longer one is passed to the parser, which refuses it. */
 const MAX_BYTES = 16 * 1024;
 
 /**
- * Removes `100 Continue` from what a socket receives before an answer. Some servers send it unasked, and undici closes
- * such a connection although the answer follows. undici takes all bytes by `read()`, which is replaced here.
- * @returns function to call before each request: the next bytes are the start of an answer
+ * Removes interim answers (`100 Continue`) from the bytes that a socket receives before the final answer. Some servers
+ * send one although the request did not ask for it. undici then closes the connection although the final answer
+ * follows. undici takes all bytes by `read()`, which this function replaces.
+ * @returns a function to call before each request, because interim answers are removed only at the start of an answer
  */
 export function skipContinue(socket: Socket): () => void {
   const read = socket.read.bind(socket) as () => Buffer | null;
@@ -29,7 +30,7 @@ export function skipContinue(socket: Socket): () => void {
   };
 }
 
-/** Returns true while more bytes must arrive to tell if this is an interim answer, or to complete it. */
+/** Returns true while more bytes are needed to decide if this is an interim answer, or to complete it. */
 function mayContinue(bytes: Buffer): boolean {
   return bytes.length < MAX_BYTES && bytes.subarray(0, START.length).equals(START.subarray(0, bytes.length));
 }

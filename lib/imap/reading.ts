@@ -22,7 +22,7 @@ interface OpenFolder {
 export interface FetchedMessage {
   source: Buffer;
   size: number;
-  /** Time of arrival by the server's clock, if the server tells. */
+  /** Time of arrival by the server's clock, if the server reports it. */
   internalDate: Date | undefined;
   /** Date header, by the sender's clock. Undefined if absent or unreadable. */
   sentAt: Date | undefined;
@@ -37,7 +37,7 @@ export async function openFolder(client: ImapFlow, path: string): Promise<OpenFo
     if (!isRefusal(client, error)) throw error;
     throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_select'), { needs: 'select' });
   });
-  // The types promise both values; the library leaves out what the server does not send.
+  // The types promise both values, but the library omits values that the server does not send.
   const { uidValidity, uidNext } = box as { uidValidity?: bigint; uidNext?: number };
   const validity = Number(uidValidity ?? (await statusUidValidity(client, path)));
   if (!Number.isSafeInteger(validity))
@@ -209,7 +209,10 @@ function existing(client: ImapFlow): number {
   return client.mailbox ? client.mailbox.exists : 0;
 }
 
-/** UIDs of a search, or undefined if the server refuses it. A refused search must not be mistaken for an empty one. */
+/**
+ * Returns the UIDs of a search, or undefined if the server refuses it. A refused search must not be mistaken for an
+ * empty one.
+ */
 async function search(
   client: ImapFlow,
   query: SearchObject,
@@ -236,7 +239,7 @@ function isRefusal(client: ImapFlow, error: unknown): boolean {
   return client.usable && imapError(error).kind === 'protocol';
 }
 
-/** Returns the time of arrival. The library gives text that it cannot read, and a missing value, as they are. */
+/** Returns the time of arrival. The library passes on unreadable text and missing values unchanged. */
 function internalDate({ internalDate: value }: FetchMessageObject): Date | undefined {
   return value instanceof Date && value.getTime() > 0 ? value : undefined;
 }

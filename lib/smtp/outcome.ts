@@ -5,7 +5,7 @@ import { render } from '../../messages/render.ts';
 export type SmtpOutcome =
   /**
    * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID, with
-   * angle brackets, that the server assigned in place of ours. Absent if the answer contains none.
+   * angle brackets, that the server assigned in place of the submitted one. Absent if the answer contains none.
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
   /**
@@ -30,7 +30,7 @@ export type SmtpOutcome =
 /** Every outcome except acceptance and a message withheld by the caller. */
 export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' | 'withheld' }>;
 
-/** Returns the reason of a fault for people: of a refusal the server's own words. */
+/** Returns the reason of a fault for people. For a refusal these are the server's own words. */
 export function reasonOfFault(fault: SmtpFault): Message {
   return fault.kind === 'refused' ? (fault.reason ?? message('words', { words: clip(fault.response) })) : fault.reason;
 }

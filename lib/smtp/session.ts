@@ -127,8 +127,8 @@ export class SmtpSession {
     let begun = false;
     let withheld: Message | undefined;
     let handedOver = false;
-    // The library writes the final dot when this stream ends. Before the dot no server may deliver. After this time
-    // silence proves nothing.
+    // The library writes the final dot when this stream ends. The server may deliver only after the dot, so from then
+    // on a missing answer does not prove that the message was not sent.
     const body = new Readable({
       read() {
         if (!begun) {

@@ -51,8 +51,8 @@ interface ColumnType {
 }
 
 /**
- * Writes the row types of a migrated database into one file: for each table the type for reads (`row`) and for inserts
- * (`insert`), with the comments of the schema.
+ * Writes the row types of a migrated database into one file. Each table has a type for reads (`row`) and one for
+ * inserts (`insert`), with the comments of the schema.
  * @param url postgres:// URL of a fully migrated database
  * @param file file to replace
  * @throws Error when db/columns.ts names a column that the schema lacks, or a column has a type unknown to TYPES

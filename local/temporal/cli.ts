@@ -192,7 +192,7 @@ async function moveToCache(made: string, { cacheDir, log }: FetchOptions): Promi
   return path;
 }
 
-/** Negative if `a` is the earlier version. */
+/** Compares two versions. Returns a negative number if `a` is the earlier one. */
 export function compareVersions(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true });
 }

@@ -21,7 +21,7 @@ const SEARCH_ATTRIBUTES = {
 
 /**
  * Settings of the development server. All its workflows are in one history shard, which by default polls for tasks and
- * timers 20 times a second and would limit a run to ten sequential activities per second. Each task queue has one
+ * timers 20 times a second. That would limit a run to ten sequential activities per second. Each task queue has one
  * partition, because more only add latency on one machine. Tasks are ordered by priority, then fairly by organization
  * (fairness key). `enableMigration` first drains the backlog of an older state file.
  */

@@ -22,7 +22,7 @@ interface StateFileOptions {
   upgrade: boolean;
   log: (line: string) => void;
   environment?: CliEnvironment;
-  /** Starts a server on a copy; rejects when it cannot read it. */
+  /** Starts a server on a copy of the file, and rejects when the server cannot read it. */
   tryOn?: typeof tryStateFile;
 }
 
@@ -34,8 +34,8 @@ interface SettledStateFile {
 
 /**
  * Chooses the server of an installation, which keeps its first version regardless of the `temporal` on PATH. If the
- * machine no longer has that version, the pinned one takes over after it has opened a copy of the file; the old file is
- * kept as a backup.
+ * machine lacks that version, the pinned one takes over after it has opened a copy of the file. The old file is kept as
+ * a backup.
  * @throws Error naming both versions and the solution when no server here can read the file
  * @throws PackageMismatchError when a download is not the pinned one
  */

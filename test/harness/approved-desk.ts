@@ -11,12 +11,15 @@ import { createFakeSmtp, type FakeSmtp } from './fake-smtp.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { call, type Answer, type World } from './world.ts';
 
-/** A campaign that a key without a policy asked to start and a person approved, whose runs a test plays by hand. */
+/**
+ * A campaign whose start was requested by a key without a policy and approved by a person. The test executes its runs
+ * itself.
+ */
 export interface ApprovedDesk {
   tenant: Tenant;
   campaignId: string;
   mailboxId: string;
-  /** The second mailbox, where `spare` asks for one. */
+  /** Id of the second mailbox, if `spare` requested one; otherwise empty. */
   spareId: string;
   /** Address of the mailbox. */
   email: string;
@@ -25,31 +28,37 @@ export interface ApprovedDesk {
   /** The approval that the person gave. */
   approval: ApprovalRow;
   smtp: FakeSmtp;
-  /** Connects a mailbox, anew where its address is known, as POST /emails does after it has dialed the servers. */
+  /** Connects a mailbox like POST /emails after its check of the servers. Reconnects a mailbox with a known address. */
   connect(email: string, name: string): Promise<void>;
   asKey(method: string, path: string, body?: unknown): Promise<Answer>;
   asPerson(method: string, path: string, body?: unknown): Promise<Answer>;
   decide(approvalId: string): Promise<Answer>;
-  /** Switches the first mailbox off, so that another one of the pool sends. */
+  /** Disables the first mailbox, so that another one of the pool sends. */
   switchOff(): Promise<void>;
-  /** Launches leads, moves the clock over slots and waits, and delivers, until nothing is due within a day. */
+  /**
+   * Launches leads, advances the clock over slots and waits, and delivers emails, until nothing is due within a day.
+   */
   slotComes(): Promise<void>;
-  /** Delivers a single email, from a time on. */
+  /** Advances the clock to a time, and delivers a single email when it is due. */
   singleComes(id: string, from: Date): Promise<void>;
   campaign(): Promise<any>;
   lead(contactId: string): Promise<any>;
-  /** Fields that the newest line of the campaign's log names; empty where none does. */
+  /** Returns the fields that the newest line of the campaign's log names; empty if it names none. */
   loggedFields(): Promise<string[]>;
-  /** Approvals that wait for a person. */
+  /** Returns the approvals that wait for a person. */
   pending(): Promise<any[]>;
 }
 
 /** A Monday at noon, UTC. */
 const OPEN = new Date('2026-03-02T12:00:00Z');
-/** Rounds in which all leads of a campaign are played. */
+/** Number of rounds in which all leads of a campaign are advanced. */
 const ROUNDS = 12;
 
-/** @param settings.campaign further fields of the campaign; `spare`: columns of a second mailbox; `variant`: of its email */
+/**
+ * Opens an approved campaign with its mailboxes and contacts.
+ * @param settings.campaign further fields of the campaign; `spare`: columns of a second mailbox; `variant`: fields of
+ * an A/B variant of its email
+ */
 export async function openApproved(
   { world, clock }: { world: World; clock: ManualClock },
   {
@@ -105,7 +114,7 @@ export async function openApproved(
   if (held.status !== 202) throw new Error(held.text);
   const decided = await decide(held.body.approval_id);
   if (decided.body.status !== 'executed') throw new Error(decided.text);
-  // The windows of the campaign are open.
+  // A time within the sending windows of the campaign.
   clock.set(OPEN);
   const { id: stepId } = await db('campaign_steps').where({ campaign_id: campaignId }).first('id');
   const approval = await db('approvals').where({ id: held.body.approval_id }).first();
@@ -156,7 +165,10 @@ export async function openApproved(
   };
 }
 
-/** Launches the leads of a campaign, moves the clock over slots and waits, and delivers, until nothing is due within some rounds. */
+/**
+ * Runs a campaign: launches its leads, advances the clock over slots and waits, and delivers emails, for {@link ROUNDS}
+ * rounds.
+ */
 export async function playCampaign(
   { world, clock }: { world: World; clock: ManualClock },
   { organizationId, campaignId, smtp }: { organizationId: string; campaignId: string; smtp: FakeSmtp },

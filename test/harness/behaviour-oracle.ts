@@ -239,7 +239,7 @@ export async function compareFunnels(t: ExecutionContext, office: Office, raw: R
     }
 }
 
-/** Checks that the list of a step has as many people as the funnel says, page by page, each once. */
+/** Checks that the list of a step has as many people as the funnel's figure, page by page, each once. */
 async function countPeople(
   t: ExecutionContext,
   ctx: Parameters<typeof listFunnelPeople>[0],

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A port before PostgreSQL that can cut, forget or ignore connections, and lose the answers to commits. */
+/** TCP proxy before PostgreSQL that can cut, silently drop or ignore connections, and lose the answers to commits. */
 export interface Door {
-  /** URL of the database through the door. */
+  /** URL of the database through the proxy. */
   url: string;
   /** Open connections of clients. */
   open: ReadonlySet<Socket>;
@@ -13,16 +13,19 @@ export interface Door {
   setSilent(silent: boolean): void;
   /** Resets all connections. */
   cut(): void;
-  /** Carries nothing more over the open connections, and tells neither side. */
+  /** Forwards no more data over the open connections, without closing either side. */
   forget(): void;
-  /** Resets the connections of the next commits once PostgreSQL has answered, so that their clients never hear of it. */
+  /**
+   * Resets the connections of the next commits once PostgreSQL has answered, so that their clients do not get the
+   * answer.
+   */
   loseAnswers(commits: number): void;
   /** Returns the number of commits whose answer was lost so far. */
   lost(): number;
   close(): void;
 }
 
-/** Opens a door before the PostgreSQL of a URL. */
+/** Starts a proxy before the PostgreSQL server of a URL. */
 export async function openDoor(databaseUrl: string): Promise<Door> {
   const target = new URL(databaseUrl);
   const open = new Set<Socket>();

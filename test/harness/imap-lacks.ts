@@ -1,7 +1,7 @@
 import type hoodiecrow from 'hoodiecrow-imap';
 
 /**
- * Something that a server of the test lacks:
+ * Capability that a test server lacks:
  * - `UIDVALIDITY`, `UIDNEXT`: SELECT and STATUS do not give it
  * - `SEARCH`, `SINCE`: every search, or one with SINCE, is refused
  * - `FETCH`: the server delivers no message
@@ -26,7 +26,10 @@ interface Atom {
 
 const nameOf = (attribute: unknown): string => ((attribute as Partial<Atom> | null)?.value ?? '').toUpperCase();
 
-/** Plugin that takes abilities from a server. `lacks` is read with every command, so it may change while it runs. */
+/**
+ * Plugin that removes capabilities from a server. `lacks` is read with every command, so it may change while the server
+ * runs.
+ */
 export const withLacks =
   (lacks: ReadonlySet<ServerLack>) =>
   (server: hoodiecrow.ImapServer): void => {

@@ -50,7 +50,7 @@ export async function createSend(
   return { id, messageId };
 }
 
-/** Stores the content with which an email left, as its claim does. */
+/** Stores the content of a sent email, like the claim of an email does. */
 export async function storeSentContent(
   deps: TestDeps,
   organizationId: string,

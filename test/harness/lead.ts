@@ -27,7 +27,10 @@ export async function createMondayWorld(
   return { world, clock };
 }
 
-/** The only lead of a campaign with one mailbox. The test asks, waits and delivers in place of its run. */
+/**
+ * The only lead of a campaign with one mailbox. The test requests decisions, waits and delivers in place of the lead's
+ * run.
+ */
 export interface Lead {
   tenant: Tenant;
   organizationId: string;
@@ -39,7 +42,7 @@ export interface Lead {
   contactId: string;
   enrollmentId: string;
   smtp: FakeSmtp;
-  /** Asks for the next step. */
+  /** Requests the next decision about the lead. */
   advance(): ReturnType<typeof advanceEnrollment>;
   /** Continues to the next email, advancing the clock over waits and to its slot. Returns the id of its send. */
   reserve(): Promise<string>;

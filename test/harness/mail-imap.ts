@@ -34,7 +34,7 @@ export interface ImapBox {
   messages: (folder: Folder) => StoredMessage[];
   /** Names of the clients' commands so far. */
   commands: readonly string[];
-  /** Things that the server lacks now. Tests add and delete. */
+  /** Capabilities that the server currently lacks. Tests add and delete entries. */
   lacks: Set<ServerLack>;
   setPassword(password: string): void;
   /** Accepts only this access token and no password from now on. */

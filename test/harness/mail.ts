@@ -20,7 +20,7 @@ export interface MailWorldMailbox {
   messages: (folder: Folder) => StoredMessage[];
   /** Names of its clients' IMAP commands so far. */
   commands: readonly string[];
-  /** Things that the IMAP server lacks now. Tests add and delete. */
+  /** Capabilities that the IMAP server currently lacks. Tests add and delete entries. */
   lacks: ImapBox['lacks'];
   /** Accepts only this password from now on, by SMTP and IMAP. */
   setPassword(password: string): void;

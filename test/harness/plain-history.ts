@@ -1,9 +1,10 @@
 import type { Client } from '@temporalio/client';
 
 /**
- * Returns everything that Temporal stores of one run as plain text: its history (arguments, results, failures,
- * heartbeats of failed attempts, signals, memo, search attributes, summaries) and its description, which has the
- * heartbeats of running activities. Payloads are bytes, so a search in their JSON form would find nothing.
+ * Returns everything that Temporal stores of one run as plain text: its history and its description. The history has
+ * arguments, results, failures, heartbeats of failed attempts, signals, memo, search attributes and summaries. The
+ * description has the heartbeats of running activities. Payloads are bytes, so a search in their JSON form would find
+ * nothing.
  */
 export async function plainRun(client: Client, workflowId: string, runId?: string): Promise<string> {
   const handle = client.workflow.getHandle(workflowId, runId);

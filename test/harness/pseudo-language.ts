@@ -79,8 +79,8 @@ export function installPseudo(): () => void {
 }
 
 /**
- * Serves a world's API with a dashboard in one more language, once `build` has built it. A server of its own keeps the
- * browser's cache of scripts, which interception by the debugger turns off.
+ * Serves a world's API with a dashboard in an additional language, once `build` has built it. A separate server is used
+ * because interception by the debugger would disable the browser's cache of scripts.
  * @param world read with each request; its settings name this address
  */
 export async function servePseudo(world: () => World): Promise<Listening & { build(): Promise<void> }> {
@@ -111,8 +111,8 @@ export async function servePseudo(world: () => World): Promise<Listening & { bui
 }
 
 /**
- * Builds a dashboard with one more language, by the steps of messages/README.md: a folder of that language, and its
- * name in the list.
+ * Builds a dashboard with an additional language, by the steps of messages/README.md: a folder of that language, and
+ * its name in the list.
  * @returns the folder of the build
  */
 async function buildPseudoDashboard(): Promise<{ folder: string; remove(): Promise<void> }> {

@@ -17,9 +17,9 @@ const READ_AFTER_MS = 120_000;
 const HUMAN = { method: 'GET', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140', purpose: '' };
 
 /**
- * Creates a campaign with emails sent over the last days including today: the first of each day is opened, that of
- * every other day answered, and one of all bounces. Reports show it. `perDay` returns the number of emails of a day,
- * counted back from today.
+ * Creates a campaign with emails sent over the last days including today, for reports. The first email of each day is
+ * opened, the second of every other day is answered, and one of all emails bounces. `perDay` returns the number of
+ * emails of a day, counted back from today.
  */
 export async function createSentHistory(
   world: World,

@@ -27,7 +27,8 @@ export interface SkippingStage<W extends { world: World } = { world: World }> {
   /** Clock with the server's time. */
   clock: Clock;
   /**
-   * Lets time pass until a time (epoch ms or a date) with everything due on the way; returns at once if it is over.
+   * Lets time pass until a time (epoch ms or a date), and everything due until then happens. Returns at once for a past
+   * time.
    */
   passUntil(moment: Date | number): Promise<void>;
 }
@@ -39,7 +40,7 @@ const START_TRIES = 6;
 /** Timeout (real ms) of a test over months. */
 const PATIENCE_MS = 90_000;
 
-/** Clock of this process with an offset to the server's time, last read when an activity began or time had passed. */
+/** Clock of this process with an offset to the server's time, read when an activity begins and when time passes. */
 class ServerClock implements Clock {
   readonly #env: TestWorkflowEnvironment;
   #offsetMs = -Infinity;

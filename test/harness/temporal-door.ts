@@ -2,23 +2,25 @@ import { once } from 'node:events';
 import { connect, createServer, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
-/** A port before Temporal that can refuse calls about some workflows. */
+/** HTTP/2 proxy before Temporal that can refuse calls about some workflows. */
 export interface TemporalDoor {
-  /** Address (host:port) of Temporal through the door. */
+  /** Address (host:port) of Temporal through the proxy. */
   address: string;
   /** Refuses every call whose request contains one of these ids, with this gRPC code. */
   refuse(ids: readonly string[], code: number): void;
-  /** Carries everything again. */
+  /** Forwards all calls again. */
   open(): void;
   /** Returns the number of refused calls. */
   refused(): number;
   close(): void;
 }
 
-/** Headers that belong to one connection. HTTP/2 forbids them, or the client sets them anew. */
+/** Headers that belong to one connection. HTTP/2 forbids them, or the client sets its own. */
 const OF_ONE_CONNECTION = new Set(['connection', 'host', 'te']);
 
-/** Opens a door before the Temporal server of an address. gRPC carries ids as plain bytes, so no message is decoded. */
+/**
+ * Starts a proxy before the Temporal server of an address. gRPC carries ids as plain bytes, so no message is decoded.
+ */
 export async function openTemporalDoor(temporalAddress: string): Promise<TemporalDoor> {
   const inner = connect(`http://${temporalAddress}`);
   inner.on('error', () => {});

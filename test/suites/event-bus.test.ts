@@ -60,7 +60,7 @@ async function startNats(port: number): Promise<ChildProcess> {
     t.is(rows[0].count, 1, 'of the fan-out alone');
     await emitEvents(deps, tenant.organizationId, 3);
     await heard(3);
-    // Gateways also look by themselves: this is what they are notified of.
+    // Gateways also poll, so the notification is checked directly.
     await eventually(async () => said.includes(tenant.organizationId));
     nats.kill('SIGKILL');
     await once(nats, 'exit');

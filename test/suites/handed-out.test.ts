@@ -158,7 +158,7 @@ async function keyWith({ tenant }: Site, permissions: number): Promise<Caller> {
   return { token: apiKey, userId: tenant.userId, power: ofScopes(permissions), isCredential: true };
 }
 
-/** Routes that grant or remove a permission of a role, by operation. */
+/** Requests that grant or remove a permission of a role, by operation. */
 const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string) => Promise<Attempt[]>> = {
   'roles.create': async (_site, { token }, permission) => {
     const { status } = await ask(token, 'POST', '/organizations/current/roles', {
@@ -209,7 +209,7 @@ const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string)
   },
 };
 
-/** Routes that grant a scope. */
+/** Requests that grant a scope, by operation. */
 const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission) => Promise<Attempt[]>> = {
   'api-keys.create': async (_site, { token }, scope) => {
     const { status } = await ask(token, 'POST', '/api-keys', { name: 'k', permissions: maskOf([scope]) });
@@ -269,7 +269,7 @@ const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission)
   },
 };
 
-/** Ways to let a credential act without a person. */
+/** Requests that let a credential act without a person, by operation. */
 const CAPABILITY_WAYS: Record<string, (site: Site, caller: Caller, capability: Capability) => Promise<Attempt[]>> = {
   'agent-policies.create': async ({ tenant, mailboxId }, { token }, capability) => {
     const { apiKeyId } = await createApiKey(world.deps, tenant.organizationId, tenant.userId);
@@ -299,7 +299,7 @@ const graphOf = (action: string, config: object) => ({
   edges: [{ id: 'on', source: 'trigger', target: 'act', when: '' }],
 });
 
-/** Ways to have an action done by Heron. */
+/** Requests that make Heron perform an action for the caller, by operation. */
 const ACTION_WAYS: Record<string, (site: Site, caller: Caller, action: string) => Promise<Attempt[]>> = {
   'automations.create': async (site, { token, isCredential }, action) => {
     const { operation, config } = ACTS[action]!;
@@ -379,8 +379,8 @@ const rightsOf = ({ isCredential }: Pick<Caller, 'isCredential'>): Right[] => [
 ];
 
 /**
- * Tries each right by each route: for a restricted caller, the rights that it lacks.
- * @returns the ways that did not succeed
+ * Tries each right by each route. For a restricted caller only the rights that it lacks are tried.
+ * @returns operation and right of each refused attempt
  */
 async function tryEach(site: Site, caller: Caller, lacking: string | null, faults: string[]): Promise<string[]> {
   const refused: string[] = [];

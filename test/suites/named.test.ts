@@ -8,8 +8,8 @@ import { campaignFindings } from '../../messages/en/campaign-findings.ts';
 import { instanceFindings } from '../../messages/en/instance-findings.ts';
 
 /*
- * Everything that the API names must exist. An error code that nothing raises, an event that nothing emits, a finding that nothing
- * reports and a setting that nothing reads are promises that nobody keeps. Each is used, or stands here with its reason.
+ * Checks that everything that the API names exists: each error code is raised, each event emitted, each finding
+ * reported and each setting read. Exceptions are listed here with their reasons.
  */
 
 /** Error codes that nothing raises. */

@@ -8,8 +8,8 @@ import { filesBelow } from '../../local/sources.ts';
 import { RECORD_TYPES } from '../../web/src/pages/operator/audit-names.ts';
 
 /*
- * One name for one thing. An area of routes is a tag of the OpenAPI document. It has the name of its folder in api/ and
- * domain/, and of its tables. Record types of the audit log are tables in the singular.
+ * Checks that each concept has one name. An area of routes is a tag of the OpenAPI document. It has the name of its
+ * folder in api/ and domain/, and of its tables. Record types of the audit log are tables in the singular.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,7 +30,7 @@ const OTHER_TABLES: Record<string, [table: string | undefined, reason: string]> 
   system: [undefined, 'asks servers, and stores nothing'],
 };
 
-/** Record types with another word than their table, and the reason. */
+/** Record types whose name is not their table's in the singular, with the reason. */
 const OTHER_RECORDS: Record<string, [table: string, reason: string]> = {
   campaign_lead: ['enrollments', 'the API calls an enrollment a lead'],
   category: ['labels', 'a kind of label, with its own path'],

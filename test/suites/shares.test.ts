@@ -8,9 +8,9 @@ import { createApiKey } from '../harness/factories.ts';
 import { eventually } from '../harness/eventually.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../harness/world.ts';
 
-/** Connections of the pool of a world, and the parts of them that one organization and its questions may hold. */
+/** Number of connections in a world's pool, and the maximums for one organization and for its searches and reports. */
 const [POOL, SHARE, QUESTIONS] = [20, 15, 2];
-/** Requests that one credential may have under way. */
+/** Maximum number of open requests of one credential. */
 const UNDER_WAY = 128;
 
 let world: World;

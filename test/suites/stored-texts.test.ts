@@ -6,7 +6,7 @@ import { EVENT_PAYLOADS, TEST_PAYLOAD } from '../../domain/platform/kernel/event
 
 /*
  * A sentence that is stored or announced is a message (code and values), so that each reader gets it in their language.
- * Columns and fields that hold text all the same have words of somebody else, or a code.
+ * Columns and fields of plain text contain only codes, or the words of a person or another system.
  */
 
 type Origin = 'person' | 'other system' | 'code' | 'operator' | 'index' | 'rendered';

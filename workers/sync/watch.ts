@@ -86,7 +86,7 @@ export async function watchMailbox(
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
     await recordSyncFailure(parts, ctx, lease, error).catch((failure: unknown) => {
-      // The lease then expires.
+      // If the release fails, the lease expires by itself.
       ctx.log.warn({ err: failure, mailboxId: lease.mailboxId }, 'sync: a failure could not be noted');
     });
   }
@@ -147,7 +147,7 @@ async function watch(
       await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
     }
   } catch (error) {
-    // The words of a server may quote the password.
+    // The server's text may quote the password.
     if (!signal.aborted) throw (error as { responseText?: string }).responseText ? imapError(error, target) : error;
   } finally {
     signal.removeEventListener('abort', hurry);

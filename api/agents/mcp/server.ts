@@ -31,8 +31,8 @@ const INSTRUCTIONS = [
 ].join(' ');
 
 /**
- * The SDK's server creates a validator of JSON Schema unless it gets one, which is slow. It would validate answers of
- * clients, whom this server asks nothing.
+ * Replaces the JSON Schema validator that the SDK's server would otherwise create, which is slow. It validates clients'
+ * answers to requests, and this server sends clients no requests.
  */
 const NO_VALIDATOR = {
   getValidator(): never {
@@ -50,13 +50,13 @@ interface Message {
   /** The message as received. */
   text: string;
   headers: Record<string, string | undefined>;
-  /** Groups of tools that the client is shown. */
+  /** Groups of tools that are listed to the client. */
   groups: ReadonlySet<ToolGroup>;
 }
 
 /**
- * Answers one JSON-RPC message of the Model Context Protocol, of its revision 2026-07-28 or of an earlier one. Server
- * and transport are created per message and keep nothing, so that any process can answer any message.
+ * Answers one JSON-RPC message of the Model Context Protocol, of revision 2026-07-28 or earlier. Server and transport
+ * are created per message and keep no state, so that any process can answer any message.
  * @throws AppError forbidden when an OAuth client calls a tool whose scope it was not granted, with the challenge that
  * names it
  */
@@ -96,8 +96,8 @@ async function answerLegacy(server: Server, request: Request, onerror: (error: E
 }
 
 /**
- * Refuses `subscriptions/listen`, which the SDK's handler would answer with a stream without end. Nothing that this
- * server has can be subscribed to.
+ * Refuses `subscriptions/listen`, which the SDK's handler would answer with a stream without end. This server offers
+ * nothing to subscribe to.
  */
 function subscriptionRefusal(text: string): Response | undefined {
   const { method, id = null } = (JSON.parse(text) ?? {}) as { method?: unknown; id?: unknown };
@@ -108,7 +108,7 @@ function subscriptionRefusal(text: string): Response | undefined {
 
 interface Situation {
   groups: ReadonlySet<ToolGroup>;
-  /** True if the client knows structured answers. */
+  /** True if the client supports structured answers. */
   structured: boolean;
   refusal: { error?: AppError };
 }
@@ -142,7 +142,7 @@ interface Call {
   arguments?: Record<string, unknown> | undefined;
 }
 
-/** Returns the tool to call and its arguments: those of the message, or those that `call_tool` was given. */
+/** Returns the tool to call with its arguments, from the message itself or from the arguments of `call_tool`. */
 function calledTool({ name, arguments: args = {} }: Call): { name: string; args: Record<string, unknown> } {
   if (name !== CALL_TOOL) return { name, args };
   const inner = args.arguments ?? {};
@@ -162,7 +162,7 @@ function requireTool(name: string): AgentTool {
   }
 }
 
-/** Answer as structured data alone: the same as text would double what a model reads. */
+/** Returns an answer as structured data only. The same data as text would double the input of the model. */
 function structuredResult(data: unknown): CallToolResult {
   const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
   return {
@@ -171,7 +171,7 @@ function structuredResult(data: unknown): CallToolResult {
   };
 }
 
-/** Answer as text, for errors and for clients of revisions without structured answers. */
+/** Returns an answer as text, for errors and for clients of revisions without structured answers. */
 function textResult(data: unknown): CallToolResult {
   return { content: [{ type: 'text', text: data === null ? 'Done.' : JSON.stringify(data) }] };
 }

@@ -33,7 +33,7 @@ export const rangeProblem = ({ from, to }: { from?: unknown; to?: unknown }): Me
     : undefined;
 };
 
-/** Refuses a period whose ends are in the wrong order or too far apart, in addition to problems of other fields. */
+/** Refuses a period that ends before it begins or is too long, in addition to problems of other fields. */
 const ranged = <Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>) =>
   schema.refine((value) => rangeProblem(value) === undefined, {
     path: ['to'],

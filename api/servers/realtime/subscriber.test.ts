@@ -81,7 +81,7 @@ const CREATED: ReadonlySet<EventType> = new Set(['contact.created']);
 test('an event that comes while the last page is being read is not lost', async (t) => {
   const s = scene();
   s.subscriber.follow(CREATED, at(0));
-  // Read before the event, answered after the tail has passed the event on.
+  // The page is read before the event, and returned after the tail has passed the event on.
   s.arrive(event(1));
   s.reads[0]!.answer([]);
   await turn();

@@ -6,7 +6,7 @@ export type OrderRow = Row<'mailbox_orders'>;
 export type StepRow = Row<'order_steps'>;
 export type OrderState = OrderRow['state'];
 
-/** All states of an order, in the order of its life. */
+/** All states of an order, in the order in which an order passes through them. */
 export const ORDER_STATES = [
   'awaiting_payment',
   'paid',

@@ -8,7 +8,7 @@ export type Answer =
   | { ok: true; output: Record<string, unknown> }
   | { ok: false; retryable: boolean; said: Message; fix: Message };
 
-/** Connection failures that usually pass. */
+/** Connection failures that are usually temporary. */
 const PASSING: ReadonlySet<EgressErrorKind> = new Set(['dns', 'connect', 'tls', 'timeout', 'protocol', 'aborted']);
 
 /** Parses the answer to an app.action. Only 2xx with a JSON object is a success. */

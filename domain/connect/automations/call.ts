@@ -16,7 +16,10 @@ import type { AutomationNode } from './graph.ts';
 import type { AutomationRunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 
-/** Maximum calls of an app whose failures may pass. The first wait (ms) doubles with each retry, up to a maximum. */
+/**
+ * Maximum calls of one node. The wait (ms) between two calls starts at `FIRST_WAIT_MS` and doubles up to
+ * `LONGEST_WAIT_MS`.
+ */
 const MAX_CALLS = 8;
 const FIRST_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 3_600_000;

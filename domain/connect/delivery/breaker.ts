@@ -14,8 +14,8 @@ const REMEMBERED_MS = 10_000;
 const REMEMBERED = 10_000;
 
 /**
- * Failures of endpoints that this process has just seen. The row of the endpoint says the same later, when the results
- * are stored.
+ * Counts the failures of endpoints that this process has seen. The endpoint's row shows them only once the results are
+ * stored.
  */
 export class SeenFailures {
   readonly #seen = new LRUCache<string, number>({ max: REMEMBERED, ttl: REMEMBERED_MS });
@@ -32,7 +32,10 @@ export class SeenFailures {
   }
 }
 
-/** Time (ms) until the next probe of a failing endpoint; undefined if it is not failing, or is switched off. */
+/**
+ * Returns the time (ms) until the next probe of a failing endpoint; undefined if the endpoint is disabled or not
+ * failing.
+ */
 export async function probeInMs(
   { db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>,
   endpointId: string,

@@ -34,7 +34,7 @@ export interface Claimed {
 
 /**
  * Deliveries to claim: the waiting ones of a batch, those whose claim has ended without an outcome (`takeOver`), or one
- * by id. In the batch of an endpoint (`lane`), failed ones wait too, until they are due again.
+ * by id. In an endpoint's own batch (`lane`), failed deliveries also wait until they are due again.
  */
 type ClaimWhat =
   | { batchId: string; limit: number; takeOver: boolean; lane?: boolean }
@@ -52,8 +52,8 @@ const WHICH = {
 /**
  * Claims deliveries in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen. A
  * first attempt uses the newest secret; later attempts reuse it. An attempt whose worker died is recorded without an
- * outcome. Such an attempt does not count against the receiver's attempts and does not lengthen the next wait. A worker
- * that was only suspended keeps its deliveries in flight: its claim lasts as long as a request may.
+ * outcome. Such an attempt does not count against the receiver's attempts and does not lengthen the next wait. A claim
+ * lasts as long as a request may, so a worker that was only suspended keeps its deliveries.
  */
 export async function claimWebhookDeliveries(
   { db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>,

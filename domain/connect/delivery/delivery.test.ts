@@ -407,7 +407,7 @@ test.serial(
       'an attempt without an outcome uses up none',
     );
 
-    // The worker was still alive: its outcome is recorded, but no longer decides.
+    // The first worker was only suspended: its outcome is recorded, but does not change the settled delivery.
     receiver.respond(500);
     t.false(await engine.settler.settle(await attempt(engine, lost!), 'new run'));
     t.like(await delivery(lost!.id), { status: 'delivered', attempt_count: 2 });
@@ -502,8 +502,7 @@ test.serial(
     await running;
     const rows = await world.deps.db('webhook_deliveries').where({ organization_id: organizationId });
     t.is(rows.length, 21);
-    // Deliveries that were too late for the batch are in another one, which has an intent. The closed batch contains
-    // none.
+    // Deliveries that missed the closed batch are in another one, which has an intent. The closed batch contains none.
     for (const row of rows) t.true(row.status === 'delivered' || row.batch_id !== batchId, JSON.stringify(json(row)));
     t.is(await world.deps.db('webhook_batches').where({ id: batchId }).first(), undefined);
   },
@@ -517,7 +516,7 @@ test.serial('a result that cannot be recorded holds up no other, and what was se
   for (const status of [204, 503]) {
     receiver.clear();
     receiver.respond(status);
-    // Few failures: an endpoint with many is left to its own batch.
+    // Few failures, because an endpoint with many is served by its own batch.
     const s = await scene(status === 204 ? 12 : 4);
     const bad = s.deliveryIds[2]!;
     await db.raw(

@@ -44,7 +44,7 @@ const OFF = json(message('connect.endpoint_off'));
 /** A batch to which a process adds deliveries while there is room. */
 interface OpenBatch {
   id: string;
-  /** The workspace whose deliveries it takes. Null for those of all workspaces with few. */
+  /** Workspace whose deliveries the batch takes. Null for the shared batch of all workspaces with few events. */
   owner: string | null;
   openedAt: number;
   size: number;
@@ -60,7 +60,7 @@ interface FanOutIteration {
   /** True if another process has the lock and does the work. */
   busy: boolean;
   positioned: number;
-  /** True if the iteration reached its maximum of events, in all or of one workspace, so there may be more. */
+  /** True if the iteration reached its maximum of events, in total or for one workspace, so there may be more. */
   full: boolean;
   deliveries: number;
   drops: { reason: string; dropped: number }[];
@@ -96,10 +96,11 @@ interface Delivery {
 }
 
 /**
- * Assigns stream positions to new committed events, and creates deliveries for subscribed endpoints: one transaction, a
- * constant number of statements. Workspaces have equal shares of an iteration, so the events of one do not wait for those
- * of another. The events of each go in id order. Deliveries for an endpoint that is switched off are abandoned from the
- * start, so that they can be redelivered. A reader that has read up to a position has missed no event before it.
+ * Assigns stream positions to new committed events, and creates deliveries for subscribed endpoints, in one transaction
+ * with a constant number of statements. Workspaces have equal shares of an iteration, so the events of one do not wait
+ * for those of another. The events of a workspace get positions in id order. Deliveries for a disabled endpoint are
+ * abandoned from the start, so that they can be redelivered. Positions become visible in order, so a reader that has
+ * read up to a position has missed no event before it.
  */
 export async function assignPositions(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
@@ -279,7 +280,7 @@ class BatchPicker {
   readonly ofEndpoints = new Set<string>();
   /** Ids of batches committed earlier and filled further in this iteration. Their workflows must be woken. */
   readonly extended = new Set<string>();
-  /** Batches with room; of one owner, the first is filled first. */
+  /** Batches with room. Among batches of one owner, the first is filled first. */
   open: OpenBatch[];
 
   constructor(open: readonly OpenBatch[], now: Date) {

@@ -45,7 +45,7 @@ export async function runBatch(
   const began = performance.now();
   let failure: unknown;
   let open = true;
-  /** True once no delivery was waiting. From then on the batch is polled until it is closed. */
+  /** True once no delivery was waiting. The batch is then polled until it is closed. */
   let waits = false;
   let taken = 0;
 

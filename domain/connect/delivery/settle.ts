@@ -31,7 +31,7 @@ const STATUS: Record<Outcome, string> = {
 };
 
 /**
- * Continuation of a delivery after a failed attempt. `own run`: the delivery has a run that goes on. `new run`: one is
+ * Continuation of a delivery after a failed attempt. `own run`: the delivery's own run continues. `new run`: a run is
  * started. `lane`: the delivery waits as a row in the batch of its endpoint, which fails or is slow.
  */
 type Continuation = 'own run' | 'new run' | 'lane';

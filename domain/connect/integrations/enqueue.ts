@@ -99,7 +99,7 @@ export interface NewDelivery {
 /**
  * Stores deliveries in their order, except those of deleted contacts. Contacts are locked against deletion, then the
  * lanes, each in one order. So deliveries of a lane are ordered by commit, and a lane does not end while a delivery is
- * added. A contact that is being deleted is waited for.
+ * added. Waits for a concurrent deletion of a contact.
  * @returns the ids in the order of the input, including those that were not stored
  */
 export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Promise<string[]> {

@@ -124,7 +124,7 @@ export async function deleteSubscription(ctx: Ctx, connectionId: string, id: str
   });
 }
 
-/** An event, as subscriptions see it. */
+/** An event as passed to subscriptions. */
 export interface EventOccurrence {
   trigger: string;
   contactId: string | null;

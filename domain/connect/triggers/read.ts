@@ -21,8 +21,8 @@ for (const name of TRIGGER_NAMES) {
 export const TRIGGER_EVENTS = [...BY_EVENT.keys()] as [StoredEventType, ...StoredEventType[]];
 
 /**
- * Returns the triggers of a stored event, in the order of the vocabulary. An event without triggers has none, and
- * neither has a bulk event, which names none of its rows. One event may have several triggers: a won deal is also
+ * Returns the triggers of a stored event, in the order of the vocabulary. Returns none for an event type without
+ * triggers, and for a bulk event, which names none of its rows. One event may have several triggers: a won deal is also
  * updated.
  */
 export function readTriggers(event: { type: StoredEventType; data: object }): Triggered[] {

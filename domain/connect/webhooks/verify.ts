@@ -26,7 +26,7 @@ export interface ChallengeResult {
   url: string;
   /** True if the receiver answered as its kind of endpoint requires. */
   passed: boolean;
-  /** True if it echoed the challenge, which proves the consent of the receiver's owner. */
+  /** True if the receiver echoed the challenge, which proves the consent of its owner. */
   echoed: boolean;
   /** HTTP status; 0 without an answer. */
   status: number;

@@ -162,8 +162,8 @@ const NOTHING = {
 };
 
 /**
- * Converts a stored meeting to news with the current time. Reports are ordered by time, so these override the stored
- * state.
+ * Converts a stored meeting to a report with the current time. Reports are ordered by time, so this report overrides
+ * the stored state.
  */
 function reportOf(tx: Tx, known: Meeting): MeetingReport {
   return {

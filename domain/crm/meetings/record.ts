@@ -69,7 +69,7 @@ export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingR
   return isLater || isReplaced ? changeMeeting(tx, known, news) : 'stale';
 }
 
-/** Converts the ids to their stored form, so that look-ups match. */
+/** Converts the ids of a report to their stored form, so that look-ups match. */
 function withStorableIds(news: MeetingReport): MeetingReport {
   return {
     ...news,

@@ -8,7 +8,7 @@ import { evaluateHealth } from './health.ts';
 
 /** Number of bytes of a message in which its header is searched. */
 const HEAD_BYTES = 65_536;
-/** Header pattern of machine-written messages. All other messages are left to the inbox without parsing them here. */
+/** Header pattern of machine-written messages. Messages without such a header are not parsed here. */
 const BY_MACHINE =
   /^(?:auto-submitted:\s*auto-|content-type:\s*multipart\/report|return-path:\s*<>|x-failed-recipients:|from:[^\n]*(?:mailer-daemon|postmaster|mail delivery))/im;
 

@@ -77,8 +77,8 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
       throw badRequest(message('task.not_uncertain'), [
         { path: 'body.as', message: message('field.only_uncertain_email') },
       ]);
-    // Locks the rows of the task before the dead letter, as their writers do. So the state of the dead letter decides
-    // last.
+    // Locks the rows of the task before the dead letter, as all their writers do. The dead letter is checked again
+    // under the lock, so only the first of two replays takes effect.
     const done = letter.status === 'pending' && (await (as === 'sent' ? countAsSent : restart)(tx, letter));
     if (!done)
       throw new AppError('conflict', message('task.replayed'), {

@@ -18,9 +18,9 @@ interface ReadinessCheck {
   latencyMs?: number;
 }
 
-/** Age (seconds) of an outbox row from which no relay seems to carry intents to Temporal. */
+/** Age (seconds) of an outbox row above which the relay counts as stopped. */
 const STUCK_SECONDS = 30;
-/** Age (seconds) of unplaced or unapplied events from which no process seems to work on them. */
+/** Age (seconds) of unplaced or unapplied events above which their processing counts as stopped. */
 const LAG_SECONDS = 60;
 
 /**

@@ -140,7 +140,7 @@ async function notOpen(
   suspected: readonly ExpectedRun[],
 ): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
-  // Read before the query to Temporal: Temporal knows of an intent that has left the outbox by then.
+  // Read before the query to Temporal, so that Temporal already knows every intent that has left the outbox.
   const waiting = new Set<string>(
     (
       await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(

@@ -11,8 +11,8 @@
 const MARGIN_MS = 10_000;
 
 /**
- * Maximum delay (ms) before looking again for the end of another attempt. In most cases the attempt has ended by that
- * time.
+ * Maximum delay (ms) before checking again whether another attempt has ended. In most cases the attempt has ended by
+ * then.
  */
 export const CALL_RECHECK_MS = 2_000;
 

@@ -2,13 +2,13 @@ import { askingOnly } from '../../../db/shares.ts';
 import { inReadOnly } from '../../../db/transaction.ts';
 import type { Ctx } from './context.ts';
 
-/** Maximum run time (ms) of each statement of a question. */
+/** Maximum run time (ms) of each statement of a search, count or report. */
 export const QUESTION_MS = 5_000;
 
 /**
- * Runs a search, count or report, whose work grows with the rows of the workspace. It reads in one transaction that
- * cannot write, in the share of connections that the workspace has for questions, and with {@link QUESTION_MS} for each
- * statement. `reader` reads in that transaction.
+ * Runs a search, count or report, whose cost grows with the number of rows in the workspace. Opens one read-only
+ * transaction in the workspace's share of connections for such reads. Each statement is limited to {@link QUESTION_MS}.
+ * @param work gets a context whose `reader` uses this transaction
  */
 export function askQuestion<T>(ctx: Ctx, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   if (ctx.trx) return work(ctx);

@@ -8,7 +8,10 @@ interface TimeZone {
   offsetMinutes: number;
 }
 
-/** The list of an hour. A formatter for each zone costs a second of processor time, and offsets change rarely. */
+/**
+ * Cached list of one hour. Computing it takes a second of processor time, because each zone needs a formatter, and
+ * offsets change rarely.
+ */
 let known: { hour: number; zones: Promise<TimeZone[]> } | undefined;
 
 /** Returns the time zones that schedules accept, by their offset to UTC at the hour of a moment and then by name. */

@@ -116,7 +116,8 @@ const LIST = 'acquisition.attributions';
 export async function listAttributions(ctx: Ctx, asked: CustomerFilter, page: PageRequest): Promise<Page<CustomerRow>> {
   const org = reader(ctx);
   const { campaignId, status, matchMethod, corrected, withoutEngagement } = asked;
-  // The cursor does not include the range: a request without an end has a later one on the next page.
+  // The cursor does not include the range, because the default end is the current time, which is later on the next
+  // page.
   const named = [campaignId, status, matchMethod, corrected, withoutEngagement];
   const after = decodeCursor<[string, string]>(LIST, named, page.cursor, [isTimestampText, isUuid]);
   const filter = await ofKnownCampaign(org, asked);

@@ -59,7 +59,8 @@ export async function explainFigure(
   page: PageRequest,
 ): Promise<Page<CountedRow>> {
   const org = reader(ctx);
-  // The cursor does not include the range. The default end is the current time, which is later on the next page.
+  // The cursor does not include the range, because the default end is the current time, which is later on the next
+  // page.
   const named = [asked.windowDays, asked.campaignId, of];
   const after = decodeIdCursor(LIST, named, page.cursor);
   const cohort = await ofKnownCampaign(org, asked);

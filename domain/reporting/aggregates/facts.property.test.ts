@@ -248,7 +248,7 @@ function visitsOf(
 }
 
 /**
- * Sets the expected visitors. The first visit by a contact names the contact in the campaign for ever. A deleted
+ * Sets the expected visitors. The first visit by a contact names the contact in the campaign permanently. A deleted
  * contact's email counts as an unknown visitor.
  */
 async function nameVisitors({ org, emails, visitors, forgotten }: Office): Promise<void> {

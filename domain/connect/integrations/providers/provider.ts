@@ -182,7 +182,7 @@ export interface ContactRecord {
   email?: string;
 }
 
-/** A contact, as actions see it. */
+/** A contact as passed to actions. */
 export interface ActionContact {
   id: string;
   email: string;
@@ -239,7 +239,7 @@ interface ProviderInbound {
   readBooking(body: unknown): MeetingReport | undefined;
   /**
    * Asks the provider to send its webhooks to `url`, signed with `secret`, and returns the webhook's id at the
-   * provider. If missing, a person enters both there.
+   * provider. If the function is missing, a person enters URL and secret at the provider.
    */
   register?(call: ProviderCall, webhook: { url: string; secret: string }): Promise<{ externalId: string }>;
   unregister?(call: ProviderCall, externalId: string): Promise<void>;

@@ -171,7 +171,7 @@ for (const [id, one] of Object.entries(CASES) as [keyof Doubles, Case][]) {
     );
     t.deepEqual(doubles[id].refusals, []);
     t.is(one.done(), before + 1);
-    // Chats escape it, which has its own test.
+    // Chat services escape the name, which another test checks.
     if (providerOf(id).category === 'notifications') return;
     const asJson = JSON.stringify(contact.first_name).slice(1, -1);
     t.true(doubles[id].heard.some(({ raw }) => raw.includes(asJson)));

@@ -8,7 +8,7 @@ import type { ActionInput, Provider, ProviderAction, ProviderCredentials } from 
 interface WebhookTarget {
   /** Returns true if a URL can belong to the tool. */
   accepts: (url: URL) => boolean;
-  /** Message for a URL that cannot. */
+  /** Message for a URL that `accepts` rejects. */
   problem: MessageCode;
   /** Path of the webhook below the base of the API, or the whole URL. */
   pathOf: (url: URL) => string;

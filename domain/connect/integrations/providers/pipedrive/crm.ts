@@ -30,7 +30,7 @@ export const pipedriveCrm: Crm = {
     const { json } = await call.request({
       method: 'POST',
       path: persons,
-      // A person must have a name there.
+      // Pipedrive requires a name.
       json: { name: email, ...personBody(fields), emails: [{ value: email, primary: true, label: 'work' }] },
     });
     return String(made.parse(json).data.id);
@@ -107,7 +107,7 @@ export async function readPipedriveFields(call: ProviderCall): Promise<ExternalF
   return [...OWN_FIELDS, ...custom];
 }
 
-/** A person who was not deleted. */
+/** Returns a person; undefined if the person was deleted. */
 async function readPerson(call: ProviderCall, id: string): Promise<z.output<typeof person>['data'] | undefined> {
   const { status, json } = await call.request({ method: 'GET', path: `${persons}/${id}`, expect: [404] });
   if (status === 404) return undefined;
