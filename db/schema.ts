@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 3475a4c4626ac7cc. Types: fd74461f886fe11a. */
+/* Written by `npm run db:types`; do not edit. Sources: 3eb2b0b933dd1f02. Types: b89e713347c05e9f. */
 
 import type {
   ApprovalBinding,
@@ -2033,6 +2033,8 @@ interface DomainRenewalsRow {
   /** Reason why a person is needed. */
   error: StoredIssue | null;
   blocked_reason: Message | null;
+  /** End of the claim of the calls under way, by PostgreSQL's clock. Null when none is. */
+  call_until: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -2052,6 +2054,7 @@ interface DomainRenewalsInsert {
   renewed_at?: Date | null;
   error?: string | null;
   blocked_reason?: string | null;
+  call_until?: Date | null;
   created_at: Date;
   updated_at: Date;
 }
