@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: cd86806c6b31915d. Types: c8d4394396ce2af3. */
+/* Written by `npm run db:types`; do not edit. Sources: 28e476e6e98b554a. Types: a437aefd37b647be. */
 
 import type {
   ApprovalBinding,
@@ -2033,6 +2033,8 @@ interface DomainRenewalsRow {
   /** Reason why a person is needed. */
   error: StoredIssue | null;
   blocked_reason: Message | null;
+  /** End of the claim of the calls under way, by PostgreSQL's clock. Null when none is. */
+  call_until: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -2052,6 +2054,7 @@ interface DomainRenewalsInsert {
   renewed_at?: Date | null;
   error?: string | null;
   blocked_reason?: string | null;
+  call_until?: Date | null;
   created_at: Date;
   updated_at: Date;
 }

@@ -225,6 +225,7 @@ create table domain_renewals (
   renewed_at timestamptz,
   error jsonb,
   blocked_reason jsonb,
+  call_until timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   unique (domain_id, expires_at)
@@ -234,6 +235,7 @@ comment on column domain_renewals.cost_cents is 'The provider''s price (cents) w
 comment on column domain_renewals.processing_cents is 'Payment processing fee (cents) added to the price.';
 comment on column domain_renewals.amount_cents is 'Total charged (cents).';
 comment on column domain_renewals.error is 'Reason why a person is needed.';
+comment on column domain_renewals.call_until is 'End of the claim of the calls under way, by PostgreSQL''s clock. Null when none is.';
 create index domain_renewals_open on domain_renewals (id)
   where state in ('scheduled', 'charging', 'renewing', 'requires_action');
 create index domain_renewals_payment on domain_renewals (payment_id);

@@ -11,7 +11,7 @@ import { chargeCycle, keepCheckoutOpen } from './charge.ts';
 import { moveRenewal } from './move.ts';
 import { priceCycle } from './price.ts';
 import { renewDomain } from './renew.ts';
-import { recheckLater, type Cycle } from './cycle.ts';
+import { recheckLater, stepUnderClaim, type Cycle } from './cycle.ts';
 import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
 
 /**
@@ -30,7 +30,9 @@ export async function advanceRenewal(ctx: Ctx, domainId: string): Promise<Renewa
     return { kind: 'wait', state: 'scheduled', until: renewal.renew_at.getTime(), where: 'until the renewal' };
   const overMs = renewal.state === 'renewing' ? -1 : now - renewal.expires_at.getTime();
   if (overMs >= 0 && cycle.domain.state === 'active') await transact(ctx, (tx) => markLapsed(tx, cycle));
-  const report = overMs >= GRACE_MS ? await endLostCycle(ctx, cycle) : await step(ctx, cycle);
+  const report = await stepUnderClaim(ctx, cycle, () =>
+    overMs >= GRACE_MS ? endLostCycle(ctx, cycle) : step(ctx, cycle),
+  );
   if (report) return report;
   // The cycle has advanced, so its next step follows.
   return advanceRenewal(ctx, domainId);

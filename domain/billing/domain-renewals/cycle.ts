@@ -2,7 +2,9 @@ import { json } from '../../../db/connection.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { RenewalReport } from '../../../workflows/domain-renewal/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact } from '../../platform/kernel/transact.ts';
+import { CALL_IS_FREE, CALL_RECHECK_MS, callClaimMs, CLAIM_CALL } from '../../platform/kernel/call-claim.ts';
+import { reader, singleStatement, transact } from '../../platform/kernel/transact.ts';
+import { STRIPE_TIMEOUT_MS } from '../payments/stripe.ts';
 import { requireAction } from './move.ts';
 import { GRACE_MS, RECHECK_MS, type ManagedDomain, type RenewalCode, type RenewalRow } from './states.ts';
 
@@ -19,6 +21,37 @@ export function recheckLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs =
   const next = [ends, ends + GRACE_MS].find((end) => now < end) ?? Infinity;
   const until = Math.min(now + inMs, next);
   return { kind: 'wait', state: renewal.state as 'charging', until, where };
+}
+
+/** Maximum number of calls of the payment provider and the provider of mailboxes, one after the other, in one step. */
+const CALLS = 3;
+
+/**
+ * Runs a step of a cycle, with its calls of providers, unless another attempt's step may be in progress. Then returns a
+ * short wait. The claim ends with the step, or once an attempt that never ended can no longer be alive.
+ */
+export async function stepUnderClaim(
+  ctx: Ctx,
+  cycle: Cycle,
+  step: () => Promise<RenewalReport | undefined>,
+): Promise<RenewalReport | undefined> {
+  const { id, state } = cycle.renewal;
+  const claimMs = callClaimMs(CALLS * Math.max(ctx.config.PROVISIONING_TIMEOUT_MS, STRIPE_TIMEOUT_MS));
+  const [claim] = await singleStatement(ctx).sql<{ until: string }>(
+    `update domain_renewals set ${CLAIM_CALL} where organization_id = :org and id = :id and state = :state and ${CALL_IS_FREE}
+     returning call_until::text as until`,
+    { id, state, claimMs },
+  );
+  if (!claim) return recheckLater(ctx, cycle, 'another attempt may be under way', CALL_RECHECK_MS);
+  try {
+    return await step();
+  } finally {
+    await singleStatement(ctx).sql(
+      `update domain_renewals set call_until = null
+       where organization_id = :org and id = :id and call_until = cast(:until as timestamptz)`,
+      { id, until: claim.until },
+    );
+  }
 }
 
 /** Records that a person is needed, and returns a wait. */

@@ -4,7 +4,7 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import type { Message } from '../../../messages/index.ts';
 
 /** Timeout (ms) of one request to Stripe. */
-const TIMEOUT_MS = 30_000;
+export const STRIPE_TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Headers that the egress sets itself. */
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|keep-alive)$/i;
@@ -26,7 +26,7 @@ export function stripeOf({ config, egress }: Pick<Deps, 'config' | 'egress'>): S
     port: base.port || (base.protocol === 'http:' ? 80 : 443),
     protocol: base.protocol === 'http:' ? 'http' : 'https',
     maxNetworkRetries: 0,
-    timeout: TIMEOUT_MS,
+    timeout: STRIPE_TIMEOUT_MS,
     telemetry: false,
   });
   clients.set(egress, stripe);
@@ -42,7 +42,7 @@ function fetchBy(egress: Egress): typeof fetch {
       url: target as string,
       headers,
       ...(init?.body ? { body: init.body as string } : {}),
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: STRIPE_TIMEOUT_MS,
       maxResponseBytes: MAX_ANSWER_BYTES,
       ...(init?.signal ? { signal: init.signal } : {}),
     });
