@@ -68,8 +68,8 @@ export async function activateCampaign(
 }
 
 /**
- * Pauses a campaign in one of the statuses `from`: releases reserved slots; the launcher signals every run. Sends
- * already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
+ * Pauses a campaign in one of the statuses `from`: releases reserved slots, and its launcher ends. Signals no run: a run
+ * asks before each act, and no email of a paused campaign is claimed. Sends already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
  * too many bounces or complaints.
  * @param reason stored in the activity log
  * @param from statuses from which to pause; a start that finds no deliverable lead pauses the campaign from any status

@@ -58,10 +58,11 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
     // The launcher is running, so it is no longer blocked.
     if (campaign.blocked_reason) await clearBlock(tx, campaign.id);
+    // A pause signals no run. A run that wakes asks before it acts, and holds until the campaign resumes.
+    if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
     const situation = await readSituation(tx, campaign, OVERDUE_MS);
     const runs = situation.unsignalled ? await signalRuns(tx, campaign) : NONE_LEFT;
     if (runs.left) return runs.signalled > 0 ? AGAIN : waitFor(tx, BUSY_MS, 'runs to signal are locked');
-    if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
 
     const opening = nextOpening(scheduleOf(campaign), tx.now);
     if (!opening) {
