@@ -25,15 +25,8 @@ export const campaign = family<CampaignActivities>({
   contract: campaignWorkflow,
   queue: { beginLauncher: 'workflows', runLauncher: 'batch' },
   activities,
-  // The launcher of an idle campaign is signalled when a lead arrives. A campaign that is not active may still have
-  // runs to signal.
-  mustBeOpen: {
-    table: 'campaigns',
-    open: `campaigns.status = 'active' and campaigns.idle_since is null
-       or exists (
-         select 1 from enrollments e
-         where e.campaign_id = campaigns.id and e.state = 'active' and e.signalled_epoch < campaigns.control_epoch)`,
-  },
+  // The launcher of an idle campaign is signalled when a lead arrives.
+  mustBeOpen: { table: 'campaigns', open: `campaigns.status = 'active' and campaigns.idle_since is null` },
   blocked: {
     taskType: 'campaign_launch',
     open: 'true',

@@ -28,6 +28,7 @@ interface JsonTypes {
   SendAsAddress: Json.SendAsAddress;
   StoredActor: Json.StoredActor;
   ScheduleWindow: Json.ScheduleWindow;
+  StoredRecheck: Json.StoredRecheck;
   SegmentCondition: Json.SegmentCondition;
   StoredAnswer: Json.StoredAnswer;
   StoredAttachment: Json.StoredAttachment;
@@ -78,6 +79,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'webhook_deliveries.error_reason': 'Message',
   'webhook_endpoints.last_failure_reason': 'Message',
   'webhook_endpoints.disabled_reason': 'Message',
+  'campaigns.rechecks': 'StoredRecheck[]',
   'campaigns.schedule_windows': 'ScheduleWindow[][]',
   'contact_imports.options': 'ImportOptions',
   'contacts.custom_fields': 'Record<string, string>',

@@ -345,3 +345,13 @@ export type AutomationWaiting = Record<
   string,
   { kind: 'wait'; until: string } | { kind: 'call'; attempts: number; not_before: string | null } | { kind: 'provider' }
 >;
+
+/** Runs of a campaign that must ask again: those at a step (null: at any) that decided or were signalled before an epoch. */
+export interface StoredRecheck {
+  step: string | null;
+  /** Values of `enrollments.next_act`. */
+  acts: readonly string[];
+  epoch: number;
+  /** Time of the change, ISO 8601. */
+  at: string;
+}

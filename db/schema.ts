@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 28e476e6e98b554a. Types: a437aefd37b647be. */
+/* Written by `npm run db:types`; do not edit. Sources: 9d8c3de4b9c3c356. Types: 886e3ad972078c1f. */
 
 import type {
   ApprovalBinding,
@@ -29,6 +29,7 @@ import type {
   StoredConversation,
   StoredIssue,
   StoredMailService,
+  StoredRecheck,
 } from './json-columns.ts';
 
 /** Every table by its name: `row` as it is read, `insert` as it is written. */
@@ -1197,8 +1198,10 @@ interface CampaignsRow {
   utm_source: string;
   utm_medium: string;
   utm_campaign: string;
-  /** Increases with every pause, resume and schedule edit. A run that was signalled at a lower value must be signalled again. */
+  /** Increases with every pause, resume and edit that concerns runs. */
   control_epoch: number;
+  /** Runs that must ask again since a resume or an edit: at a step or all, by next_act, decided or signalled before an epoch. */
+  rechecks: StoredRecheck[];
   /** The control_epoch up to which launch_after was reset for waiting leads. */
   launch_epoch: number;
   /** Increases with every change of the step graph. A cached graph with a lower version is stale. */
@@ -1279,6 +1282,7 @@ interface CampaignsInsert {
   utm_medium?: string;
   utm_campaign?: string;
   control_epoch?: number;
+  rechecks?: string;
   launch_epoch?: number;
   graph_version?: number;
   had_leads?: boolean;
@@ -2166,8 +2170,10 @@ interface EnrollmentsRow {
   hold_reason: Message | null;
   /** "other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact. */
   hold_source: 'manual' | 'out_of_office' | 'other_campaign' | 'approval' | null;
-  /** The control_epoch at which its workflow run was last signalled. */
+  /** The control_epoch at which its workflow run last decided to wait, or was signalled. */
   signalled_epoch: number;
+  /** Kind of fact on which the next act of a waiting run depends. */
+  next_act: string;
   entered_at: Date;
   launched_at: Date | null;
   last_activity_at: Date | null;

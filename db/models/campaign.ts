@@ -15,4 +15,4 @@ export const CAMPAIGN_STATUSES = [
 ] as const satisfies CampaignStatus[];
 export type CampaignStatus = CampaignRow['status'];
 
-export const Campaigns = orgEntity('campaigns', ['schedule_windows', 'blocked_reason']);
+export const Campaigns = orgEntity('campaigns', ['schedule_windows', 'blocked_reason', 'rechecks']);

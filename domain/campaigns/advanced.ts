@@ -8,7 +8,8 @@ import { checkedSettings, type PartialSettings } from '../sending/campaign/outre
 import { logCampaign } from '../sending/campaign/log.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
-import { lockCampaign } from '../sending/control/status.ts';
+import { addRechecks, rescheduled } from '../sending/control/rechecks.ts';
+import { isPaused, lockCampaign } from '../sending/control/status.ts';
 import { reschedule } from '../sending/control/reschedule.ts';
 import { message } from '../../messages/index.ts';
 
@@ -63,7 +64,7 @@ export async function replaceAdvanced(
     if (campaign.status === 'active') {
       await reschedule(tx, campaign.id, message('log.advanced_replaced'));
       signalLauncher(tx, campaign.id, 'edited');
-    }
+    } else if (isPaused(campaign)) await addRechecks(tx, campaign.id, rescheduled());
     return readAdvanced(tx.org, campaign.id);
   });
 }

@@ -52,6 +52,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
       ramp_day: null,
       idle_since: null,
       control_epoch: 0,
+      rechecks: [],
       had_leads: false,
       started_at: null,
       last_status_change_at: null,

@@ -24,7 +24,8 @@ import { MAX_STEPS, type StepUpdate } from './input.ts';
 import { placeProblems, placeStep, type StepPlace } from './place-step.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
-import { lockCampaign } from '../sending/control/status.ts';
+import { isPaused, lockCampaign } from '../sending/control/status.ts';
+import { addRechecks, editedSteps } from '../sending/control/rechecks.ts';
 import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
 import { assertNotFull } from '../platform/full-list.ts';
 import { moveWaits } from '../sending/control/waits.ts';
@@ -84,7 +85,7 @@ export async function appendStep(
       return stored;
     });
     await moveWaits(tx, stepId, action);
-    await recordStepsChange(tx, campaign, message('log.step_added'), stepId, { signalRuns: place !== undefined });
+    await recordStepsChange(tx, campaign, rows, message('log.step_added'), stepId);
     return written(tx, stepId);
   });
 }
@@ -143,12 +144,8 @@ export async function updateStep(
       if (place) await storePlace(tx, campaignId, row.id, place);
       return stored;
     });
-    const moves = ['wait_after', 'kind', 'action', 'conditions'] as const;
-    // Workflows that wait at the old step must read the new one.
-    const signalRuns =
-      place !== undefined || moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(change.after[field]));
     await moveWaits(tx, row.id, action);
-    await recordStepsChange(tx, campaign, message('log.step_changed'), row.id, { signalRuns });
+    await recordStepsChange(tx, campaign, rows, message('log.step_changed'), row.id);
     return written(tx, row.id);
   });
 }
@@ -290,7 +287,7 @@ export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): 
       for (const later of rows.filter((other) => other.position > row.position))
         await store(tx, later.id, { position: later.position - 1 });
     });
-    await recordStepsChange(tx, campaign, message('log.step_removed'), row.id, { signalRuns: true });
+    await recordStepsChange(tx, campaign, rows, message('log.step_removed'), row.id);
   });
 }
 
@@ -336,24 +333,27 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
 }
 
 /**
- * Increments the graph version, so that workflows read the steps again, and announces the change.
- * @param options.signalRuns makes the launcher signal every workflow, because some may wait without a timer
+ * Increments the graph version, so that workflows read the steps again, and announces the change. The launcher signals
+ * the runs whose next act differs from that of the steps before the change.
  */
 async function recordStepsChange(
   tx: Tx,
   campaign: CampaignRow,
+  before: readonly CampaignStepRow[],
   said: Message,
   stepId: string,
-  { signalRuns = false } = {},
 ): Promise<void> {
   await tx.org
     .query(Campaigns)
     .findById(campaign.id)
     .patch({
       graph_version: tx.org.raw('graph_version + 1'),
-      ...(signalRuns ? { control_epoch: tx.org.raw('control_epoch + 1') } : {}),
       updated_at: tx.now,
     });
+  if (campaign.status === 'active' || isPaused(campaign)) {
+    const after = await tx.org.query(CampaignSteps).where({ campaign_id: campaign.id });
+    await addRechecks(tx, campaign.id, editedSteps(before, after));
+  }
   await logCampaign(tx, campaign.id, 'steps_changed', said, { step_id: stepId });
   tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['steps'] });
   tx.audit({

@@ -13,7 +13,8 @@ import { logCampaign } from '../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { assertMaySend, park, startOrHold, stopLocked, type Start } from './start.ts';
 import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
-import { lockCampaign } from '../sending/control/status.ts';
+import { addRechecks, rescheduled } from '../sending/control/rechecks.ts';
+import { isPaused, lockCampaign } from '../sending/control/status.ts';
 import { message } from '../../messages/index.ts';
 
 /** Fields whose change reschedules an active campaign at once. */
@@ -93,8 +94,10 @@ async function applyEdit(ctx: Ctx, tx: Tx, campaign: CampaignRow, input: UpdateC
     tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
     await logCampaign(tx, campaign.id, 'campaign_updated', message('log.settings_changed'), { fields: changed });
   }
-  if (status && status !== campaign.status) return moveTo(ctx, tx, edited, status);
-  if (campaign.status === 'active') await applyToRuns(tx, campaign.id, changed);
+  const isMoved = status !== undefined && status !== campaign.status;
+  if (campaign.status === 'active' && !isMoved) await applyToRuns(tx, campaign.id, changed);
+  else await recheckAtResume(tx, campaign, changed);
+  if (isMoved) return moveTo(ctx, tx, edited, status);
   return {};
 }
 
@@ -130,11 +133,24 @@ async function moveTo({ config }: Ctx, tx: Tx, campaign: CampaignRow, status: st
 
 /** Applies an edit of an active campaign to its open runs. */
 async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[]): Promise<void> {
-  const touches = (fields: readonly string[]) => fields.some((field) => changed.includes(field));
-  if (touches(SCHEDULE)) await reschedule(tx, campaignId, message('log.schedule_changed'));
-  if (touches(POOL)) await applyPoolChange(tx, campaignId);
+  if (touches(SCHEDULE, changed))
+    await reschedule(tx, campaignId, message('log.schedule_changed'), {
+      entryDelay: changed.includes('entry_delay_minutes'),
+    });
+  if (touches(POOL, changed)) await applyPoolChange(tx, campaignId);
   // The launcher itself reads limits, order and `continuous`.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');
+}
+
+/** Stores which sleeping runs an edit of a paused campaign concerns. They are signalled when it resumes. */
+async function recheckAtResume(tx: Tx, campaign: CampaignRow, changed: readonly string[]): Promise<void> {
+  if (campaign.status !== 'active' && !isPaused(campaign)) return;
+  if (!touches([...SCHEDULE, ...POOL], changed)) return;
+  await addRechecks(tx, campaign.id, rescheduled({ entryDelay: changed.includes('entry_delay_minutes') }));
+}
+
+function touches(fields: readonly string[], changed: readonly string[]): boolean {
+  return fields.some((field) => changed.includes(field));
 }
 
 function changesOf(before: CampaignRow, columns: Partial<CampaignRow>): Record<string, { from: unknown; to: unknown }> {

@@ -10,7 +10,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { plainRun } from '../harness/plain-history.ts';
 import { createWorld, type World } from '../harness/world.ts';
 import { assertNowhere } from '../harness/secrets.ts';
-import type { Message } from '../../messages/index.ts';
+import { listLeads } from '../../domain/sending/leads/list.ts';
 
 let world: World;
 let mail: MailWorld;
@@ -201,13 +201,14 @@ test.serial('pausing stops mail and resuming goes on where it was', async (t) =>
   await mail.waitFor((message) => message.envelope.to[0]!.endsWith('@pause.example.org'), 20_000);
   const stopped = await call('POST', `/v1/campaigns/${campaignId}/stop`);
   t.is(stopped.status, 200);
-  const leads = () => world.deps.db('enrollments').where({ campaign_id: campaignId });
-  const rests = ({ state, waiting_for: reason }: { state: string; waiting_for: Message | null }) =>
-    state === 'completed' || reason?.code === 'wait.campaign_paused';
+  const ctx = world.system(organizationId);
+  const leads = async () => (await listLeads(ctx, campaignId, {}, { limit: 10 })).rows;
   const inState = (state: string) => count('sends', { campaign_id: campaignId, state });
   // An email being sent by a worker is still sent. All others have lost their slots, so no other email can be sent.
-  await eventually(async () => (await inState('sending')) === 0 && (await leads()).every(rests));
-  t.true((await leads().where({ state: 'active' })).length >= 1);
+  await eventually(async () => (await inState('sending')) === 0);
+  const resting = (await leads()).filter(({ status }) => status === 'active');
+  t.true(resting.length >= 1);
+  t.true(resting.every((lead) => lead.waiting_for?.code === 'wait.campaign_paused' && lead.waiting_until === null));
   t.is(await inState('reserved'), 0);
   const sent = () => mail.messages.filter(({ envelope }) => envelope.to[0]!.endsWith('@pause.example.org')).length;
   t.is(sent(), await inState('sent'));

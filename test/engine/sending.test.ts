@@ -7,6 +7,7 @@ import { EVENT_PAYLOADS } from '../../domain/platform/kernel/event-payloads.ts';
 import { clearHold } from '../../domain/sending/control/mailbox-hold.ts';
 import { recordSignIn, recordRefusedSignIn } from '../../domain/mailboxes/sync-state.ts';
 import { finishEnrollment } from '../../domain/sending/control/finish.ts';
+import { addRechecks, RESUMED } from '../../domain/sending/control/rechecks.ts';
 import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { removeMailbox } from '../../domain/mailboxes/update.ts';
@@ -405,7 +406,7 @@ test.serial('leads no mailbox may write to do not keep the others waiting', asyn
 test.serial('a lead that was locked when the campaign resumed is signalled a moment later', async (t) => {
   const { ctx, campaignId, enrollmentId, advance } = await given();
   await advance();
-  await world.deps.db('campaigns').where({ id: campaignId }).update({ control_epoch: 2 });
+  await transact(ctx, (tx) => addRechecks(tx, campaignId, RESUMED));
   await world.deps.db.transaction(async (trx) => {
     await trx('enrollments').where({ id: enrollmentId }).forUpdate();
     t.like(await launchDueLeads(ctx, campaignId), { report: { kind: 'wait', launched: 0 } });

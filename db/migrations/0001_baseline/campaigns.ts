@@ -62,6 +62,7 @@ create table campaigns (
   utm_medium text not null default '',
   utm_campaign text not null default '',
   control_epoch integer not null default 0,
+  rechecks jsonb not null default '[]',
   launch_epoch integer not null default 0,
   graph_version integer not null default 0,
   had_leads boolean not null default false,
@@ -90,7 +91,8 @@ comment on column campaigns.ramp_level is 'Emails per day that the ramp currentl
 comment on column campaigns.ramp_day is 'Campaign-local day on which ramp_level was last raised.';
 comment on column campaigns.max_new_leads_per_day is 'Maximum number of new leads per day. 0: no limit.';
 comment on column campaigns.entry_delay_minutes is 'Minutes between the addition and the launch of a lead.';
-comment on column campaigns.control_epoch is 'Increases with every pause, resume and schedule edit. A run that was signalled at a lower value must be signalled again.';
+comment on column campaigns.control_epoch is 'Increases with every pause, resume and edit that concerns runs.';
+comment on column campaigns.rechecks is 'Runs that must ask again since a resume or an edit: at a step or all, by next_act, decided or signalled before an epoch.';
 comment on column campaigns.launch_epoch is 'The control_epoch up to which launch_after was reset for waiting leads.';
 comment on column campaigns.graph_version is 'Increases with every change of the step graph. A cached graph with a lower version is stale.';
 comment on column campaigns.blocked_reason is 'Message with the reason why the launcher run keeps failing.';

@@ -20,6 +20,15 @@ create table enrollments (
   hold_reason jsonb,
   hold_source text check (hold_source in ('manual', 'out_of_office', 'other_campaign', 'approval')),
   signalled_epoch integer not null default 0,
+  next_act text not null generated always as (
+    case when coalesce(waiting_for #>> '{values,what,code}', waiting_for ->> 'code') in ('wait.has_slot', 'wait.campaign_paused') then 'slot'
+      when waiting_for #>> '{values,what,code}' like '%mailbox%' then 'mailbox'
+      when waiting_for #>> '{values,what,code}' in
+        ('wait.limit_campaign', 'wait.limit_new_leads', 'wait.window_closed', 'wait.other_day', 'wait.later', 'wait.no_window') then 'schedule'
+      when waiting_for #>> '{values,what,code}' = 'wait.for_day' and mailbox_id is null then 'entry'
+      when waiting_for #>> '{values,what,code}' = 'wait.for_outcome' then 'outcome'
+      else 'other' end
+  ) stored,
   entered_at timestamptz not null,
   launched_at timestamptz,
   last_activity_at timestamptz,
@@ -35,15 +44,17 @@ comment on table enrollments is 'A lead: one contact in one campaign.';
 comment on column enrollments.waiting_for is 'Current wait as a message code with values, rendered when read.';
 comment on column enrollments.conversation is 'Subject and Message-IDs of the conversation so far. The next email replies to it.';
 comment on column enrollments.hold_source is '"other_campaign" without hold_since: a person ended the hold, and the lead starts although another campaign is under way with the contact.';
-comment on column enrollments.signalled_epoch is 'The control_epoch at which its workflow run was last signalled.';
+comment on column enrollments.signalled_epoch is 'The control_epoch at which its workflow run last decided to wait, or was signalled.';
+comment on column enrollments.next_act is 'Kind of fact on which the next act of a waiting run depends.';
 comment on column enrollments.launch_after is 'The launcher skips the lead before this time. ''epoch'': the lead was never refused.';
 comment on column enrollments.source is 'Source from which the lead was added to the campaign.';
 comment on column enrollments.approved is 'Fingerprints of the approved values of the contact, by merge field. Without Email: waits for an approval. Null: needs none.';
 comment on column enrollments.order_key is 'Field value by which the campaign orders its leads. Null unless it orders by a field.';
 create index enrollments_contact on enrollments (contact_id);
 create index enrollments_pending on enrollments (campaign_id, entered_at, id) where state = 'pending';
--- Serves the runs to signal after an edit, and the check for active runs.
-create index enrollments_active on enrollments (campaign_id, signalled_epoch) where state = 'active';
+-- Serves the runs to signal after a resume or an edit.
+create index enrollments_recheck on enrollments (campaign_id, next_act, signalled_epoch) where state = 'active';
+create index enrollments_recheck_step on enrollments (current_step_id, next_act, signalled_epoch) where state = 'active';
 create index enrollments_held on enrollments (campaign_id, hold_until) where state = 'pending' and hold_until is not null;
 create index enrollments_waiting on enrollments (campaign_id, waiting_until) where state = 'active';
 create index enrollments_campaign on enrollments (campaign_id, id desc);

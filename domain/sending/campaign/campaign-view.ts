@@ -33,6 +33,7 @@ const COLUMNS = [
   'continuous',
   'blocked_reason',
   'control_epoch',
+  'rechecks',
   'launch_epoch',
   'graph_version',
   'contact_order_by',

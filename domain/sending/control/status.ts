@@ -3,6 +3,8 @@ import { Campaigns, type CampaignRow, type CampaignStatus } from '../../../db/mo
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { signalLauncher } from './signals.ts';
+import { ADD_RECHECKS, RESUMED } from './rechecks.ts';
+import { json } from '../../../db/connection.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
@@ -18,6 +20,11 @@ export const PAUSED_STATUSES: readonly PausedStatus[] = [
   'paused_trial_expired',
   'paused_undeliverable',
 ];
+
+/** Returns true for a campaign that is stopped and can be started. Some of its runs may sleep. */
+export function isPaused({ status }: Pick<CampaignRow, 'status'>): boolean {
+  return (PAUSED_STATUSES as readonly CampaignStatus[]).includes(status);
+}
 
 /**
  * Loads the campaign with a row lock, so that concurrent status changes and additions of leads are serialized.
@@ -41,8 +48,8 @@ interface Activation {
 }
 
 /**
- * Activates a locked campaign and signals its launcher, which signals every run. Returns false for a campaign that is
- * active already.
+ * Activates a locked campaign and signals its launcher, which signals the runs that lost their slot or have woken during
+ * the pause. Returns false for a campaign that is active already.
  */
 export async function activateCampaign(
   tx: Tx,
@@ -50,10 +57,10 @@ export async function activateCampaign(
   { type, message: said, waitForLeads = false }: Activation,
 ): Promise<boolean> {
   const [moved] = await tx.org.sql<{ epoch: number }>(
-    `update campaigns set status = 'active', archived = false, control_epoch = control_epoch + 1, last_status_change_at = :now, updated_at = :now,
+    `update campaigns set status = 'active', archived = false, control_epoch = control_epoch + 1, ${ADD_RECHECKS}, last_status_change_at = :now, updated_at = :now,
        started_at = coalesce(started_at, :now), continuous = continuous or :wait, idle_since = case when :wait then :now::timestamptz end
-     where organization_id = :org and id = :id and status <> 'active' returning control_epoch as epoch`,
-    { id: campaign.id, now: tx.now, wait: waitForLeads },
+     where organization_id = :org and id = :id and status <> 'active' returning control_epoch as epoch` as `${string}:org${string}`,
+    { id: campaign.id, now: tx.now, wait: waitForLeads, rechecks: json(RESUMED) },
   );
   if (!moved) return false;
   await logCampaign(tx, campaign.id, type, said, { previous_status: campaign.status });
@@ -68,8 +75,8 @@ export async function activateCampaign(
 }
 
 /**
- * Pauses a campaign in one of the statuses `from`: releases reserved slots; the launcher signals every run. Sends
- * already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
+ * Pauses a campaign in one of the statuses `from`: releases reserved slots, and its launcher ends. Signals no run: a run
+ * asks before each act, and no email of a paused campaign is claimed. Sends already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
  * too many bounces or complaints.
  * @param reason stored in the activity log
  * @param from statuses from which to pause; a start that finds no deliverable lead pauses the campaign from any status
@@ -128,7 +135,7 @@ export async function completeCampaign(tx: Tx, campaignId: string): Promise<'com
  */
 export async function hasOpenLeads(tx: Tx, campaignId: string): Promise<boolean> {
   const [row] = await tx.org.sql<{ open: boolean }>(
-    `select (select id from enrollments where organization_id = :org and campaign_id = :id and state = 'active' order by signalled_epoch limit 1) is not null
+    `select (select id from enrollments where organization_id = :org and campaign_id = :id and state = 'active' order by waiting_until limit 1) is not null
        or (select id from enrollments where organization_id = :org and campaign_id = :id and state = 'pending' order by entered_at, id limit 1) is not null as open`,
     { id: campaignId },
   );

@@ -361,7 +361,7 @@ async function storeHold(tx: Tx, snapshot: Snapshot, why: Message, until: Date |
 
 /** Stores the cause of the contact's wait for the API and operators. They never read Temporal's own text. */
 function storeWaitReason(
-  { enrollment, changes }: Snapshot,
+  { enrollment, campaign, changes }: Snapshot,
   waitingFor: Message,
   until: Date | null,
   { blocked } = { blocked: false },
@@ -372,5 +372,10 @@ function storeWaitReason(
     enrollment.blocked === blocked
   )
     return;
-  Object.assign(changes, { waiting_for: json(waitingFor), waiting_until: until, blocked });
+  Object.assign(changes, {
+    waiting_for: json(waitingFor),
+    waiting_until: until,
+    blocked,
+    signalled_epoch: campaign.control_epoch,
+  });
 }

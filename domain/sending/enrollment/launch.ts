@@ -11,6 +11,7 @@ import { CAMPAIGN_COLUMNS, scheduleOf, type CampaignView } from '../campaign/cam
 import { nextOpening, startOfNextDay } from '../../platform/scheduling/windows.ts';
 import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { finishEnrollment } from '../control/finish.ts';
+import { signalRechecked } from '../control/rechecks.ts';
 import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
 import { replayDeadLetter } from '../../platform/dead-letters.ts';
 import { readGraph, type Graph } from './snapshot.ts';
@@ -29,7 +30,6 @@ import { render } from '../../../messages/render.ts';
 export type LaunchIteration = { report: LaunchReport } | { again: true; launched: number };
 
 const BATCH = 100;
-const SIGNAL_PAGE = 500;
 /** Maximum number of refused leads reset in one iteration. Limits the time for which the campaign is locked. */
 const FREE_PAGE = 1_000;
 /** Delay (ms) before rows locked by other transactions, or newly opened workflows, are checked again. */
@@ -58,10 +58,11 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
     // The launcher is running, so it is no longer blocked.
     if (campaign.blocked_reason) await clearBlock(tx, campaign.id);
-    const situation = await readSituation(tx, campaign, OVERDUE_MS);
-    const runs = situation.unsignalled ? await signalRuns(tx, campaign) : NONE_LEFT;
-    if (runs.left) return runs.signalled > 0 ? AGAIN : waitFor(tx, BUSY_MS, 'runs to signal are locked');
+    // A pause signals no run. A run that wakes asks before it acts, and holds until the campaign resumes.
     if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
+    const runs = await signalRechecked(tx, campaign);
+    if (runs.left) return runs.signalled > 0 ? AGAIN : waitFor(tx, BUSY_MS, 'runs to signal are locked');
+    const situation = await readSituation(tx, campaign, OVERDUE_MS);
 
     const opening = nextOpening(scheduleOf(campaign), tx.now);
     if (!opening) {
@@ -83,12 +84,18 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
     if (await orderLeads(tx, campaign)) return AGAIN;
     if (situation.called && (await requeueCalled(tx, campaign))) return AGAIN;
     if (situation.overdue) await signalOverdueRuns(tx, campaign);
-    return launchBatch(ctx, tx, campaign, situation);
+    return lookAgainBy(runs.until, await launchBatch(ctx, tx, campaign, situation));
   });
 }
 
 const AGAIN: LaunchIteration = { again: true, launched: 0 };
-const NONE_LEFT = { signalled: 0, left: false };
+
+/** Ends a wait of the launcher by the time (null: none) at which it looks again for runs to signal. */
+function lookAgainBy(until: Date | null, iteration: LaunchIteration): LaunchIteration {
+  if (!until || !('report' in iteration) || iteration.report.kind === 'done') return iteration;
+  const wakeAt = Math.min(iteration.report.wakeAt ?? Infinity, until.getTime());
+  return { report: { ...iteration.report, wakeAt } };
+}
 
 /** Leaves the wait to the workflow, so that it uses no slot of the launchers' queue and a signal can end it. */
 function waitFor(tx: Tx, ms: number, why: string, launched = 0): LaunchIteration {
@@ -98,28 +105,6 @@ function waitFor(tx: Tx, ms: number, why: string, launched = 0): LaunchIteration
 async function clearBlock(tx: Tx, campaignId: string): Promise<void> {
   await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: null });
   await replayDeadLetter(tx, 'campaign_launch', campaignId);
-}
-
-/**
- * Signals a page of runs that were not signalled since the latest pause, resume or edit. Skips enrollments that are
- * locked by their own decision, which may wait for the campaign that this transaction holds.
- */
-async function signalRuns(tx: Tx, campaign: CampaignView): Promise<{ signalled: number; left: boolean }> {
-  const [answer] = await tx.org.sql<{ signalled: EnrollmentRun[]; left: boolean }>(
-    `with due as (
-       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
-       order by signalled_epoch limit :page for update skip locked
-     ), signalled as (
-       update enrollments e set signalled_epoch = :epoch from due where e.id = due.id returning e.id, e.campaign_id, e.contact_id
-     )
-     select coalesce((select json_agg(signalled) from signalled), '[]') as signalled,
-       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
-          and id not in (select id from signalled) order by signalled_epoch limit 1) is not null as "left"`,
-    { epoch: campaign.control_epoch, campaign: campaign.id, page: SIGNAL_PAGE },
-  );
-  const { signalled, left } = answer!;
-  for (const run of signalled) signalControl(tx, run, 'campaign', campaign.control_epoch);
-  return { signalled: signalled.length, left };
 }
 
 /** Signals overdue workflows and sets the time of the next signal. */
@@ -425,7 +410,7 @@ async function waitOrComplete(
          (select min(greatest(entered_at + :delay * interval '1 minute' + :wait * interval '1 millisecond', hold_until, launch_after)) from enrollments
           where organization_id = :org and campaign_id = :campaign and state = 'pending' and hold_until is not null)) as next,
        (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
-        order by signalled_epoch limit 1) is not null as active,
+        order by waiting_until limit 1) is not null as active,
        (select coalesce(waiting_until, :now) + :overdue * interval '1 millisecond' from enrollments
         where organization_id = :org and campaign_id = :campaign and state = 'active' and not blocked
         order by waiting_until limit 1) as "overdueAt"`,

@@ -4,8 +4,6 @@ import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../
 
 /** Facts about a campaign for the decisions of one launcher iteration, except its leads. */
 export interface Situation {
-  /** True if some runs were not signalled since the latest pause, resume or edit. */
-  unsignalled: boolean;
   /** True if some runs are overdue. */
   overdue: boolean;
   /** True if some postponed leads (`launch_after`) are due. */
@@ -25,8 +23,6 @@ export interface Situation {
 export async function readSituation(tx: Tx, campaign: CampaignView, overdueMs: number): Promise<Situation> {
   const [row] = await tx.org.sql<Omit<Situation, 'settings'> & SettingsLayers>(
     `select
-       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
-        order by signalled_epoch limit 1) is not null as unsignalled,
        (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and waiting_until < :late and not blocked
         order by waiting_until limit 1) is not null as overdue,
        (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > 'epoch' and launch_after <= :now
@@ -39,7 +35,6 @@ export async function readSituation(tx: Tx, campaign: CampaignView, overdueMs: n
        where organization_id = :org and campaign_id = :campaign and state in ('reserved', 'sending') and is_first) flight`,
     {
       campaign: campaign.id,
-      epoch: campaign.control_epoch,
       now: tx.now,
       late: new Date(tx.now.getTime() - overdueMs),
     },

@@ -155,7 +155,8 @@ export type EnrollmentColumn =
   | 'app_values'
   | 'waiting_for'
   | 'waiting_until'
-  | 'blocked';
+  | 'blocked'
+  | 'signalled_epoch';
 
 /** States of an email that was or may have been sent. */
 export const POSSIBLY_SENT: ReadonlySet<string> = new Set(['sent', 'uncertain', 'sending', 'bounced']);

@@ -5,6 +5,7 @@ import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { enrollmentWorkflow } from '../../../workflows/enrollment/contract.ts';
 import type { Message } from '../../../messages/index.ts';
+import { shownWait } from './shown-wait.ts';
 
 /** The email of a step and its outcome. Times are UTC; the recipient's address is omitted. */
 export interface StorySend {
@@ -93,6 +94,9 @@ export async function readStory(org: OrgScope, enrollmentId: string): Promise<St
     { id: enrollmentId },
   );
   if (!row) return undefined;
+  const { state, blocked, campaign_status: campaignStatus } = row;
+  const stored = { waiting_for: row.waiting_for, waiting_until: row.waiting_until };
+  const now = shownWait(stored, { state, blocked, campaignStatus });
   return {
     enrollment_id: row.id,
     organization_id: org.organizationId,
@@ -121,7 +125,7 @@ export async function readStory(org: OrgScope, enrollmentId: string): Promise<St
       reason: row.hold_reason,
       source: row.hold_source,
     },
-    now: row.waiting_for && { waiting_for: row.waiting_for, until: row.waiting_until, blocked: row.blocked },
+    now: now.waiting_for && { waiting_for: now.waiting_for, until: now.waiting_until, blocked },
     log: await readLog(org, row.campaign_id, row.contact_id),
   };
 }

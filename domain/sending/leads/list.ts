@@ -5,6 +5,7 @@ import { may } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { findCampaign } from '../campaign/find.ts';
+import { shownWait } from '../enrollment/shown-wait.ts';
 import type { Message, MessageCode } from '../../../messages/index.ts';
 
 /** Shown for a lead whose first email has a slot before its run starts. */
@@ -74,8 +75,8 @@ export async function listLeads(
   const contact = isSeen
     ? `jsonb_build_object('email', c.email, 'first_name', c.first_name, 'last_name', c.last_name, 'company', c.company)`
     : 'null::jsonb';
-  const rows = await org.sql<LeadRow>(
-    `select e.id, e.contact_id, ${status} as status, e.current_step_id, s.name as current_step, coalesce(e.waiting_for, case when planned.at is not null then jsonb_build_object('code', '${HAS_SLOT}', 'values', jsonb_build_object()) end) as waiting_for,
+  const rows = await org.sql<LeadRow & { state: string }>(
+    `select e.id, e.contact_id, e.state, ${status} as status, e.current_step_id, s.name as current_step, coalesce(e.waiting_for, case when planned.at is not null then jsonb_build_object('code', '${HAS_SLOT}', 'values', jsonb_build_object()) end) as waiting_for,
        case when e.waiting_for is null then planned.at else e.waiting_until end as waiting_until, e.blocked,
        e.failure_reason, e.hold_since, e.hold_until, e.hold_reason, e.hold_source, e.entered_at, e.launched_at, e.last_activity_at,
        e.finished_at, ${contact} as contact
@@ -88,5 +89,9 @@ export async function listLeads(
      order by e.id desc limit :limit`,
     { ...where.bindings, campaign: campaign.id, limit: page.limit + 1 },
   );
-  return pageOf(rows, page.limit, (last) => encodeCursor('campaigns.leads', key, [last.id]));
+  const leads = rows.map(({ state, ...lead }): LeadRow => ({
+    ...lead,
+    ...shownWait(lead, { state, blocked: lead.blocked, campaignStatus: campaign.status }),
+  }));
+  return pageOf(leads, page.limit, (last) => encodeCursor('campaigns.leads', key, [last.id]));
 }
