@@ -43,5 +43,7 @@ export const inbox = {
   'threads.file_not_kept.fix': 'Die Nachricht im Mailprogramm ihres Postfachs öffnen.',
   'threads.not_correctable': 'Bei einer Nachricht der Art {kind} gibt es nichts zu korrigieren',
   'threads.one_decision': 'muss das einzige Feld sein oder fehlen',
+  'threads.of_received': 'muss im Ordner {folder} fehlen',
+  'threads.ids_or_folder': 'ist ohne `folder` Pflicht und muss mit `folder` fehlen',
   'threads.images_busy': 'die Bilder anderer Nachrichten werden gerade geholt',
 };

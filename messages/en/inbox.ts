@@ -45,5 +45,7 @@ export const inbox = {
   'threads.file_not_kept.fix': 'Open the message in the mail program of its mailbox.',
   'threads.not_correctable': 'A {kind} has no reading that could be corrected',
   'threads.one_decision': 'must be the only field, or be left out',
+  'threads.of_received': 'must be left out in the folder {folder}',
+  'threads.ids_or_folder': 'is required without `folder`, and must be left out with it',
   'threads.images_busy': 'images of other messages are being fetched',
 } as const;

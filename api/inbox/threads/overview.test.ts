@@ -145,6 +145,9 @@ async function recount(organizationId: string, mailboxes: readonly string[] | un
   const categories: any[] = await db('labels')
     .where({ organization_id: organizationId, registry: 'category' })
     .orderBy('position');
+  const left: number = (
+    await db('sends').where({ organization_id: organizationId }).whereIn('state', ['sent', 'uncertain', 'bounced'])
+  ).filter(({ mailbox_id: id }: any) => id !== null && (!mailboxes || mailboxes.includes(id))).length;
   const shown = rows.filter(({ filed }) => filed === 'inbox' || filed === 'archive');
   const counted = (some: any[]) => ({
     total: some.length,
@@ -155,9 +158,10 @@ async function recount(organizationId: string, mailboxes: readonly string[] | un
     today: shown.filter((row) => row.newest_at >= today).length,
     week: shown.filter((row) => row.newest_at >= week).length,
     awaiting_reply: shown.filter((row) => row.is_answered).length,
-    folders: ['inbox', 'archive', 'spam', 'trash'].map((folder) => ({
+    folders: ['inbox', 'sent', 'drafts', 'archive', 'spam', 'trash'].map((folder) => ({
       folder,
       ...counted(rows.filter(({ filed }) => filed === folder)),
+      ...(folder === 'sent' ? { total: left } : {}),
     })),
     mailboxes: boxes
       .filter(({ id }) => !mailboxes || mailboxes.includes(id))

@@ -398,6 +398,8 @@ test('conversations are filed; counts, lists and searches follow', async (t) => 
   t.like(overview, { total: 1, unread: 1, today: 1, week: 1, snoozed: 0, awaiting_reply: 0, scheduled_pending: 0 });
   t.deepEqual(overview.folders, [
     { folder: 'inbox', total: 1, unread: 1 },
+    { folder: 'sent', total: 2, unread: 0 },
+    { folder: 'drafts', total: 0, unread: 0 },
     { folder: 'archive', total: 0, unread: 0 },
     { folder: 'spam', total: 0, unread: 0 },
     { folder: 'trash', total: 1, unread: 1 },

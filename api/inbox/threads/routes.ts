@@ -6,7 +6,7 @@ import {
   replaceThreadLabels,
   type LabelRow,
 } from '../../../domain/inbox/threads/labels.ts';
-import { moveMessages } from '../../../domain/inbox/threads/folder.ts';
+import { isWritten, moveMessages } from '../../../domain/inbox/threads/folder.ts';
 import { toAnswer } from '../../../domain/inbox/threads/answer.ts';
 import { readOverview } from '../../../domain/inbox/threads/overview.ts';
 import type { MessageFile } from '../../../domain/inbox/threads/message.ts';
@@ -20,6 +20,7 @@ import {
 } from '../../../domain/inbox/threads/snooze.ts';
 import { readThread, type ThreadMessage } from '../../../domain/inbox/threads/thread.ts';
 import { listThreads, type ThreadRow } from '../../../domain/inbox/threads/threads.ts';
+import { listWritten } from '../../../domain/inbox/threads/written.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { iso, presentPage } from '../../http/schemas.ts';
 import {
@@ -59,16 +60,18 @@ function presentThread({
   is_answered,
   answer,
   corrected_kind,
+  kind,
   ...row
 }: ThreadRow): z.input<typeof threadPage>['data'][number] {
   return {
     ...row,
+    kind: kind as z.input<typeof threadPage>['data'][number]['kind'],
     snippet: snippetOf(row.snippet),
     email_id: mailbox_id,
     from_addr: addresses(from_email),
     to_addr: to_emails,
     internal_date: iso(received_at),
-    folder: filed,
+    folder: filed as z.input<typeof threadPage>['data'][number]['folder'],
     awaiting_reply: is_answered,
     answer: presentAnswer({ answer, corrected_kind }),
   };
@@ -172,9 +175,9 @@ export const threadRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.list',
     method: 'get',
     path: '/unibox',
-    summary: 'List conversations with a received message, newest first',
+    summary: 'List conversations by folder, newest first',
     description:
-      'One row per conversation, shown by its latest received message; filters apply to that message. With `q`, lists conversations with a match, latest match first.',
+      'One row per conversation, shown by its latest received message; filters apply to that message. With `q`, lists conversations with a match, latest match first. Folder `sent` shows conversations by their latest email that left, of campaigns, people and agents; `drafts` has a row per draft. Both take only the filters of mailboxes, categories, snoozes and days; GET /unibox/sent searches sent emails.',
     query: threadListQuery,
     success: { status: 200, body: threadPage },
     handler: async (ctx, { query }) => {
@@ -189,6 +192,12 @@ export const threadRoutes: readonly AnyRoute[] = [
         ...filters
       } = query;
       const mailboxIds = email_id === undefined ? email_ids : [email_id, ...(email_ids ?? [])];
+      const { folder } = filters;
+      if (isWritten(folder))
+        return presentPage(
+          await listWritten(ctx, { limit, cursor }, { ...filters, folder, mailboxIds, categoryIds }),
+          presentThread,
+        );
       const asked = { ...filters, mailboxIds, categoryIds, awaitingReply: awaiting_reply, asksToStop: asks_to_stop };
       return presentPage(await listThreads(ctx, { limit, cursor }, asked), presentThread);
     },
@@ -228,10 +237,13 @@ export const threadRoutes: readonly AnyRoute[] = [
     path: '/unibox/seen',
     summary: 'Mark messages as seen or unseen',
     description:
-      'At most 500. Ids that the caller may not read are skipped. Flags at the mail provider are not changed.',
+      'By ids, at most 500, or all of a folder, at most 10,000 per call, newest first: repeat while `changed` is 10,000. Ids that the caller may not read are skipped. Flags at the mail provider are not changed.',
     body: seenBody,
     success: { status: 200, body: seenAnswer },
-    handler: async (ctx, { body }) => ({ ...body, changed: await markSeen(ctx, body.email_ids, body) }),
+    handler: async (ctx, { body }) => {
+      const { email_ids: ids, folder } = body;
+      return { ...body, changed: await markSeen(ctx, ids ? { ids } : { folder: folder! }, body) };
+    },
   }),
   route({
     ...write,
@@ -250,7 +262,7 @@ export const threadRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.overview',
     method: 'get',
     path: '/unibox/overview',
-    summary: 'Count conversations by folder, mailbox and category',
+    summary: 'Count conversations by folder, mailbox, tag and category',
     success: { status: 200, body: overview },
     handler: async (ctx) => {
       const { generated_at, window_today_start, window_week_start, ...counts } = await readOverview(ctx);

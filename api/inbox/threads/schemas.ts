@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { REPLY_KINDS } from '../../../domain/mail/inbound/intent.ts';
 import { INBOUND_KINDS } from '../../../domain/sending/outcomes/record-inbound.ts';
-import { FOLDERS, TARGET_FOLDERS } from '../../../domain/inbox/threads/folder.ts';
+import { FOLDERS, isWritten, TARGET_FOLDERS } from '../../../domain/inbox/threads/folder.ts';
 import { inputDay, inputTimestamp, paged, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { ruleMessage } from '../../../lib/issue-message.ts';
 
@@ -16,40 +16,57 @@ const ids = z
 
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
-export const threadListQuery = z.object({
-  ...pageQuery(100),
-  from: text.optional().meta({
-    description:
-      "Part of the sender's address or name. Parts of one or two letters search only the newest messages, about 32,000",
-  }),
-  subject: text.optional().meta({ description: 'Part of the subject; short parts as for `from`' }),
-  q: text.optional().meta({
-    description:
-      'Words in a received message, its subject or its sender; "quotes" for a phrase, `or`, and - before a word to exclude. Other filters then apply to the matching message',
-  }),
-  category_ids: ids
-    .optional()
-    .meta({ description: 'Only conversations in one of these categories; ids, separated by commas' }),
-  folder: z.enum(FOLDERS).optional().meta({ description: 'Folder of the conversation. Default: inbox and archive' }),
-  awaiting_reply: flag.optional().meta({ description: 'true: only conversations whose last message is ours' }),
-  asks_to_stop: z
-    .literal('true')
-    .transform(() => true)
-    .optional()
-    .meta({ description: 'true: only those with a message that may ask for no more emails, and waits for a decision' }),
-  snoozed: flag
-    .optional()
-    .meta({ description: 'true: only conversations that the caller has snoozed. Default: they are omitted' }),
-  unseen: flag.optional().meta({ description: 'true: only those not marked as seen. false: only those marked' }),
-  kind: z
-    .enum(INBOUND_KINDS)
-    .optional()
-    .meta({ description: "Kind of the latest message: a person's reply, a bounce, an automatic reply …" }),
-  since: day.optional().meta({ description: 'Latest message on this day or later; YYYY-MM-DD, UTC' }),
-  until: day.optional().meta({ description: 'Latest message on this day or earlier; YYYY-MM-DD, UTC' }),
-  email_id: z.uuid().optional().meta({ description: 'Only this mailbox' }),
-  email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
-});
+/** Filters of received messages, which the folders `sent` and `drafts` do not have. */
+const OF_RECEIVED = ['from', 'subject', 'q', 'awaiting_reply', 'asks_to_stop', 'unseen', 'kind'] as const;
+
+/** Query of GET /unibox. */
+export const threadListQuery = z
+  .object({
+    ...pageQuery(100),
+    from: text.optional().meta({
+      description:
+        "Part of the sender's address or name. Parts of one or two letters search only the newest messages, about 32,000",
+    }),
+    subject: text.optional().meta({ description: 'Part of the subject; short parts as for `from`' }),
+    q: text.optional().meta({
+      description:
+        'Words in a received message, its subject or its sender; "quotes" for a phrase, `or`, and - before a word to exclude. Other filters then apply to the matching message',
+    }),
+    category_ids: ids
+      .optional()
+      .meta({ description: 'Only conversations in one of these categories; ids, separated by commas' }),
+    folder: z.enum(FOLDERS).optional().meta({ description: 'Folder of the conversation. Default: inbox and archive' }),
+    awaiting_reply: flag.optional().meta({ description: 'true: only conversations whose last message is ours' }),
+    asks_to_stop: z
+      .literal('true')
+      .transform(() => true)
+      .optional()
+      .meta({
+        description: 'true: only those with a message that may ask for no more emails, and waits for a decision',
+      }),
+    snoozed: flag
+      .optional()
+      .meta({ description: 'true: only conversations that the caller has snoozed. Default: they are omitted' }),
+    unseen: flag.optional().meta({ description: 'true: only those not marked as seen. false: only those marked' }),
+    kind: z
+      .enum(INBOUND_KINDS)
+      .optional()
+      .meta({ description: "Kind of the latest message: a person's reply, a bounce, an automatic reply …" }),
+    since: day.optional().meta({ description: 'Latest message on this day or later; YYYY-MM-DD, UTC' }),
+    until: day.optional().meta({ description: 'Latest message on this day or earlier; YYYY-MM-DD, UTC' }),
+    email_id: z.uuid().optional().meta({ description: 'Only this mailbox' }),
+    email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
+  })
+  .superRefine((query, context) => {
+    if (!isWritten(query.folder)) return;
+    for (const name of OF_RECEIVED)
+      if (query[name] !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: ruleMessage('threads.of_received', { folder: query.folder }),
+        });
+  });
 
 /** Query of GET /unibox/sent. */
 export const sentListQuery = z.object({
@@ -122,9 +139,11 @@ const about = {
 
 export const threadPage = paged(
   resource('Thread', {
-    id: uuid.meta({ description: 'Id of the latest received message' }),
-    email_id: uuid.meta({ description: 'Mailbox that received it' }),
-    thread_id: z.string(),
+    id: uuid.meta({ description: 'Id of the latest received message, in `sent` and `drafts` of the email' }),
+    email_id: uuid
+      .nullable()
+      .meta({ description: 'Mailbox that received it or sends it; null for a draft without one' }),
+    thread_id: z.string().meta({ description: 'Empty for a draft that begins a conversation' }),
     from_addr: z.array(z.string()),
     to_addr: z.array(z.string()),
     subject: z.string(),
@@ -139,6 +158,7 @@ export const threadPage = paged(
       .array(z.strictObject({ id: uuid, title: z.string(), color: z.string() }))
       .meta({ description: 'Categories of the conversation' }),
     ...about,
+    kind: about.kind.nullable().meta({ description: 'Null in `sent` and `drafts`' }),
   }),
 );
 
@@ -291,13 +311,21 @@ export const labelsBody = z.strictObject({
     .meta({ description: 'All categories of the conversation; an empty list removes them' }),
 });
 
-export const seenBody = z.strictObject({
-  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of received messages' }),
-  seen: z.boolean().default(true),
-});
+/** PATCH /unibox/seen */
+export const seenBody = z
+  .strictObject({
+    email_ids: z.array(z.uuid()).min(1).max(500).optional().meta({ description: 'Ids of received messages' }),
+    folder: z.enum(FOLDERS).optional().meta({ description: 'All received messages of this folder, in place of ids' }),
+    seen: z.boolean().default(true),
+  })
+  .superRefine((body, context) => {
+    if ((body.email_ids === undefined) === (body.folder === undefined))
+      context.addIssue({ code: 'custom', path: ['email_ids'], message: ruleMessage('threads.ids_or_folder') });
+  });
 
 export const seenAnswer = z.strictObject({
-  email_ids: z.array(uuid),
+  email_ids: z.array(uuid).optional(),
+  folder: z.enum(FOLDERS).optional(),
   seen: z.boolean(),
   changed: z.int().meta({ description: 'Number of messages that were changed' }),
 });
@@ -322,8 +350,13 @@ export const overview = resource('InboxOverview', {
   snoozed: z.int(),
   awaiting_reply: z.int().meta({ description: 'Conversations whose last message is ours' }),
   scheduled_pending: z.int().meta({ description: 'Number of unsent emails' }),
-  folders: z.array(z.strictObject({ folder: z.enum(FOLDERS), ...counted })),
+  folders: z
+    .array(z.strictObject({ folder: z.enum(FOLDERS), ...counted }))
+    .meta({ description: 'All six folders. `sent` counts emails, at most 10,000; `drafts` counts drafts' }),
   mailboxes: z.array(z.strictObject({ id: uuid, email: z.string(), name: z.string(), ...counted })),
+  tags: z
+    .array(z.strictObject({ id: uuid, title: z.string(), color: z.string(), ...counted }))
+    .meta({ description: 'Tags of mailboxes, with the conversations of the mailboxes that have the tag' }),
   categories: z.array(z.strictObject({ id: uuid, title: z.string(), color: z.string(), ...counted })),
   generated_at: timestamp,
   window_today_start: timestamp,

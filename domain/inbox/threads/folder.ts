@@ -2,8 +2,20 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { markMessages } from './mark.ts';
 
 /** Folders of received messages. */
-export const FOLDERS = ['inbox', 'archive', 'spam', 'trash'] as const;
+const RECEIVED_FOLDERS = ['inbox', 'archive', 'spam', 'trash'] as const;
+type ReceivedFolder = (typeof RECEIVED_FOLDERS)[number];
+
+/** All folders of the inbox, in the order of a sidebar. */
+export const FOLDERS = ['inbox', 'sent', 'drafts', 'archive', 'spam', 'trash'] as const;
 export type Folder = (typeof FOLDERS)[number];
+
+/** Folders of emails that were written here. */
+export type WrittenFolder = Exclude<Folder, ReceivedFolder>;
+
+/** Returns true for a folder of emails that were written here. */
+export function isWritten(folder: Folder | undefined): folder is WrittenFolder {
+  return folder === 'sent' || folder === 'drafts';
+}
 
 /** Folders to which a person can move messages. Only the mail provider determines spam. */
 export const TARGET_FOLDERS = ['inbox', 'archive', 'trash'] as const;
@@ -18,5 +30,5 @@ export function moveMessages(
   ids: readonly string[],
   folder: (typeof TARGET_FOLDERS)[number],
 ): Promise<number> {
-  return markMessages(ctx, ids, { column: 'filed', value: folder, says: { change: 'folder', folder } });
+  return markMessages(ctx, { ids }, { column: 'filed', value: folder, says: { change: 'folder', folder } });
 }

@@ -9,23 +9,34 @@ interface Mark {
   says: { change: 'folder'; folder: string } | { change: 'seen'; seen: boolean };
 }
 
+/** Messages to mark: by their ids, or all of a folder. */
+export type Marked = { ids: readonly string[] } | { folder: string };
+
+/** Maximum messages of a folder that one call marks, because each has its event. */
+const MAX_MARKED = 10_000;
+
 /**
  * Marks received messages. Skips ids of other workspaces and of mailboxes that the key may not use, and messages that
- * have this mark already.
+ * have this mark already. Marks at most {@link MAX_MARKED} messages of a folder, the newest first.
  * @returns number of changed messages
  */
-export async function markMessages(ctx: Ctx, ids: readonly string[], { column, value, says }: Mark): Promise<number> {
+export async function markMessages(ctx: Ctx, marked: Marked, { column, value, says }: Mark): Promise<number> {
   return transact(ctx, async (tx) => {
     const mailboxes = ctx.actor.allowedMailboxes;
     // Two callers with the same conversations would lock their rows in different orders.
     await tx.org.lock(`inbox-marks/${tx.org.organizationId}`);
+    const among =
+      'ids' in marked
+        ? 'id = any(cast(:ids as uuid[]))'
+        : `id in (select id from inbound_messages where organization_id = :org and filed = :folder and ${column} <> :value
+             ${mailboxes ? 'and mailbox_id = any(cast(:mailboxes as uuid[]))' : ''} order by id desc limit ${MAX_MARKED})`;
     const rows = await tx.org.sql<Columns<'inbound_messages', 'id' | 'mailbox_id'>>(
       `with held as (
-         select id from inbound_messages where organization_id = :org and id = any(cast(:ids as uuid[])) and ${column} <> :value
+         select id from inbound_messages where organization_id = :org and ${among} and ${column} <> :value
            ${mailboxes ? 'and mailbox_id = any(cast(:mailboxes as uuid[]))' : ''} order by id for update
        )
        update inbound_messages m set ${column} = :value from held where m.id = held.id returning m.id, m.mailbox_id`,
-      { ids: [...ids], value, ...(mailboxes ? { mailboxes } : {}) },
+      { ...('ids' in marked ? { ids: [...marked.ids] } : marked), value, ...(mailboxes ? { mailboxes } : {}) },
     );
     for (const { id, mailbox_id } of rows)
       tx.emit('inbox.email_updated', { email_id: id, email_account_id: mailbox_id, ...says });

@@ -2,8 +2,9 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import type { Bindings } from '../../../db/statement.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
+import { SENT_STATES } from '../conversation.ts';
 import { COUNTS } from './counts.ts';
-import { FOLDERS, type Folder } from './folder.ts';
+import { FOLDERS, type Folder, type WrittenFolder } from './folder.ts';
 import { snoozeOwner } from './snooze.ts';
 
 /** Number of conversations, and of those with an unseen message. */
@@ -11,6 +12,8 @@ interface Counted {
   total: number;
   unread: number;
 }
+
+type Bucket = { id: string; title: string; color: string } & Counted;
 
 /** Counts of the conversations that the caller may read. */
 interface Overview extends Counted {
@@ -22,17 +25,21 @@ interface Overview extends Counted {
   scheduled_pending: number;
   folders: ({ folder: Folder } & Counted)[];
   mailboxes: ({ id: string; email: string; name: string } & Counted)[];
-  categories: ({ id: string; title: string; color: string } & Counted)[];
+  /** Tags of mailboxes. */
+  tags: Bucket[];
+  categories: Bucket[];
   generated_at: Date;
   window_today_start: Date;
   window_week_start: Date;
 }
 
-/** Maximum number of counted categories. They are counted in their order. */
-const MAX_CATEGORIES = 100;
+/** Maximum number of counted categories, and of tags. They are counted in their order. */
+const MAX_BUCKETS = 100;
+/** Maximum number of sent emails that are counted. */
+const MAX_SENT = 10_000;
 
 /**
- * Counts conversations by folder, mailbox and category. A conversation in two mailboxes counts in each. A conversation
+ * Counts conversations by folder, mailbox, tag and category. In `sent` and `drafts` it counts emails. A conversation in two mailboxes counts in each. A conversation
  * in spam or trash counts only in its folder.
  */
 export async function readOverview(ctx: Ctx): Promise<Overview> {
@@ -46,7 +53,7 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
   const among = narrow('mailbox_id');
   const counted = (condition: string): string =>
     `(select mailbox_id, label_id, conversations as total, unread from (${COUNTS}) c where ${condition} ${among})`;
-  const [folders, boxes, categories, [sums]] = await Promise.all([
+  const [folders, boxes, tags, categories, [sums]] = await Promise.all([
     org.sql<{ folder: Folder; answered: number } & Counted>(
       `select filed as folder, sum(conversations)::int as total, sum(unread)::int as unread, sum(answered)::int as answered
        from (${COUNTS}) c where label_id is null ${among} group by filed` as `${string}:org${string}`,
@@ -58,36 +65,47 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
        where b.organization_id = :org ${narrow('b.id')} group by b.id order by b.email, b.id`,
       bound,
     ),
-    org.sql<{ id: string; title: string; color: string } & Counted>(
+    org.sql<Bucket>(
       `select l.id, l.title, l.color, coalesce(sum(c.total), 0)::int as total, coalesce(sum(c.unread), 0)::int as unread
-       from labels l left join ${counted('label_id is not null')} c on c.label_id = l.id
-       where l.organization_id = :org and l.registry = 'category' group by l.id order by l.position, l.id limit ${MAX_CATEGORIES}`,
+       from labels l left join mailbox_tags g on g.label_id = l.id
+       left join ${counted(`label_id is null and filed in ('inbox', 'archive')`)} c on c.mailbox_id = g.mailbox_id
+       where l.organization_id = :org and l.registry = 'tag' group by l.id order by l.position, l.id limit ${MAX_BUCKETS}`,
       bound,
     ),
-    org.sql<Pick<Overview, 'today' | 'week' | 'snoozed' | 'scheduled_pending'>>(
+    org.sql<Bucket>(
+      `select l.id, l.title, l.color, coalesce(sum(c.total), 0)::int as total, coalesce(sum(c.unread), 0)::int as unread
+       from labels l left join ${counted('label_id is not null')} c on c.label_id = l.id
+       where l.organization_id = :org and l.registry = 'category' group by l.id order by l.position, l.id limit ${MAX_BUCKETS}`,
+      bound,
+    ),
+    org.sql<Pick<Overview, 'today' | 'week' | 'snoozed' | 'scheduled_pending'> & Record<WrittenFolder, number>>(
       `select
          (select count(*) from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') and newest_at >= :today ${among})::int as today,
          (select count(*) from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') and newest_at >= :week ${among})::int as week,
          (select count(*) from thread_snoozes where organization_id = :org and owner_id = :owner and snoozed_until > :now)::int as snoozed,
-         (select count(*) from direct_sends where organization_id = :org and state in ('awaiting_approval', 'queued') ${among})::int as scheduled_pending`,
+         (select count(*) from direct_sends where organization_id = :org and state in ('awaiting_approval', 'queued') ${among})::int as scheduled_pending,
+         (select count(*) from email_drafts where organization_id = :org ${among})::int as drafts,
+         (select count(*) from (select from sends where organization_id = :org and state in ${SENT_STATES} and mailbox_id is not null ${among} limit ${MAX_SENT}) s)::int as sent`,
       { ...bound, today, week, owner: snoozeOwner(ctx.actor), now },
     ),
   ]);
+  const { sent, drafts, ...numbers } = sums!;
   const ofFolder = FOLDERS.map((folder) => ({
     folder,
-    total: 0,
+    total: { sent, drafts }[folder as WrittenFolder] ?? 0,
     unread: 0,
     answered: 0,
     ...folders.find((row) => row.folder === folder),
   }));
   const shown = ofFolder.filter(({ folder }) => folder === 'inbox' || folder === 'archive');
   return {
-    ...sums!,
+    ...numbers,
     total: shown.reduce((sum, { total }) => sum + total, 0),
     unread: shown.reduce((sum, { unread }) => sum + unread, 0),
     awaiting_reply: shown.reduce((sum, { answered }) => sum + answered, 0),
     folders: ofFolder.map(({ folder, total, unread }) => ({ folder, total, unread })),
     mailboxes: boxes,
+    tags,
     categories,
     generated_at: now,
     window_today_start: today,

@@ -1,15 +1,15 @@
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import { reader } from '../../platform/kernel/transact.ts';
-import { markMessages } from './mark.ts';
+import { markMessages, type Marked } from './mark.ts';
 
 /**
- * Marks received messages as seen or unseen. Skips ids of other workspaces and of mailboxes that the key may not use.
+ * Marks received messages as seen or unseen, by their ids or all of a folder. Skips ids of other workspaces and of mailboxes that the key may not use.
  * The mailbox at the provider keeps its own marks.
  * @returns number of changed messages
  */
-export function markSeen(ctx: Ctx, ids: readonly string[], { seen }: { seen: boolean }): Promise<number> {
-  return markMessages(ctx, ids, { column: 'seen', value: seen, says: { change: 'seen', seen } });
+export function markSeen(ctx: Ctx, marked: Marked, { seen }: { seen: boolean }): Promise<number> {
+  return markMessages(ctx, marked, { column: 'seen', value: seen, says: { change: 'seen', seen } });
 }
 
 /**

@@ -3,10 +3,7 @@ import { decodeCursor, encodeCursor, isWholeNumber, pageOf, type Page, type Page
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { searchSent } from './search.ts';
-import { readableMailboxes } from './threads.ts';
-
-/** Number of characters of a text that a list reads. */
-const BEGINNING = 400;
+import { BEGINNING, readableMailboxes } from './threads.ts';
 
 export interface SentFilters {
   /** Words of the email, its subject or its recipients, in the syntax of a search of received messages. */

@@ -19,7 +19,7 @@ import { searchMessages, type Hit } from './search.ts';
 import { snoozeOwner } from './snooze.ts';
 
 /** Number of characters of a text that a list reads. */
-const BEGINNING = 400;
+export const BEGINNING = 400;
 /**
  * Maximum number of conversations under the requested categories that are read and sorted. If there are more, the
  * newest conversations are scanned.
@@ -51,11 +51,10 @@ export interface ThreadFilters {
   awaitingReply?: boolean | undefined;
 }
 
-/** A conversation, represented by its newest received message. */
+/** A conversation, represented by its newest received message, or by an email that was written here. */
 export interface ThreadRow extends Columns<
   'inbound_messages',
   | 'id'
-  | 'mailbox_id'
   | 'thread_id'
   | 'from_email'
   | 'from_name'
@@ -63,14 +62,17 @@ export interface ThreadRow extends Columns<
   | 'subject'
   | 'received_at'
   | 'seen'
-  | 'filed'
-  | 'kind'
   | 'intent'
   | 'answer'
   | 'corrected_kind'
   | 'contact_id'
   | 'campaign_id'
 > {
+  /** Null for a draft without a mailbox. */
+  mailbox_id: string | null;
+  filed: string;
+  /** Null for an email that was written here. */
+  kind: string | null;
   snippet: string;
   /** Number of received messages, over all mailboxes that the caller may read. */
   message_count: number;
@@ -173,11 +175,16 @@ type Narrow = (alias: string) => string;
 const ASKING = (alias: string): string =>
   `exists (select from opt_out_questions q where q.organization_id = :org and q.thread_id = ${alias}.thread_id)`;
 
+/** SQL: the categories of the conversation of `alias`, as a JSON list. */
+export const LABELS = (
+  alias: string,
+): string => `coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'color', l.color) order by l.position)
+         from thread_labels k join labels l on l.id = k.label_id where k.organization_id = :org and k.thread_id = ${alias}.thread_id), '[]')`;
+
 const COLUMNS = `m.id, m.mailbox_id, m.thread_id, m.from_email, m.from_name, m.to_emails, m.subject, left(m.body_plain, ${BEGINNING}) as snippet, m.received_at,
        m.seen, m.filed, m.kind, m.intent, m.answer, m.corrected_kind, m.contact_id, m.campaign_id,
        ${ASKING('m')} as asks_to_stop, k.message_count, k.has_unread, k.is_answered,
-       coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'color', l.color) order by l.position)
-         from thread_labels k join labels l on l.id = k.label_id where k.organization_id = :org and k.thread_id = m.thread_id), '[]') as labels`;
+       ${LABELS('m')} as labels`;
 
 const counts = (narrow: Narrow): string => `cross join lateral (
        select sum(o.message_count)::int as message_count, bool_or(o.unseen_count > 0 or not o.seen) as has_unread, bool_or(o.is_answered) as is_answered
@@ -208,9 +215,11 @@ async function readThreads(
   );
 }
 
-const SNOOZED = (alias: string): string =>
+/** SQL: the caller has snoozed the conversation of `alias`. */
+export const SNOOZED = (alias: string): string =>
   `exists (select from thread_snoozes z where z.organization_id = :org and z.owner_id = :owner and z.thread_id = ${alias}.thread_id and z.snoozed_until > :now)`;
-const LABELLED = (alias: string): string =>
+/** SQL: the conversation of `alias` is in one of `:categories`. */
+export const LABELLED = (alias: string): string =>
   `exists (select from thread_labels k where k.organization_id = :org and k.thread_id = ${alias}.thread_id and k.label_id = any(cast(:categories as uuid[])))`;
 
 /** Returns SQL of the conversations to start from, if a filter leaves only a few. Undefined if there are many. */
@@ -271,14 +280,16 @@ function inFolder(alias: string, { folder }: ThreadFilters): string {
   return folder ? `${alias}.filed = :folder` : `${alias}.filed in ('inbox', 'archive')`;
 }
 
-function inTime(column: string, { since, until }: ThreadFilters): string[] {
+/** Returns SQL conditions on a time by the first and last day of the filters. */
+export function inTime(column: string, { since, until }: Pick<ThreadFilters, 'since' | 'until'>): string[] {
   return [
     ...(since ? [`${column} >= cast(:since as date)::timestamp at time zone 'UTC'`] : []),
     ...(until ? [`${column} < (cast(:until as date) + 1)::timestamp at time zone 'UTC'`] : []),
   ];
 }
 
-function bindingsOf(ctx: Ctx, filters: ThreadFilters): Bindings {
+/** Returns the bindings of the filters' conditions. */
+export function bindingsOf(ctx: Ctx, filters: ThreadFilters): Bindings {
   return {
     owner: snoozeOwner(ctx.actor),
     now: ctx.clock.now(),

@@ -9,7 +9,7 @@ import { useCan } from '../../app/person.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { undoLast } from '../../components/undo.tsx';
 import { toNumber, useText } from '../../text/index.ts';
-import { correctReading, declineOptOut, fileThread, markSeen } from './actions.ts';
+import { correctReading, declineOptOut, fileThread, markSeen, targetOf } from './actions.ts';
 import { useAddress, type Message } from './address.ts';
 import type { Draft } from './draft.ts';
 import { Folders, FolderSelect, useOverview } from './folders.tsx';
@@ -48,7 +48,7 @@ export default function InboxPage() {
     const row = rows[at];
     if (!mayWrite || !row || ids.length === 0 || row.folder === folder) return;
     leave();
-    void fileThread(thread, ids, folder, row.folder === 'spam' ? 'inbox' : row.folder);
+    void fileThread(thread, ids, folder, targetOf(row.folder));
   };
   const openPanel = (one: Panel) => {
     if (mayWrite && thread) setPanel(one);

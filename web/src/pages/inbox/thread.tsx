@@ -13,7 +13,7 @@ import { dataOf, eachOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
-import { fileThread, markSeen, snoozeThread, unsnoozeThread } from './actions.ts';
+import { fileThread, markSeen, snoozeThread, targetOf, unsnoozeThread } from './actions.ts';
 import type { Message, Thread } from './address.ts';
 import { ContactPanel, useContact, variablesOf } from './contact-panel.tsx';
 import { draftsQuery } from './draft.ts';
@@ -87,7 +87,7 @@ export function ThreadPane({
   const folder = row?.folder ?? 'inbox';
   const file = (to: 'inbox' | 'archive' | 'trash') => {
     onLeave();
-    void fileThread(threadId, receivedIds(messages.data), to, folder === 'spam' ? 'inbox' : folder);
+    void fileThread(threadId, receivedIds(messages.data), to, targetOf(folder));
   };
   return (
     <section className="inbox-thread" aria-label={t('inbox.thread')}>
