@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 3eb2b0b933dd1f02. Types: b89e713347c05e9f. */
+/* Written by `npm run db:types`; do not edit. Sources: 62b4061b2e531d6c. Types: 6e9e97b8572c46f0. */
 
 import type {
   ApprovalBinding,
@@ -469,6 +469,7 @@ interface AppConnectionsRow {
   base_url: string;
   /** Secret of the app, sealed under "app_connections/<id>". */
   secret: Buffer;
+  created_by: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -479,6 +480,7 @@ interface AppConnectionsInsert {
   name: string;
   base_url: string;
   secret: Buffer;
+  created_by?: string | null;
   created_at: Date;
   updated_at: Date;
 }
