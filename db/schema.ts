@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 9d8c3de4b9c3c356. Types: 886e3ad972078c1f. */
+/* Written by `npm run db:types`; do not edit. Sources: 18351ebe40043cc4. Types: 83ffe14112cd874c. */
 
 import type {
   ApprovalBinding,
@@ -470,6 +470,7 @@ interface AppConnectionsRow {
   base_url: string;
   /** Secret of the app, sealed under "app_connections/<id>". */
   secret: Buffer;
+  created_by: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -480,6 +481,7 @@ interface AppConnectionsInsert {
   name: string;
   base_url: string;
   secret: Buffer;
+  created_by?: string | null;
   created_at: Date;
   updated_at: Date;
 }

@@ -101,6 +101,7 @@ export const identity = {
   'member.made_key': 'ist der API-Schlüssel {name}',
   'member.made_application': 'ist die Anwendung {name}',
   'member.made_connection': 'ist die Verbindung {name}',
+  'member.made_app_connection': 'ist die App-Verbindung {name}',
   'member.last_owner': 'Der Arbeitsbereich braucht mindestens einen Eigentümer',
   'member.last_owner.fix': 'Erst ein anderes Mitglied zum Eigentümer machen.',
   'invitation.member': 'Diese Adresse gehört schon einem Mitglied',

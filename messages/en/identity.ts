@@ -101,6 +101,7 @@ export const identity = {
   'member.made_key': 'is the API key {name}',
   'member.made_application': 'is the application {name}',
   'member.made_connection': 'is the connection {name}',
+  'member.made_app_connection': 'is the app connection {name}',
   'member.last_owner': 'The workspace needs at least one owner',
   'member.last_owner.fix': 'Make another member an owner first.',
   'invitation.member': 'This address already belongs to a member',

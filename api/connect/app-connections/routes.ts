@@ -61,7 +61,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     operationId: 'app-connections.update',
     method: 'patch',
     path: '/app-connections/:id',
-    summary: 'Delete an app connection that no campaign step uses',
+    summary: 'Rename an app connection or change its base URL',
     params: idParams,
     body: schemas.updateBody,
     furtherProblems: async (ctx, { base_url: url }) =>
@@ -76,8 +76,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     operationId: 'app-connections.delete',
     method: 'delete',
     path: '/app-connections/:id',
-    summary: 'Delete an app connection no campaign step uses',
-    description: 'Replace the signing secret; the old one is invalid at once',
+    summary: 'Delete an app connection',
+    description: 'Refused while a campaign step or an automation uses it.',
     params: idParams,
     success: { status: 204 },
     errors: ['app_connection_in_use'],
@@ -88,8 +88,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     operationId: 'app-connections.rotate-secret',
     method: 'post',
     path: '/app-connections/:id/rotate-secret',
-    summary: 'All further requests are signed with the new secret, which is shown once.',
-    description: 'Send a signed app.ping and report the result',
+    summary: 'Replace the signing secret; the old one is invalid at once',
+    description: 'All further requests are signed with the new secret, which is shown once.',
     params: idParams,
     success: { status: 200, body: z.strictObject({ secret: schemas.secret }) },
     handler: async (ctx, { params }) => ({ secret: await rotateAppSecret(ctx, params.id) }),
@@ -99,8 +99,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     operationId: 'app-connections.test',
     method: 'post',
     path: '/app-connections/:id/test',
-    summary: 'Always 200: errors of the app are in the checklist.',
-    description: 'Always 200: what the app does wrong is in the checklist.',
+    summary: 'Send a signed app.ping and report the result',
+    description: 'Always 200: errors of the app are in the checklist.',
     params: idParams,
     success: { status: 200, body: schemas.connectionTest },
     prepare: (ctx, { params }) => testAppConnection(ctx, params.id),
@@ -119,12 +119,13 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
 ];
 
 function present(connection: Connection): z.input<typeof schemas.appConnection> {
-  const { id, organization_id, name, base_url } = connection;
+  const { id, organization_id, name, base_url, created_by } = connection;
   return {
     id,
     organization_id,
     name,
     base_url,
+    created_by,
     created_at: iso(connection.created_at),
     updated_at: iso(connection.updated_at),
   };

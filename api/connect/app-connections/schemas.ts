@@ -12,6 +12,9 @@ export const appConnection = resource('AppConnection', {
   organization_id: uuid,
   name: z.string(),
   base_url: z.string(),
+  created_by: uuid
+    .nullable()
+    .meta({ description: 'The member who made it, or took it over. Null when the account is gone' }),
   created_at: timestamp,
   updated_at: timestamp,
 });

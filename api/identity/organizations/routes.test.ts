@@ -5,7 +5,7 @@ import { silentLogger } from '../../../lib/log.ts';
 import { createSystemMail } from '../../../lib/mail/index.ts';
 import { ORG_PERMISSIONS } from '../../../lib/permissions.ts';
 import { freePort } from '../../../local/servers.ts';
-import { createMember, createSession, type Tenant } from '../../../test/harness/factories.ts';
+import { createCampaign, createMember, createSession, type Tenant } from '../../../test/harness/factories.ts';
 import { createConnectionRow } from '../../../test/harness/integrations.ts';
 import { createApplication } from '../../../test/harness/oauth.ts';
 import { freshEmail, login, mailedToken, register } from '../../../test/harness/people.ts';
@@ -168,8 +168,14 @@ test('what a member made is listed when they are removed, and kept or ended as t
     const app = await createApplication(world.deps, tenant.organizationId, { created_by: member.userId, name: 'Sync' });
     const connection = await createConnectionRow(world, tenant);
     await db('integration_connections').where({ id: connection }).update({ connected_by: member.userId });
+    const called = await as(member.sessionToken).post('/v1/app-connections', {
+      name: `CRM of ${member.userId}`,
+      base_url: 'https://app.example.com',
+    });
+    t.is(called.body.connection.created_by, member.userId);
+    const appConnection = called.body.connection.id as string;
     const row = (table: string, id: string) => db(table).where({ id }).first();
-    return { member, key, app: app.id, connection, row, path: `${CURRENT}/members/${member.userId}` };
+    return { member, key, app: app.id, connection, appConnection, row, path: `${CURRENT}/members/${member.userId}` };
   };
   const kept = await scene();
   const asked = await owner.delete(kept.path);
@@ -177,6 +183,7 @@ test('what a member made is listed when they are removed, and kept or ended as t
   const named = asked.body.problems.map(({ path, message }: Record<string, string>) => ({ path, message }));
   t.deepEqual(named, [
     { path: `api_keys.${kept.key}`, message: 'is the API key CI' },
+    { path: `app_connections.${kept.appConnection}`, message: `is the app connection CRM of ${kept.member.userId}` },
     { path: `integration_connections.${kept.connection}`, message: 'is the connection Webhook' },
     { path: `oauth_applications.${kept.app}`, message: 'is the application Sync' },
   ]);
@@ -187,11 +194,29 @@ test('what a member made is listed when they are removed, and kept or ended as t
   t.like(await kept.row('oauth_applications', kept.app), { created_by: tenant.userId });
   t.like(await kept.row('integration_connections', kept.connection), { connected_by: tenant.userId });
 
+  t.like(await kept.row('app_connections', kept.appConnection), { created_by: tenant.userId });
+
   const ended = await scene();
+  const action = {
+    type: 'app_action',
+    app_connection_id: ended.appConnection,
+    path: '/x',
+    inputs: {},
+    output_key: 'x',
+  };
+  const { campaignId, stepIds } = await createCampaign(world.deps, tenant.organizationId, [{ kind: 'action', action }]);
+  const used = await owner.delete(`${ended.path}?made=revoke`);
+  refused(t, used, 409, 'app_connection_in_use');
+  t.is(used.body.problems[0].path, `app_connections.${ended.appConnection}`);
+  t.like(await ended.row('api_keys', ended.key), { status: 'active' }, 'a refusal ends nothing');
+  await db('campaign_steps')
+    .where({ campaign_id: campaignId, id: stepIds[0] })
+    .update({ action: { type: 'end' } });
   assertStatus(t, await owner.delete(`${ended.path}?made=revoke`), 204);
   t.like(await ended.row('api_keys', ended.key), { status: 'revoked' });
   t.is(await ended.row('oauth_applications', ended.app), undefined);
   t.is(await ended.row('integration_connections', ended.connection), undefined);
+  t.is(await ended.row('app_connections', ended.appConnection), undefined);
   const bare = await createMember(world.deps, tenant, 'Admin');
   await db('api_keys').where({ user_id: bare.userId }).update({ expires_at: clock.now() });
   assertStatus(t, await owner.delete(`${CURRENT}/members/${bare.userId}`), 204);

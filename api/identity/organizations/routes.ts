@@ -148,12 +148,12 @@ const memberRoutes = [
     description:
       'Active API keys, OAuth applications and connections to other systems that they made belong to the workspace. Where there are any, the request ' +
       'is refused with 409 and a list of them, until `made` says what becomes of them: `keep` puts them in your name, `revoke` revokes the keys, ' +
-      'deletes the applications and disconnects the connections.',
+      'deletes the applications and ends the connections. An app connection that a campaign step or an automation uses cannot be ended.',
     params: schemas.memberParams,
     query: schemas.memberRemoval,
     stops: true,
     success: { status: 204 },
-    errors: ['no_organization', 'conflict'],
+    errors: ['no_organization', 'conflict', 'app_connection_in_use'],
     handler: (ctx, { params, query }) => removeMember(ctx, params.userId, query.made),
   }),
 ];

@@ -8,6 +8,7 @@ create table app_connections (
   name text not null,
   base_url text not null,
   secret bytea not null,
+  created_by uuid references users on delete set null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   constraint app_connections_name_key unique (organization_id, name),

@@ -1,6 +1,6 @@
 import type { RenewalReport } from '../../../workflows/domain-renewal/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { failOrdersWithoutDomain } from '../mailbox-orders/ended-domain.ts';
 import { settleHoldsOfDomain } from '../mailbox-orders/hold.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -22,7 +22,10 @@ import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
  */
 export async function advanceRenewal(ctx: Ctx, domainId: string): Promise<RenewalReport> {
   const cycle = await transact(ctx, (tx) => openCycle(tx, domainId));
-  if (!cycle) return { kind: 'done', outcome: 'released' };
+  if (!cycle) {
+    await closePayments(ctx, domainId);
+    return { kind: 'done', outcome: 'released' };
+  }
   const now = ctx.clock.now().getTime();
   const { renewal } = cycle;
   if (renewal.state === 'ended' || renewal.state === 'renewed') return { kind: 'done', outcome: 'lapsed' };
@@ -97,6 +100,16 @@ async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
     .where({ domain_id: domainId, expires_at: domain.expires_at })
     .first();
   return { domain, renewal: renewal! };
+}
+
+/** Closes the unpaid payments of a domain's cycles, which have ended. A charge of one that comes later is refunded. */
+async function closePayments(ctx: Ctx, domainId: string): Promise<void> {
+  const open = await reader(ctx).sql<{ id: string }>(
+    `select p.id from domain_renewals r join payments p on p.id = r.payment_id
+     where r.organization_id = :org and r.domain_id = :domain and p.organization_id = :org and p.state = 'open'`,
+    { domain: domainId },
+  );
+  for (const { id } of open) await expireCheckout(ctx, id);
 }
 
 /** Marks the domain as lapsed after its registration ended without a renewal, and holds its mailboxes. */

@@ -38,8 +38,8 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   if (charged.kind === 'processing') return recheckLater(ctx, cycle, 'the payment is under way');
   if (charged.kind === 'refused') return refused(ctx, cycle, payment, charged.code);
   await transact(ctx, async (tx) => {
-    // The webhook reports the same payment, and may have been first.
-    const paid = await movePayment(tx, payment.id, ['open'], 'paid', {
+    // The webhook reports the same payment, and may have been first. The payment is closed if the domain was released.
+    const paid = await movePayment(tx, payment.id, ['open', 'expired'], 'paid', {
       reason: 'paid',
       columns: {
         provider_payment_id: charged.paymentIntentId,

@@ -58,6 +58,7 @@ export async function createAppConnection(
       name: input.name,
       base_url: baseUrl,
       secret: ctx.keyring.seal(secret, SEAL_PLACES.appConnection(id)),
+      created_by: ctx.actor.userId,
       created_at: tx.now,
       updated_at: tx.now,
     });

@@ -1,5 +1,6 @@
 import { AppError, type Problem } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
+import { deleteAppConnection } from '../../connect/app-connections/connections.ts';
 import { deleteConnection } from '../../connect/integrations/connections.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
@@ -11,7 +12,7 @@ const MAX_NAMED = 100;
 
 /** An object by which a former member could still act, or that nobody may know about. */
 interface Made {
-  kind: 'api_keys' | 'oauth_applications' | 'integration_connections';
+  kind: 'api_keys' | 'oauth_applications' | 'integration_connections' | 'app_connections';
   id: string;
   name: string;
 }
@@ -20,6 +21,7 @@ interface Made {
  * Keeps or revokes the API keys, applications and connections created by a member who is about to be removed.
  * @param ctx joins the transaction
  * @throws AppError conflict with up to 100 of these objects if there are any and `what` is absent
+ * @throws AppError app_connection_in_use if one to be ended is used by a step or an automation
  */
 export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' | 'revoke' | undefined): Promise<void> {
   const made = await madeBy(tx, userId);
@@ -31,16 +33,31 @@ export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' 
       message('member.made', {
         keys: count('api_keys'),
         applications: count('oauth_applications'),
-        connections: count('integration_connections'),
+        connections: count('integration_connections') + count('app_connections'),
       }),
       { problems: made.slice(0, MAX_NAMED).map(toProblem), fix: message('member.made.fix') },
     );
   }
   if (what === 'keep') return keep(tx, userId);
-  for (const { kind, id } of made) {
+  for (const { kind, id, name } of made) {
     if (kind === 'api_keys') await revokeKey(ctx, id, message('revoked.with_member'));
     else if (kind === 'oauth_applications') await deleteApplication(ctx, id);
+    else if (kind === 'app_connections') await endAppConnection(ctx, { kind, id, name });
     else await deleteConnection(ctx, id);
+  }
+}
+
+/**
+ * Deletes an app connection.
+ * @throws AppError app_connection_in_use with the connection, while a step or an automation uses it
+ */
+async function endAppConnection(ctx: Ctx, connection: Made): Promise<void> {
+  try {
+    await deleteAppConnection(ctx, connection.id);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'app_connection_in_use')) throw error;
+    const { code, said, fix } = error;
+    throw new AppError(code, said, { ...(fix && { fix }), problems: [toProblem(connection)], cause: error });
   }
 }
 
@@ -51,6 +68,7 @@ function madeBy(tx: Tx, userId: string): Promise<Made[]> {
      union all select 'oauth_applications', id, name from oauth_applications where organization_id = :org and created_by = :user
      union all select 'integration_connections', id, label from integration_connections
      where organization_id = :org and connected_by = :user and status <> 'disconnected'
+     union all select 'app_connections', id, name from app_connections where organization_id = :org and created_by = :user
      order by kind, id`,
     { user: userId, now: tx.now },
   );
@@ -61,6 +79,7 @@ function toProblem({ kind, id, name }: Made): Problem {
     api_keys: message('member.made_key', { name }),
     oauth_applications: message('member.made_application', { name }),
     integration_connections: message('member.made_connection', { name }),
+    app_connections: message('member.made_app_connection', { name }),
   };
   return { path: `${kind}.${id}`, message: said[kind] };
 }
@@ -81,4 +100,8 @@ async function keep(tx: Tx, userId: string): Promise<void> {
     .table('integration_connections')
     .where({ connected_by: userId })
     .update({ connected_by: keeper, ...now });
+  await tx.org
+    .table('app_connections')
+    .where({ created_by: userId })
+    .update({ created_by: keeper, ...now });
 }

@@ -1,5 +1,6 @@
 import { Select, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { shownAddress } from '../../components/address.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { dataOf, heron } from '../../app/api.ts';
 import { useText } from '../../text/index.ts';
@@ -25,7 +26,7 @@ export default function Compose({ draft: kept, onClose }: { draft: Draft | undef
             label={t('inbox.compose.from')}
             required
             searchable
-            data={rows.map(({ id, email }) => ({ value: id, label: email }))}
+            data={rows.map(({ id, email }) => ({ value: id, label: shownAddress(email) }))}
             value={written.email_account_id ?? null}
             onChange={(value) => write({ email_account_id: value ?? undefined })}
             nothingFoundMessage={t('mailboxes.empty')}

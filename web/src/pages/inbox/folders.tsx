@@ -11,6 +11,7 @@ import IconSend from 'tabler:send';
 import IconSpam from 'tabler:alert-octagon';
 import IconTrash from 'tabler:trash';
 import { useQuery } from '@tanstack/react-query';
+import { shownAddress } from '../../components/address.ts';
 import type { ReactNode } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { toNumber, useText } from '../../text/index.ts';
@@ -74,7 +75,7 @@ export function Folders() {
       </nav>
       <Filters
         label={t('nav.mailboxes')}
-        rows={counts?.mailboxes.map(({ id, email, unread }) => ({ id, name: email, unread }))}
+        rows={counts?.mailboxes.map(({ id, email, unread }) => ({ id, name: shownAddress(email), unread }))}
         chosen={address.mailbox}
         onChoose={(mailbox) => address.show({ mailbox, thread: undefined })}
       />
