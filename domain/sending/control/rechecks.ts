@@ -5,9 +5,8 @@ import { signalControl, type EnrollmentRun } from './signals.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 
 /**
- * Kind of a waiting run's next act, as the column `enrollments.next_act` derives it: ask for a slot again or send at
- * it, ask for a mailbox, ask for a day, begin the first email, choose a branch. `other` waits for a timer, an event or a
- * person.
+ * Kind of a waiting run's next act, as the column `enrollments.next_act` derives it. The first five depend on a slot, a
+ * mailbox, a free day, the start of the first email, and a branch. `other` waits for a timer, an event or a person.
  */
 export type NextAct = 'slot' | 'mailbox' | 'schedule' | 'entry' | 'outcome' | 'other';
 
@@ -95,7 +94,7 @@ function targets({ conditions }: Step): (string | null)[] {
   return (conditions as unknown as { branches: { to: string | null }[] }).branches.map(({ to }) => to);
 }
 
-/** Result of one look: `left` while more runs are to be signalled; `until` is when the launcher looks again. */
+/** Result of one look: `left` while more runs are to be signalled; `until` is when the launcher checks again. */
 export interface Rechecked {
   signalled: number;
   left: boolean;

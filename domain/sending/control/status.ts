@@ -56,11 +56,13 @@ export async function activateCampaign(
   campaign: CampaignRow,
   { type, message: said, waitForLeads = false }: Activation,
 ): Promise<boolean> {
+  // Only a paused campaign has runs that sleep.
+  const resumes = isPaused(campaign);
   const [moved] = await tx.org.sql<{ epoch: number }>(
-    `update campaigns set status = 'active', archived = false, control_epoch = control_epoch + 1, ${ADD_RECHECKS}, last_status_change_at = :now, updated_at = :now,
+    `update campaigns set status = 'active', archived = false, control_epoch = control_epoch + 1, ${resumes ? `${ADD_RECHECKS}, ` : ''}last_status_change_at = :now, updated_at = :now,
        started_at = coalesce(started_at, :now), continuous = continuous or :wait, idle_since = case when :wait then :now::timestamptz end
      where organization_id = :org and id = :id and status <> 'active' returning control_epoch as epoch` as `${string}:org${string}`,
-    { id: campaign.id, now: tx.now, wait: waitForLeads, rechecks: json(RESUMED) },
+    { id: campaign.id, now: tx.now, wait: waitForLeads, ...(resumes ? { rechecks: json(RESUMED) } : {}) },
   );
   if (!moved) return false;
   await logCampaign(tx, campaign.id, type, said, { previous_status: campaign.status });

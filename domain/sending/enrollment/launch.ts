@@ -90,7 +90,7 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
 
 const AGAIN: LaunchIteration = { again: true, launched: 0 };
 
-/** Ends a wait of the launcher by the time (null: none) at which it looks again for runs to signal. */
+/** Ends a wait of the launcher by the time (null: none) at which it checks again for runs to signal. */
 function lookAgainBy(until: Date | null, iteration: LaunchIteration): LaunchIteration {
   if (!until || !('report' in iteration) || iteration.report.kind === 'done') return iteration;
   const wakeAt = Math.min(iteration.report.wakeAt ?? Infinity, until.getTime());
