@@ -44,14 +44,40 @@ const DEADLINE_MS = 10_000;
  * because a domain needs about 35 queries
  * @throws AppError not_found
  */
-export async function readCampaignDns(
-  ctx: Ctx,
-  campaignId: string,
-  { timeoutMs = DEADLINE_MS, lately = false }: { timeoutMs?: number; lately?: boolean } = {},
-): Promise<CampaignDns> {
+export async function readCampaignDns(ctx: Ctx, campaignId: string, options: ReadOptions = {}): Promise<CampaignDns> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
-  const domains = await sendingDomains(org, campaign);
+  return readDns(ctx, await sendingDomains(org, campaign), campaign.tracking_domain, options);
+}
+
+/**
+ * Variant of {@link readCampaignDns} for a campaign that does not exist yet, by its mailboxes and tracking domain. Reuses
+ * answers from the last minute.
+ */
+export async function readPlannedDns(
+  ctx: Ctx,
+  mailboxIds: readonly string[],
+  trackingDomain: string,
+): Promise<CampaignDns> {
+  const rows = await reader(ctx).sql<{ domain: string }>(
+    `select ${SENDING_DOMAIN} as domain from mailboxes m
+     where m.organization_id = :org and m.id = any(cast(:ids as uuid[])) group by 1 order by count(*) desc, 1`,
+    { ids: [...mailboxIds] },
+  );
+  return readDns(ctx, toDomains(rows), trackingDomain, { lately: true });
+}
+
+interface ReadOptions {
+  timeoutMs?: number;
+  lately?: boolean;
+}
+
+async function readDns(
+  ctx: Ctx,
+  domains: readonly string[],
+  trackingDomain: string,
+  { timeoutMs = DEADLINE_MS, lately = false }: ReadOptions,
+): Promise<CampaignDns> {
   const { dns, end } = until(ctx.dns, timeoutMs);
   try {
     const limit = pLimit(DOMAINS_AT_ONCE);
@@ -60,13 +86,13 @@ export async function readCampaignDns(
         ? recentSenderDns(ctx.dns, domain, () => readBounded(ctx.dns, domain, timeoutMs))
         : readSenderDns(dns, domain);
     const senders = Promise.all(domains.slice(0, MAX_DOMAINS).map((domain) => limit(() => read(domain))));
-    const names = campaign.tracking_domain === '' ? [] : await dns.cname(campaign.tracking_domain);
+    const names = trackingDomain === '' ? [] : await dns.cname(trackingDomain);
     return {
       senders: await senders,
       leftOut: Math.max(0, domains.length - MAX_DOMAINS),
       trackingPoints: names && pointsAt(names, trackingHost(ctx)),
-      trackingDomain: campaign.tracking_domain,
-      trackingFault: await faultOf(org, campaign),
+      trackingDomain,
+      trackingFault: await faultOf(reader(ctx), trackingDomain),
     };
   } finally {
     end();
@@ -96,7 +122,7 @@ export async function cachedCampaignDns(
   };
 }
 
-async function faultOf(org: OrgScope, { tracking_domain: domain }: CampaignRow): Promise<TrackingDomainFault | null> {
+async function faultOf(org: OrgScope, domain: string): Promise<TrackingDomainFault | null> {
   if (domain === '') return null;
   const row = await org.table('tracking_domains').where({ domain }).first('fault');
   return row?.fault ?? null;
@@ -112,13 +138,20 @@ async function readBounded(records: DnsRecords, domain: string, timeoutMs: numbe
   }
 }
 
+/** SQL: the domain from which the mailbox `m` sends. */
+const SENDING_DOMAIN = `split_part(coalesce(nullif(m.send_as_email, ''), m.email), '@', 2)`;
+
 /** Returns the domains the campaign's pool sends from, most used first. */
 async function sendingDomains(org: OrgScope, campaign: CampaignRow): Promise<string[]> {
   const rows = await org.sql<{ domain: string }>(
-    `select split_part(coalesce(nullif(m.send_as_email, ''), m.email), '@', 2) as domain from ${POOL_TABLES}
+    `select ${SENDING_DOMAIN} as domain from ${POOL_TABLES}
      where m.organization_id = :org and ${IN_POOL} group by 1 order by count(*) desc, 1`,
     poolBindings(campaign),
   );
+  return toDomains(rows);
+}
+
+function toDomains(rows: readonly { domain: string }[]): string[] {
   return rows.map(({ domain }) => domain).filter((domain) => domain !== '');
 }
 

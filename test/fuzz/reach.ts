@@ -270,6 +270,7 @@ const REACHING: Record<string, Make> = {
   'unibox.replaceDraft': () => ({ body: { subject: 'Later', body_plain: 'Text' } }),
   'unibox.correct': () => ({ body: { intent: 'positive' } }),
   'unibox.moveFolder': () => ({ body: { email_ids: [newId()], folder: 'archive' } }),
+  'unibox.markSeen': () => ({ body: { folder: 'inbox' } }),
   'unibox.getLabels': async (ground) => ({ query: { thread_id: await answeredThread(ground) } }),
   'unibox.setLabels': async (ground) => ({ body: { thread_id: await answeredThread(ground), category_ids: [] } }),
   'unibox.snooze': async (ground) => ({

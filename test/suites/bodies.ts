@@ -86,6 +86,7 @@ const BY_HAND: Record<string, unknown> = {
     intent: 'draft',
   },
   'unibox.correct': { intent: 'positive' },
+  'unibox.markSeen': { folder: 'inbox' },
   'events.publish': { name: 'order.paid', email: 'walker@example.com' },
 };
 

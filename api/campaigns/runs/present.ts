@@ -35,6 +35,12 @@ export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config'
   };
 }
 
+/** Returns a dry run, without the links and ids of what was rolled back. */
+export function presentDryRun(row: RunRow, ctx: Parameters<typeof presentRun>[1]): z.input<typeof run> {
+  const { approval_id: _approval, approval_url: _page, temporal_url: _url, ...rest } = presentRun(row, ctx);
+  return { ...rest, dry_run: true };
+}
+
 function presentDecision(decision: RunRow['policy_decision'], language: Language | undefined) {
   const { reasons } = decision as { reasons?: ApprovalRow['reasons'] };
   return reasons ? { ...decision, reasons: presentReasons(reasons, language) } : decision;

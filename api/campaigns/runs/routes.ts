@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { cancelRun } from '../../../domain/campaigns/runs/cancel.ts';
 import { createRun, runProblems } from '../../../domain/campaigns/runs/create.ts';
+import { dryRun, readDryRunDns } from '../../../domain/campaigns/runs/dry-run.ts';
 import { createRunSchema } from '../../../domain/campaigns/runs/input.ts';
 import { getRun, listRuns } from '../../../domain/campaigns/runs/read.ts';
 import { RUN_STATES } from '../../../domain/campaigns/runs/states.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, pageQuery, presentPage } from '../../http/schemas.ts';
 import { runSchema } from './file-schema.ts';
-import { presentRun, presentRunEvent } from './present.ts';
+import { presentDryRun, presentRun, presentRunEvent } from './present.ts';
 import * as schemas from './schemas.ts';
 
 const area = 'runs';
@@ -24,13 +25,16 @@ export const runsRoutes: readonly AnyRoute[] = [
     idempotency: 'required',
     summary: 'Create a run: a campaign is built, checked and, after approval, launched',
     description:
-      'Builds a campaign from steps, senders and an audience, or uses an existing one that is not active, and checks it. With intent `draft` the run ends as completed, and the campaign stays a draft. With intent `launch` (keys also need EXECUTE_RUNS) it starts the campaign at once if the policy of the credential allows it; otherwise it waits for a person until `approval_expires_at`. Senders are fixed when the run is created. The answer comes before any of this: read the run, or subscribe to `run.state_changed`.',
+      'Builds a campaign from steps, senders and an audience, or uses an existing one that is not active, and checks it. With intent `draft` the run ends as completed, and the campaign stays a draft. With intent `launch` (keys also need EXECUTE_RUNS) it starts the campaign at once if the policy of the credential allows it; otherwise it waits for a person until `approval_expires_at`. Senders are fixed when the run is created. The answer comes before any of this: read the run, or subscribe to `run.state_changed`. With `dry_run=true` nothing is stored: the answer is the run as it would be after its checks, with recipients, the findings of the checks (a refusal in `error_details`, the days of sending in the finding of the schedule) and, in `policy_decision`, why a person would have to decide.',
     bodyLimit: schemas.RUN_BODY_LIMIT,
+    query: schemas.createQuery,
     body: createRunSchema,
     furtherProblems: (ctx, body) => runProblems(ctx, body),
     success: { status: 202, body: schemas.run },
     errors: ['app_connection_not_found', 'campaign_no_mailbox', 'selection_too_large', 'conflict'],
-    handler: async (ctx, { body }) => presentRun(await createRun(ctx, body), ctx),
+    prepare: async (ctx, { query, body }) => (query.dry_run === 'true' ? readDryRunDns(ctx, body) : undefined),
+    handler: async (ctx, { body, prepared: dns }) =>
+      dns ? presentDryRun(await dryRun(ctx, body, dns), ctx) : presentRun(await createRun(ctx, body), ctx),
   }),
   route({
     ...read,

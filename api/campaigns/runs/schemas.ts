@@ -36,9 +36,15 @@ export const run = resource('Run', {
   approval_expires_at: timestamp
     .optional()
     .meta({ description: 'End of the approval; present while the run is awaiting_approval' }),
+  dry_run: z.literal(true).optional().meta({ description: 'Only after a dry run, whose `id` names no run' }),
   created_at: timestamp,
   updated_at: timestamp,
   ...runFields,
+});
+
+/** Query of POST /runs. */
+export const createQuery = z.object({
+  dry_run: z.enum(['true', 'false']).optional().meta({ description: 'true: checks everything and stores nothing' }),
 });
 
 export const runEvent = resource('RunEvent', {

@@ -73,7 +73,12 @@ export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
   });
 }
 
-async function checkAndAdvance(
+/**
+ * Checks a locked run and its locked campaign, and moves the run on: failed, completed, denied, awaiting approval or
+ * active.
+ * @returns the updated run
+ */
+export async function checkAndAdvance(
   ctx: Ctx,
   tx: Tx,
   run: RunRow,
