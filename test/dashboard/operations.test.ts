@@ -38,6 +38,7 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'GET /v1/teams/{id}',
     'GET /v1/app-connections/{id}',
     'GET /v1/me',
+    'GET /v1/organizations',
     'GET /v1/timezones',
     'GET /v1/crm/pipelines/{id}',
     'GET /v1/crm/deals',
