@@ -16,15 +16,15 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /**
- * Maximum numbers of API requests and script files when a page is opened, regardless of the length of its list. Three
- * requests belong to the layout: the person, their workspaces, the unread count.
+ * Maximum numbers of API requests and script files when a page is opened, regardless of the length of its list. Two
+ * requests belong to the layout: the person with their workspaces, and the unread count.
  */
-const USUAL = [6, 10] as const;
+const USUAL = [5, 10] as const;
 const BUDGETS: Record<string, readonly [requests: number, files: number]> = {
-  '/': [8, 6],
-  '/campaigns/:id': [7, 14],
-  '/campaigns/:id?tab=leads': [6, 12],
-  '/campaigns/:id?tab=check': [8, 11],
+  '/': [7, 6],
+  '/campaigns/:id': [6, 14],
+  '/campaigns/:id?tab=leads': [5, 12],
+  '/campaigns/:id?tab=check': [6, 11],
 };
 
 /** Returns the addresses of the rooms in the navigation. */

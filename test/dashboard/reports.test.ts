@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
+import { createEvent, createGoal, createPerson } from '../harness/acquisition.ts';
 import { createContact, createMailbox } from '../harness/factories.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
 import { newId } from '../../lib/ids.ts';
 import { replayPage } from '../../domain/reporting/goals/replay-page.ts';
+import { react } from '../harness/reactions.ts';
+import { updateFacts } from '../../domain/reporting/aggregates/update-facts.ts';
 import { call } from '../harness/world.ts';
 
 const browserTest = browserTests(test);
@@ -158,6 +161,53 @@ browserTest('a goal gets conditions and an amount, and replays hold past events 
   await page.getByRole('region', { name: 'Earlier versions' }).getByText('plan is one of').waitFor();
   await replays.getByRole('button', { name: 'Preview replay' }).click();
   await replays.getByText('3 events checked: 1 added, 0 removed, 2 unchanged.').waitFor();
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('the credit of a customer is explained, corrected and restored, and its rule is changed', async (t) => {
+  const { tenant, campaignId, emails } = await given();
+  const { db, clock } = world.deps;
+  const contact = await db('contacts').where({ organization_id: tenant.organizationId, email: emails[0]! }).first('id');
+  const goalId = await createGoal(world, tenant.organizationId, 'signup');
+  const personId = await createPerson(world, tenant.organizationId, { contactId: contact!.id });
+  await createEvent(world, tenant.organizationId, {
+    personId,
+    contactId: contact!.id,
+    namedBy: 'email',
+    goalIds: [goalId],
+    at: new Date(clock.now().getTime() - 1_000),
+  });
+  await react(world.deps, [updateFacts]);
+  const campaign = await db('campaigns').where({ id: campaignId }).first('name');
+  const { page, context, faults } = await world.open(tenant, '/reports/attribution', { locale: 'en-GB' });
+  const credit = page.getByRole('region', { name: 'Attribution of customers' });
+  await credit.getByRole('button', { name: 'Change the rule' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Days before the goal' }).fill('45');
+  await dialog.getByLabel('Estimate by company').check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await credit.getByText('in the 45 days before').waitFor();
+  await credit.locator('a[href*="figure=customers"]').first().click();
+  await page.getByRole('button', { name: `Why ${emails[0]!} is counted` }).click();
+  await dialog.getByRole('radio', { name: campaign!.name }).waitFor();
+  await dialog.getByRole('radio', { name: 'No email' }).check();
+  await dialog.getByLabel('Reason').fill('Met at the fair');
+  await dialog.getByRole('button', { name: 'Correct the credit' }).click();
+  const history = dialog.getByRole('region', { name: 'Corrections' });
+  await history.getByText('Credited to no email (Met at the fair)').waitFor();
+  await dialog.getByText('Corrected by a person').waitFor();
+  await history.getByRole('button', { name: 'Restore the automatic credit' }).click();
+  await history.getByText('Automatic credit restored').waitFor();
+  await dialog.getByText('Corrected by a person').waitFor({ state: 'detached' });
+  const kept = await db('attribution_corrections').where({ organization_id: tenant.organizationId }).orderBy('id');
+  t.deepEqual(
+    kept.map(({ action, is_current: isCurrent }) => [action, isCurrent]),
+    [
+      ['set', false],
+      ['restored', false],
+    ],
+  );
   t.deepEqual(faults, []);
   await context.close();
 });

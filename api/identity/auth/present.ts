@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { LabelRow, Profile } from '../../../domain/identity/auth/profile.ts';
 import type { SessionRow, TokenPair } from '../../../domain/identity/sessions.ts';
 import { iso } from '../../http/schemas.ts';
+import { presentOrganization } from '../organizations/present.ts';
 import type { loginResult, session, tokenPair, user } from './schemas.ts';
 
 /** Returns the tokens of a continued session: after a refresh, or in another workspace. */
@@ -21,7 +22,7 @@ export function presentLogin(tokens: TokenPair): z.input<typeof loginResult> {
 
 /** Returns the caller's profile. `organizationId` is the selected workspace. */
 export function presentUser(
-  { user: row, roleIds, labels }: Profile,
+  { user: row, workspaces, labels }: Profile,
   organizationId: string | null,
 ): z.input<typeof user> {
   const of = (registry: LabelRow['registry']) =>
@@ -33,7 +34,8 @@ export function presentUser(
     last_name: row.last_name,
     language: row.language,
     avatar_url: null,
-    roles: roleIds,
+    roles: workspaces.map(({ role_id: id }) => id),
+    workspaces: workspaces.map((one) => presentOrganization(one, organizationId)),
     is_admin: row.is_platform_admin,
     organization_id: organizationId,
     folders: of('folder'),

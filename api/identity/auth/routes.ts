@@ -179,7 +179,7 @@ const sessionRoutes = [
     method: 'get',
     path: '/auth/me',
     summary: 'The signed-in person',
-    description: 'Includes the roles in every workspace, and the selected workspace.',
+    description: 'Includes their workspaces with roles and permissions, and the labels of the selected one.',
     success: { status: 200, body: schemas.user },
     handler: async (ctx) => presentUser(await readProfile(ctx), ctx.actor.organizationId),
   }),

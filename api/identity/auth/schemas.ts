@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { emailAddress, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { organization } from '../organizations/schemas.ts';
 import { LANGUAGES } from '../../../messages/index.ts';
 
 const secret = z.string().min(1).max(1024);
@@ -86,6 +87,7 @@ export const user = resource('User', {
     .meta({ description: 'Language of mails to the person; null until their first browser sign-in sets it' }),
   avatar_url: z.string().nullable(),
   roles: z.array(uuid).meta({ description: 'Role ids over all workspaces' }),
+  workspaces: z.array(organization).meta({ description: 'The same as GET /organizations lists' }),
   is_admin: z.boolean().meta({ description: 'True for an administrator of the installation' }),
   organization_id: uuid.nullable().meta({ description: 'The selected workspace' }),
   folders: z.array(label),

@@ -5,15 +5,16 @@ import { inTransaction } from '../../../db/transaction.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
+import { listMyOrganizations, type MyOrganization } from '../organizations/organizations.ts';
 import { auditOwn } from '../sessions.ts';
 import type { Language } from '../../../messages/index.ts';
 
 export type LabelRow = Columns<'labels', 'id' | 'registry' | 'title' | 'color'>;
 
-/** A person, with their roles in all their workspaces and details of the selected workspace. */
+/** A person, with all their workspaces and the labels of the selected one. */
 export interface Profile {
   user: UserRow;
-  roleIds: string[];
+  workspaces: MyOrganization[];
   labels: LabelRow[];
 }
 
@@ -35,15 +36,11 @@ export async function readProfile(ctx: Ctx): Promise<Profile> {
     .table('users')
     .where('id', ctx.actor.userId!)
     .first(...COLUMNS)) as UserRow;
-  const memberships = await across(ctx.db, 'person')
-    .table('memberships')
-    .where('user_id', user.id)
-    .orderBy('created_at')
-    .select('role_id');
+  const workspaces = await listMyOrganizations(ctx);
   const labels = ctx.actor.organizationId
     ? await reader(ctx).table('labels').orderBy('position').select('id', 'registry', 'title', 'color')
     : [];
-  return { user, roleIds: memberships.map((row) => row.role_id), labels };
+  return { user, workspaces, labels };
 }
 
 /** Changes the caller's name or the language of emails to them. Absent fields stay unchanged. */

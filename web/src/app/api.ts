@@ -30,6 +30,11 @@ export type AnswerOf<Path extends keyof paths> = paths[Path] extends {
 /** Row type of a paged list, such as `RowOf<'/v1/campaigns'>`. */
 export type RowOf<Path extends keyof paths> = AnswerOf<Path> extends { data: (infer Row)[] } ? Row : never;
 
+/** Query type of a GET, such as `QueryOf<'/v1/campaigns'>`. */
+export type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
+  ? NonNullable<Query>
+  : never;
+
 /** Row type of a search by POST, such as `FoundBy<'/v1/lead-database/people'>`. */
 export type FoundBy<Path extends keyof paths> = paths[Path] extends {
   post: { responses: { 200: { content: { 'application/json': { data: (infer Row)[] } } } } };

@@ -1,19 +1,16 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from './api.ts';
+import { dataOf, heron, queryClient, type AnswerOf } from './api.ts';
 import { forgetAccess } from './session.ts';
 
 type Person = AnswerOf<'/v1/auth/me'>;
-type Workspace = RowOf<'/v1/organizations'>;
+type Workspace = Person['workspaces'][number];
 
 /** Query of the data that the shell needs first: the signed-in person and their workspaces with permissions. */
 export const personQuery = {
   queryKey: ['person'],
   queryFn: async (): Promise<{ person: Person; workspaces: Workspace[] }> => {
-    const [person, { data }] = await Promise.all([
-      dataOf(heron.GET('/v1/auth/me')),
-      dataOf(heron.GET('/v1/organizations')),
-    ]);
-    return { person, workspaces: data };
+    const person = await dataOf(heron.GET('/v1/auth/me'));
+    return { person, workspaces: person.workspaces };
   },
   staleTime: 5 * 60_000,
 } as const;

@@ -1,5 +1,5 @@
 import './campaigns.css';
-import { Alert, SimpleGrid, Tabs } from '@mantine/core';
+import { Alert, Box, SimpleGrid, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef } from 'react';
@@ -27,6 +27,8 @@ const TABS = {
   check: () => import('./check.tsx'),
 };
 type Tab = keyof typeof TABS;
+/** Tabs that begin with the results of the campaign. */
+const WITH_FIGURES: ReadonlySet<Tab> = new Set(['sequence', 'leads']);
 const Sequence = lazy(TABS.sequence);
 const Leads = lazy(TABS.leads);
 const Schedule = lazy(TABS.schedule);
@@ -70,7 +72,6 @@ export default function CampaignPage() {
           const isRunning = data.status === 'active';
           return (
             <>
-              {data.status === 'draft' ? null : <Figures id={id} />}
               {isRunning ? <NextHours campaign={data} /> : null}
               {data.blocked_reason ? (
                 <Alert color="red" variant="light">
@@ -95,6 +96,7 @@ export default function CampaignPage() {
                   ))}
                 </Tabs.List>
                 <Tabs.Panel value={shown}>
+                  {data.status !== 'draft' && WITH_FIGURES.has(shown) ? <Figures id={id} /> : null}
                   <Suspense fallback={<ListSkeleton rows={3} height={92} />}>
                     {shown === 'sequence' ? <Sequence id={id} isRunning={isRunning} /> : null}
                     {shown === 'leads' ? <Leads id={id} isRunning={isRunning} /> : null}
@@ -122,31 +124,37 @@ function Figures({ id }: { id: string }) {
   });
   if (!may) return null;
   return (
-    <Answered query={figures} skeleton={<FiguresSkeleton />}>
-      {({ summary }) => {
-        const shareOfSent = (count: number) =>
-          summary.emails_sent > 0 ? toPercent(count / summary.emails_sent) : null;
-        return (
-          <SimpleGrid cols={{ base: 2, md: 4 }}>
-            <Figure
-              label={t('campaigns.sent')}
-              value={toNumber(summary.emails_sent)}
-              note={summary.emails_pending > 0 ? t('campaign.waiting', { count: summary.emails_pending }) : null}
-            />
-            <Figure label={t('start.replies')} value={toNumber(summary.replies)} note={shareOfSent(summary.replies)} />
-            <Figure
-              label={t('campaign.opens')}
-              value={toNumber(summary.unique_opens)}
-              note={shareOfSent(summary.unique_opens)}
-            />
-            <Figure
-              label={t('campaigns.bounceRate')}
-              value={toNumber(summary.bounces)}
-              note={shareOfSent(summary.bounces)}
-            />
-          </SimpleGrid>
-        );
-      }}
-    </Answered>
+    <Box mb="lg">
+      <Answered query={figures} skeleton={<FiguresSkeleton />}>
+        {({ summary }) => {
+          const shareOfSent = (count: number) =>
+            summary.emails_sent > 0 ? toPercent(count / summary.emails_sent) : null;
+          return (
+            <SimpleGrid cols={{ base: 2, md: 4 }}>
+              <Figure
+                label={t('campaigns.sent')}
+                value={toNumber(summary.emails_sent)}
+                note={summary.emails_pending > 0 ? t('campaign.waiting', { count: summary.emails_pending }) : null}
+              />
+              <Figure
+                label={t('start.replies')}
+                value={toNumber(summary.replies)}
+                note={shareOfSent(summary.replies)}
+              />
+              <Figure
+                label={t('campaign.opens')}
+                value={toNumber(summary.unique_opens)}
+                note={shareOfSent(summary.unique_opens)}
+              />
+              <Figure
+                label={t('campaigns.bounceRate')}
+                value={toNumber(summary.bounces)}
+                note={shareOfSent(summary.bounces)}
+              />
+            </SimpleGrid>
+          );
+        }}
+      </Answered>
+    </Box>
   );
 }

@@ -16,6 +16,7 @@ import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Activity } from './activity.tsx';
 import { EditContact } from './contact-fields.tsx';
 import { nameOf } from './contacts.tsx';
+import { Notes } from './notes.tsx';
 import { Tags, TagsInput } from './tags.tsx';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
@@ -66,6 +67,7 @@ export default function ContactPage() {
                 <Deals id={id} />
               </Stack>
             </SimpleGrid>
+            <Notes id={id} mayWrite={mayWrite} />
             <Activity id={id} />
           </>
         )}

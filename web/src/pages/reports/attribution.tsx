@@ -1,7 +1,9 @@
-import { Alert, Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Button, Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { DataTable } from '../../components/data-table.tsx';
+import { useCan } from '../../app/person.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Figure } from '../../components/figure.tsx';
 import { useFilter } from '../../components/filter.ts';
@@ -14,6 +16,8 @@ import { FigureLink, type FigureOf } from './figure-link.tsx';
 import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod, type Period } from './period.tsx';
+
+const CreditRule = lazy(() => import('./credit-rule.tsx'));
 
 const DIMENSIONS = [
   'campaign',
@@ -195,8 +199,26 @@ function Breakdown({ period }: { period: Period }) {
   );
 }
 
+function RuleButton() {
+  const t = useText();
+  const [isOpen, open] = useState(false);
+  return (
+    <>
+      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => open(true)}>
+        {t('creditRule.open')}
+      </Button>
+      {isOpen ? (
+        <Suspense>
+          <CreditRule close={() => open(false)} />
+        </Suspense>
+      ) : null}
+    </>
+  );
+}
+
 function Credit({ period }: { period: Period }) {
   const t = useText();
+  const mayChange = useCan('manage_settings');
   const behind = (count: number, figure: string, more: Partial<FigureOf> = {}) => (
     <FigureLink value={count} number={{ of: 'customers', figure, from: period.begin, to: period.end, ...more }} />
   );
@@ -210,7 +232,7 @@ function Credit({ period }: { period: Period }) {
       ),
   });
   return (
-    <Section title={t('reports.credit')}>
+    <Section title={t('reports.credit')} action={mayChange ? <RuleButton /> : null}>
       <Answered query={credit} skeleton={<ListSkeleton rows={3} height={24} />}>
         {(data) => (
           <Stack gap="sm">

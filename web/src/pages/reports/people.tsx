@@ -1,6 +1,7 @@
 import { Button, Table, Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
-import { dataOf, heron } from '../../app/api.ts';
+import { lazy, Suspense, useState } from 'react';
+import { dataOf, heron, type QueryOf } from '../../app/api.ts';
 import { useCampaigns } from '../../components/choices.ts';
 import { saveCsv } from '../../components/csv.ts';
 import { Page } from '../../components/page.tsx';
@@ -11,6 +12,8 @@ import { PageLink } from '../../components/page-link.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import type { FigureOf } from './figure-link.tsx';
 import { readMarks, toStep, useMarkNames } from './marks.ts';
+
+const CreditDialog = lazy(() => import('./credit.tsx'));
 
 /** One email, reply, contact or conversion that a number counts. */
 interface Counted {
@@ -61,7 +64,7 @@ export default function PeoplePage() {
       }
     >
       <Answered query={list} skeleton={<ListSkeleton rows={8} />}>
-        {() => <CountedTable list={list} rows={rows} isOfFunnel={asked.of === 'funnel'} />}
+        {() => <CountedTable list={list} rows={rows} of={asked.of} />}
       </Answered>
     </Page>
   );
@@ -76,58 +79,83 @@ function useFigureName({ of, steps, step, lost, figure }: FigureOf): string {
   return lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
 }
 
-/** @param isOfFunnel true if all rows are people of no particular campaign */
+/** The counted records. People of a funnel belong to no particular campaign; customers have a credit. */
 function CountedTable({
   list,
   rows,
-  isOfFunnel,
+  of,
 }: {
   list: Parameters<typeof PagedTable>[0]['list'];
   rows: readonly Counted[];
-  isOfFunnel: boolean;
+  of: FigureOf['of'];
 }) {
   const t = useText();
+  const [shown, show] = useState<Counted | null>(null);
+  const isOfFunnel = of === 'funnel';
+  const hasCredit = of === 'customers';
+  const nameOf = (one: Counted) => one.contact_email ?? t('reports.erased');
   const campaigns = useCampaigns();
   const campaignName = (id: string) => campaigns.data?.data.find((one) => one.id === id)?.name ?? t('reports.open');
   return (
-    <PagedTable
-      list={list}
-      minWidth={isOfFunnel ? 0 : 560}
-      empty={t('reports.nobody')}
-      columns={[
-        { label: t('reports.person') },
-        ...(isOfFunnel
-          ? []
-          : [
-              { label: t('reports.what'), isExtra: true },
-              { label: t('reports.campaign'), isExtra: true },
-            ]),
-        { label: t('reports.at') },
-      ]}
-    >
-      {rows.map((one) => (
-        <Table.Tr key={one.id}>
-          <Table.Td maw={{ base: 190, sm: 320 }} className="clip" title={one.contact_email ?? undefined}>
-            <Person one={one} />
-          </Table.Td>
-          {isOfFunnel ? null : (
-            <>
-              <Table.Td>{kindOf(one)}</Table.Td>
-              <Table.Td maw={260} className="clip">
-                {one.campaign_id ? (
-                  <PageLink to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
-                    {campaignName(one.campaign_id)}
-                  </PageLink>
-                ) : null}
+    <>
+      <PagedTable
+        list={list}
+        minWidth={isOfFunnel ? 0 : 560}
+        empty={t('reports.nobody')}
+        columns={[
+          { label: t('reports.person') },
+          ...(isOfFunnel
+            ? []
+            : [
+                { label: t('reports.what'), isExtra: true },
+                { label: t('reports.campaign'), isExtra: true },
+              ]),
+          { label: t('reports.at') },
+          ...(hasCredit ? [{ label: t('credit.open'), isHidden: true }] : []),
+        ]}
+      >
+        {rows.map((one) => (
+          <Table.Tr key={one.id}>
+            <Table.Td maw={{ base: 190, sm: 320 }} className="clip" title={one.contact_email ?? undefined}>
+              <Person one={one} />
+            </Table.Td>
+            {isOfFunnel ? null : (
+              <>
+                <Table.Td>{kindOf(one)}</Table.Td>
+                <Table.Td maw={260} className="clip">
+                  {one.campaign_id ? (
+                    <PageLink to={`/campaigns/${one.campaign_id}`} size="sm" title={campaignName(one.campaign_id)}>
+                      {campaignName(one.campaign_id)}
+                    </PageLink>
+                  ) : null}
+                </Table.Td>
+              </>
+            )}
+            <Table.Td c="dimmed">
+              <Ago at={one.at} />
+            </Table.Td>
+            {hasCredit ? (
+              <Table.Td>
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  aria-haspopup="dialog"
+                  aria-label={t('credit.open.of', { email: nameOf(one) })}
+                  onClick={() => show(one)}
+                >
+                  {t('credit.open')}
+                </Button>
               </Table.Td>
-            </>
-          )}
-          <Table.Td c="dimmed">
-            <Ago at={one.at} />
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </PagedTable>
+            ) : null}
+          </Table.Tr>
+        ))}
+      </PagedTable>
+      {shown ? (
+        <Suspense>
+          <CreditDialog personId={shown.id} email={nameOf(shown)} close={() => show(null)} />
+        </Suspense>
+      ) : null}
+    </>
   );
 }
 
@@ -160,37 +188,39 @@ interface Page {
   pagination: { next_cursor: string | null; total: number | null };
 }
 
-/** Loads a page of the records that a number counts. */
+/** Loads a page of the records that a number counts. The API checks the values, which come from the address. */
 async function readCounted(
-  { of, ...number }: FigureOf,
+  { of, steps, step, lost, window_days: days, ...number }: FigureOf,
   cursor: { cursor?: string },
   signal: AbortSignal,
 ): Promise<Page> {
   const page = { limit: 100, ...cursor };
-  const { figure: _, steps, step, lost, window_days: days, ...range } = number;
+  const window = days ? { window_days: Number(days) } : {};
+  const { figure: _, ...filter } = number;
   if (of === 'funnel')
     return dataOf(
       heron.POST('/v1/acquisition/funnels/people', {
         params: { query: page },
         body: {
+          ...filter,
+          ...window,
           steps: readMarks(steps).map(toStep),
           step: Number(step),
           ...(lost ? { lost: true } : {}),
-          ...(days ? { window_days: Number(days) } : {}),
-          ...range,
-        } as never,
+        },
         signal,
       }),
     );
   if (of === 'customers') {
-    const customers = await dataOf(
-      heron.GET('/v1/acquisition/attributions', { params: { query: { ...range, ...page } as never }, signal }),
-    );
+    const query = { ...filter, ...page } as QueryOf<'/v1/acquisition/attributions'>;
+    const customers = await dataOf(heron.GET('/v1/acquisition/attributions', { params: { query }, signal }));
     const data = customers.data.map((one) => ({ ...one, id: one.person_id, kind: 'customer', at: one.acquired_at }));
     return { ...customers, data };
   }
-  const query = { ...number, ...page } as never;
-  return of === 'acquisition'
-    ? dataOf(heron.GET('/v1/acquisition/explain', { params: { query }, signal }))
-    : dataOf(heron.GET('/v1/analytics/explain', { params: { query }, signal }));
+  if (of === 'acquisition') {
+    const query = { ...number, ...window, ...page } as QueryOf<'/v1/acquisition/explain'>;
+    return dataOf(heron.GET('/v1/acquisition/explain', { params: { query }, signal }));
+  }
+  const query = { ...number, ...page } as QueryOf<'/v1/analytics/explain'>;
+  return dataOf(heron.GET('/v1/analytics/explain', { params: { query }, signal }));
 }
