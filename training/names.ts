@@ -1,7 +1,7 @@
 import { nameFeatures, nameTokens, NAME_BITS, type NameModel } from '../domain/mail/reading/names.ts';
 import type { Random } from '../test/faults/random.ts';
 import type { Sentence } from './corpus.ts';
-import { shuffled } from './train.ts';
+import { shuffled } from './shuffled.ts';
 
 const EPOCHS = 6;
 const RATE = 0.3;

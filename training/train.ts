@@ -1,8 +1,11 @@
 import { bucketsOf, rowOf, type Buckets } from '../domain/mail/reading/buckets.ts';
 import { BUCKET_BITS, featuresOf, foldText, tokensOf } from '../domain/mail/reading/features.ts';
-import { LABELS, softmax, type Label, type Model } from '../domain/mail/reading/model.ts';
+import { combined, LABELS, softmax, type Label, type Model } from '../domain/mail/reading/model.ts';
+import { activate, outputOf, placesOf } from '../domain/mail/reading/network.ts';
 import { LANGUAGES, madeSentences, type Sentence } from './corpus.ts';
 import { seeded, type Random } from '../test/faults/random.ts';
+import { quantizedNetwork, trainNetwork } from './network.ts';
+import { shuffled } from './shuffled.ts';
 import { latinized, mistyped } from './variants.ts';
 
 const COUNT = LABELS.length;
@@ -42,13 +45,20 @@ interface Lesson {
   weight: number;
   /** Number of the person; a made sentence counts as one. */
   user: number;
+  /** True for a sentence with typing mistakes or in Latin letters. */
+  isVariant?: boolean;
 }
 
 /**
  * Trains a model on sentences and on what the grammars make. The same sentences and seed give the same model on every machine.
  * @param calibration sentences of other people, by whom the temperature is chosen before they are learned too
+ * @returns the model, and the one that has not learned the calibration, for the choice of thresholds
  */
-export function trainModel(written: readonly Sentence[], calibration: readonly Sentence[], seed: number): Model {
+export function trainModel(
+  written: readonly Sentence[],
+  calibration: readonly Sentence[],
+  seed: number,
+): { model: Model; before: Model } {
   const random = seeded(seed);
   const first = [...writtenLessons(written, random), ...madeLessons(random)];
   const rest = writtenLessons(calibration, random);
@@ -61,9 +71,22 @@ export function trainModel(written: readonly Sentence[], calibration: readonly S
     bias: new Float64Array(COUNT),
   };
   learnAll(weights, first, random);
-  const temperature = temperatureFor(weights, rest);
+  const early = trainNetwork(written, seed);
+  const others = calibration.map(({ text }) =>
+    outputOf(early, activate(early, placesOf(tokensOf(foldText(text)), early.known)).pooled),
+  );
+  // The first lesson of each sentence is the sentence as it stands.
+  const plain = rest.filter(({ isVariant }) => !isVariant);
+  const temperature = temperatureFor(
+    plain.map((lesson, index) => ({
+      scores: combined(scoresOf(weights, lesson), others[index]!),
+      right: lesson.label,
+    })),
+  );
+  const before = { ...quantized(weights, known, temperature), network: quantizedNetwork(early) };
   learnAll(weights, rest, random);
-  return quantized(weights, known, temperature);
+  const network = quantizedNetwork(trainNetwork([...written, ...calibration], seed));
+  return { model: { ...quantized(weights, known, temperature), network }, before };
 }
 
 function learnAll(weights: Weights, lessons: Lesson[], random: Random): void {
@@ -84,7 +107,7 @@ function writtenLessons(written: readonly Sentence[], random: Random): Lesson[] 
     const lessons = [lessonOf(text, { label, weight, user })];
     if (drawn < MISTYPED + LATINIZED) {
       const variant = drawn < MISTYPED ? mistyped(text, random) : latinized(text, random);
-      lessons.push(lessonOf(variant, { label, weight: VARIANT_WEIGHT * weight, user }));
+      lessons.push({ ...lessonOf(variant, { label, weight: VARIANT_WEIGHT * weight, user }), isVariant: true });
     }
     return lessons;
   });
@@ -120,15 +143,6 @@ function toRows(lesson: Lesson, known: Buckets): void {
   lesson.features = lesson.features.map((feature) => rowOf(known, feature)).filter((row) => row >= 0);
 }
 
-/** The list itself, in a random order. */
-export function shuffled<T>(list: T[], random: Random): T[] {
-  for (let index = list.length - 1; index > 0; index -= 1) {
-    const other = Math.floor(random.next() * (index + 1));
-    [list[index], list[other]] = [list[other]!, list[index]!];
-  }
-  return list;
-}
-
 function scoresOf({ values, bias }: Weights, { features, size }: Lesson): Float64Array {
   const scores = new Float64Array(COUNT);
   for (const row of features)
@@ -157,9 +171,7 @@ function learn(weights: Weights, lesson: Lesson): void {
 }
 
 /** The temperature with which the right labels are likeliest. */
-function temperatureFor(weights: Weights, calibration: readonly Lesson[]): number {
-  if (calibration.length === 0) return 1;
-  const scored = calibration.map((lesson) => ({ scores: scoresOf(weights, lesson), right: lesson.label }));
+function temperatureFor(scored: readonly { scores: Float64Array; right: number }[]): number {
   let best = { temperature: 1, loss: Infinity };
   for (let temperature = 0.4; temperature <= 4; temperature += 0.05) {
     let loss = 0;
@@ -170,7 +182,7 @@ function temperatureFor(weights: Weights, calibration: readonly Lesson[]): numbe
 }
 
 /** Stores each weight as a whole number of steps. */
-function quantized({ values, bias }: Weights, known: Buckets, temperature: number): Model {
+function quantized({ values, bias }: Weights, known: Buckets, temperature: number): Omit<Model, 'network'> {
   const weights = Int8Array.from(values, (value) => Math.max(-INT8_MAX, Math.min(INT8_MAX, Math.round(value / STEP))));
   return { bits: BUCKET_BITS, temperature, bias: [...bias], step: LABELS.map(() => STEP), known, weights };
 }

@@ -68,6 +68,16 @@ const QUOTE_FROM_STYLE = /border(?:-top)?:\s?(?:none;\s?border-top:\s?)?solid #(
 const QUOTE_CUES =
   /<blockquote|gmail_quote|gmail_attr|moz-cite-prefix|yahoo_quoted|protonmail_quote|tutanota_quote|divRplyFwdMsg|appendonsend|stopSpelling|border-top:\s?solid #(?:e1e1e1|b5c4df)|OLK_SRC_BODY_SECTION|mail-editor-reference/i;
 
+/** Styles of an element that is not displayed, as senders write them for the preview line of an email. */
+const HIDING_STYLE =
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0?\.?0*\s*(?:!|;|$))/i;
+/** A box without height or width, which hides its text if it also cuts off what exceeds it. */
+const EMPTY_BOX = /(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*0(?:\.0*)?[a-z%]*\s*(?:!|;|$)/i;
+const CUT_OFF = /(?:^|;)\s*overflow\s*:\s*hidden/i;
+const FONT_SIZE = /(?:^|;)\s*font-size\s*:\s*([\d.]*)([a-z%]*)/i;
+/** Largest size of a font (pixels or points) that nobody can read. */
+const UNREADABLE = 1;
+
 /** Returns true if an HTML body marks its own quotes. */
 export function hasQuoteMarks(html: string): boolean {
   return QUOTE_CUES.test(html.slice(0, MAX_HTML));
@@ -82,9 +92,11 @@ export function htmlToPlain(
   { quotes, introduces, onStep }: HtmlTextOptions = { quotes: 'keep' },
 ): string {
   const writer = createWriter();
-  const open: { name: string; hides: boolean }[] = [];
+  const open: { name: string; hides: boolean; isReadable: boolean }[] = [];
   const counts = new Map<string, number>();
   let hidden = 0;
+  /** False within a font that is too small to read. An element inside may set a size of its own. */
+  let isReadable = true;
   let cut = false;
   let isInterleaved = false;
   let looks = 0;
@@ -114,10 +126,12 @@ export function htmlToPlain(
       if (name === 'td' || name === 'th') writer.text(' ');
     }
     if (VOID.has(name) || token.selfClosing || open.length >= MAX_DEPTH) return;
-    const hides = UNSEEN.has(name) || quoting === 'element';
+    const style = attributeOf(token, 'style') ?? '';
+    const hides = UNSEEN.has(name) || quoting === 'element' || isHidden(token, style);
     if (hides && hidden === 0 && quoting === 'element') writer.quote();
     if (hides) hidden += 1;
-    open.push({ name, hides });
+    open.push({ name, hides, isReadable });
+    isReadable = hasReadableFont(style, isReadable);
     counts.set(name, (counts.get(name) ?? 0) + 1);
   };
   const endTag = (name: string): void => {
@@ -129,13 +143,14 @@ export function htmlToPlain(
         onStep?.();
         counts.set(last.name, (counts.get(last.name) ?? 1) - 1);
         if (last.hides) hidden -= 1;
+        isReadable = last.isReadable;
         if (last.name === name) break;
       }
     }
     if (hidden === 0 && !cut && BLOCKS.has(name)) writer.block(SPACED.has(name));
   };
   const characters = ({ chars }: Token.CharacterToken): void => {
-    if (hidden === 0 && !cut) writer.text(chars);
+    if (hidden === 0 && isReadable && !cut) writer.text(chars);
   };
   const ignore = (): void => undefined;
   const tokenizer: Tokenizer = new Tokenizer(
@@ -174,6 +189,25 @@ function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boole
   const marked = attrs.some(({ name, value }) => name === 'class' && /\bgmail_quote\b/.test(value));
   const isIndent = attrs.some(({ name, value }) => name === 'style' && /\bborder:\s?(?:none|0)/i.test(value));
   return (marked && !isIndent) || isIntroduced() ? 'element' : null;
+}
+
+function attributeOf({ attrs }: Token.TagToken, wanted: string): string | undefined {
+  return attrs.find(({ name }) => name === wanted)?.value;
+}
+
+/** Returns true if an element and all its content are not displayed. Style sheets are not read. */
+function isHidden(token: Token.TagToken, style: string): boolean {
+  if (attributeOf(token, 'hidden') !== undefined) return true;
+  return HIDING_STYLE.test(style) || (EMPTY_BOX.test(style) && CUT_OFF.test(style));
+}
+
+/** Returns true if the font of an element can be read. A relative size depends on the font around the element. */
+function hasReadableFont(style: string, isAround: boolean): boolean {
+  const [, size, unit = ''] = FONT_SIZE.exec(style) ?? [];
+  if (size === undefined) return isAround;
+  if (size === '') return isAround || !/^(?:smaller|larger|inherit)$/i.test(unit);
+  if (/^(?:em|%|ex|ch)$/i.test(unit)) return isAround && Number(size) > 0;
+  return Number(size) > (/^rem$/i.test(unit) ? 0 : UNREADABLE);
 }
 
 /** Collects text in browser layout: runs of white space become one space, blocks begin on a new line. */

@@ -47,7 +47,7 @@ interface Span {
 /**
  * Probability of an opt-out above which it is applied at once (`SURE`), and above which a person must decide (`DOUBT`).
  */
-export const SURE = 0.72;
+export const SURE = 0.76;
 export const DOUBT = 0.12;
 /** Probability of an opt-out above which a question counts as a request, if no other sentence shows interest. */
 const SURE_OF_QUESTION = 0.96;

@@ -157,16 +157,12 @@ const GROWING: Record<string, (size: number) => string> = {
     `${PERSON}Content-Type: text/calendar; method=REPLY\n\nBEGIN:VCALENDAR\n${filled('ATTENDEE:mailto:a@b.example\n ', size)}`,
 };
 
-/** Returns the processor time (ms) of reading a message: the minimum of three, which excludes garbage collection. */
+/** Returns the processor time (ms) of reading a message. Steps cannot be counted within regular expressions. */
 async function costOf(raw: string): Promise<number> {
-  let least = Infinity;
-  for (let round = 0; round < 3; round += 1) {
-    const before = process.cpuUsage();
-    await read(raw);
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
-  }
-  return least;
+  const before = process.cpuUsage();
+  await read(raw);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
 
 const SIZE = 64 * 1024;
@@ -176,10 +172,20 @@ const SIZE = 64 * 1024;
  */
 const MOST_GROWTH = 10;
 const FLOOR_MS = 10;
+/**
+ * Least and most measurements of a message; the minimum counts. A busy machine and garbage collection lengthen single
+ * ones, and quadratic work lengthens them all.
+ */
+const ROUNDS = { least: 3, most: 25 };
 
 for (const [what, grow] of Object.entries(GROWING))
   test.serial(`the work for ${what} grows no faster than their length`, async (t) => {
-    const [small, large] = [await costOf(grow(SIZE)), await costOf(grow(4 * SIZE))];
+    let [small, large] = [Infinity, Infinity];
+    const isBounded = () => large <= MOST_GROWTH * Math.max(small, FLOOR_MS);
+    for (let round = 0; round < ROUNDS.least || (!isBounded() && round < ROUNDS.most); round += 1) {
+      small = Math.min(small, await costOf(grow(SIZE)));
+      large = Math.min(large, await costOf(grow(4 * SIZE)));
+    }
     t.log(`${small.toFixed(1)} ms, ${large.toFixed(1)} ms`);
-    t.true(large <= MOST_GROWTH * Math.max(small, FLOOR_MS), `${small.toFixed(1)} ms, then ${large.toFixed(1)} ms`);
+    t.true(isBounded(), `${small.toFixed(1)} ms, then ${large.toFixed(1)} ms`);
   });

@@ -168,6 +168,42 @@ test('what HTML mail marks as quoted goes, answers in between stay', (t) => {
   t.true(htmlToPlain(desktop).includes('quoted'));
 });
 
+test('the hidden preview line of an email is not among the words of its writer', (t) => {
+  const hidden = [
+    'display:none',
+    'color:#fff; DISPLAY : none !important;',
+    'visibility:hidden',
+    'opacity:0;color:transparent',
+    'max-height:0px;max-width:0px;overflow:hidden',
+    'overflow:hidden;height:0',
+    'font-size:0',
+    'font-size:1px;line-height:1px',
+    'font-size:.5pt',
+  ];
+  for (const style of hidden) {
+    const html = `<div style="${style}">Please <b>unsubscribe</b> me.<br></div><p>Yes, call me.</p>`;
+    for (const quotes of ['keep', 'mark'] as const) t.is(htmlToPlain(html, { quotes }), 'Yes, call me.', style);
+  }
+  t.is(htmlToPlain('<p hidden>Stop.</p>Yes.'), 'Yes.');
+  const seen = [
+    'display:block',
+    'opacity:0.8',
+    'opacity:1',
+    'max-height:0',
+    'overflow:hidden',
+    'border-height:0;overflow:hidden',
+    'font-size:12px',
+    'font-size:small',
+    'font-size:0.9em',
+    'min-height:0;overflow:hidden',
+  ];
+  for (const style of seen) t.is(htmlToPlain(`<div style="${style}">No.</div>`), 'No.', style);
+  // Builders of templates remove the gaps between columns so.
+  const columns =
+    '<td style="font-size:0px"> gap <div style="font-size:14px">One<i style="font-size:80%">!</i></div><b>gap</b></td>Two';
+  t.is(htmlToPlain(columns).replace(/\s+/g, ' '), 'One! Two');
+});
+
 test('a sentence that begins like the line of a phone stays', (t) => {
   t.is(stripQuoted('Sent from my desk to yours.\nWe should talk.'), 'Sent from my desk to yours.\nWe should talk.');
 });

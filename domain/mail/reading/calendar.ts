@@ -1,5 +1,5 @@
 import type { DateTime } from 'luxon';
-import type { Relative } from './date-words.ts';
+import type { Relative, YearPart } from './date-words.ts';
 
 /** A part of the year that is named without a day. */
 export interface Period {
@@ -11,14 +11,96 @@ export interface Period {
 const JULIAN: ReadonlySet<string> = new Set(['bg', 'el', 'ro', 'ru', 'uk']);
 /** Holidays on the same day of each year, as month and day. */
 const FIXED: Readonly<Record<string, readonly [number, number]>> = {
+  school_start: [9, 1],
+  all_saints: [11, 1],
+  anzac_day: [4, 25],
+  assumption: [8, 15],
+  australia_day: [1, 26],
+  bonfire: [11, 5],
+  canada_day: [7, 1],
   christmas: [12, 25],
-  new_year_day: [1, 1],
-  may_day: [5, 1],
+  day_of_nation: [8, 20],
+  epiphany: [1, 6],
+  fiestas_patrias: [9, 18],
+  golden_week: [4, 29],
+  halloween: [10, 31],
+  hogmanay: [12, 31],
+  independence_day: [7, 4],
   labour_day: [5, 1],
-  national_day: [10, 1],
-  qingming: [4, 5],
+  martinmas: [11, 11],
+  may_day: [5, 1],
+  may_holidays: [5, 1],
   midsummer: [6, 24],
+  national_day: [10, 1],
+  new_year_day: [1, 1],
+  newroz: [3, 21],
+  obon: [8, 13],
+  protection: [10, 14],
+  qingming: [4, 5],
+  liberation_day: [8, 15],
+  reunification_day: [4, 30],
+  saint_jean: [6, 24],
+  songkran: [4, 13],
+  st_john: [6, 24],
+  st_joseph: [3, 19],
+  st_nicholas: [12, 6],
+  st_patrick: [3, 17],
+  valentine: [2, 14],
+  victory_day: [5, 9],
+  vietnam_national_day: [9, 2],
+  women_day: [3, 8],
 };
+/** Holidays on a weekday of a month: month, weekday, and its number within the month; -1 is the last. */
+const ON_WEEKDAY: Readonly<Record<string, readonly [number, number, number]>> = {
+  memorial_day: [5, 1, -1],
+  thanksgiving: [11, 4, 4],
+  us_labor_day: [9, 1, 1],
+};
+/** Days from Easter Sunday. */
+const FROM_EASTER: Readonly<Record<string, number>> = {
+  carnival: -47,
+  ash_wednesday: -46,
+  easter: 0,
+  ascension: 39,
+  pentecost: 49,
+  corpus_christi: 60,
+};
+/** Holidays of other calendars: the calendar, and a day as `Intl.DateTimeFormat` writes it in English. */
+const OF_CALENDAR: Readonly<Record<string, readonly [string, string]>> = {
+  ramadan: ['islamic-umalqura', '9/1'],
+  eid_al_fitr: ['islamic-umalqura', '10/1'],
+  eid_al_adha: ['islamic-umalqura', '12/10'],
+  rosh_hashana: ['hebrew', '1 Tishri'],
+  yom_kippur: ['hebrew', '10 Tishri'],
+  sukkot: ['hebrew', '15 Tishri'],
+  hanukkah: ['hebrew', '25 Kislev'],
+  passover: ['hebrew', '15 Nisan'],
+  purim: ['hebrew', '14 Adar'],
+  shavuot: ['hebrew', '6 Sivan'],
+  lunar_new_year: ['chinese', '1/1'],
+  spring_festival: ['chinese', '1/1'],
+  dragon_boat: ['chinese', '5/5'],
+  mid_autumn: ['chinese', '8/15'],
+};
+/** Days that a holiday lasts, where it is more than one. */
+const LASTS: Readonly<Record<string, number>> = {
+  eid_al_fitr: 3,
+  eid_al_adha: 4,
+  ramadan: 30,
+  passover: 7,
+  rosh_hashana: 2,
+  sukkot: 8,
+  hanukkah: 8,
+  golden_week: 7,
+  obon: 3,
+  songkran: 3,
+  may_holidays: 9,
+  lunar_new_year: 7,
+  spring_festival: 7,
+  national_day: 7,
+};
+/** Days within which the next occurrence of a day of another calendar is found. */
+const LONGEST_YEAR = 390;
 
 /** Returns the day or period that a word names. Null for a past day. */
 export function relativeDay(word: Relative, today: DateTime): DateTime | Period {
@@ -31,6 +113,8 @@ export function relativeDay(word: Relative, today: DateTime): DateTime | Period 
       return today.plus({ days: 2 });
     case 'next_week':
       return periodOf(today.plus({ weeks: 1 }), 'week');
+    case 'week_after_next':
+      return periodOf(today.plus({ weeks: 2 }), 'week');
     case 'next_month':
       return periodOf(today.plus({ months: 1 }), 'month');
     case 'next_quarter':
@@ -43,6 +127,8 @@ export function relativeDay(word: Relative, today: DateTime): DateTime | Period 
       return today.endOf('week').minus({ days: 2 }).startOf('day');
     case 'end_of_month':
       return today.endOf('month').startOf('day');
+    case 'end_of_quarter':
+      return today.endOf('quarter').startOf('day');
     case 'end_of_year':
       return today.endOf('year').startOf('day');
   }
@@ -62,11 +148,97 @@ export function seasonFrom(month: number, today: DateTime): Period {
   return periods.find(({ last }) => last >= today)!;
 }
 
-/** Returns the next date of a holiday. Null for an unknown holiday. */
-export function holidayOf(name: string, language: string, today: DateTime): DateTime | null {
-  if (name === 'easter') return nextYearly(today, (year) => easterOf(year, JULIAN.has(language), today));
+/** Returns the next quarter or half of a year that has not begun. */
+export function yearPart(part: YearPart, today: DateTime, year?: number): Period {
+  const months = part.startsWith('q') ? 3 : 6;
+  const month = (Number(part[1]) - 1) * months + 1;
+  const periods = (year === undefined ? [today.year, today.year + 1] : [year]).map((one) => {
+    const first = today.set({ year: one, month, day: 1 });
+    return { first, last: first.plus({ months }).minus({ days: 1 }) };
+  });
+  return periods.find(({ first }) => first > today) ?? periods[0]!;
+}
+
+/** Returns the first and the last day of the next occurrence of a holiday. Null for an unknown holiday. */
+export function holidayOf(name: string, language: string, today: DateTime): Period | null {
+  const first = holidayStart(name, language, today);
+  return first && { first, last: first.plus({ days: (LASTS[name] ?? 1) - 1 }) };
+}
+
+function holidayStart(name: string, language: string, today: DateTime): DateTime | null {
+  const days = FROM_EASTER[name];
+  if (days !== undefined)
+    return nextYearly(today, (year) => easterOf(year, JULIAN.has(language), today).plus({ days }));
+  if (name === 'black_friday')
+    return nextYearly(today, (year) => weekdayIn(today.set({ year, month: 11 }), 4, 4).plus({ days: 1 }));
+  const onWeekday = ON_WEEKDAY[name];
+  if (onWeekday) {
+    const [month, weekday, number] = onWeekday;
+    return nextYearly(today, (year) => weekdayIn(today.set({ year, month, day: 1 }), weekday, number));
+  }
+  const ofCalendar = OF_CALENDAR[name];
+  if (ofCalendar) return nextInCalendar(ofCalendar, today);
+  // The new moon of autumn and the full moon of spring, of which the lunar calendars of China and India differ by a day.
+  if (name === 'diwali') return nextMoon(today, { day: 1, from: [10, 15], to: [11, 14] })?.minus({ days: 1 }) ?? null;
+  if (name === 'holi') return nextMoon(today, { day: 15, from: [2, 27], to: [3, 28] });
   const fixed = FIXED[name];
   return fixed ? nextYearly(today, (year) => today.set({ year, month: fixed[0], day: fixed[1] })) : null;
+}
+
+/** Returns a weekday of the month of a day by its number; -1 is the last. */
+function weekdayIn(day: DateTime, weekday: number, number: number): DateTime {
+  if (number < 0) {
+    const last = day.endOf('month').startOf('day');
+    return last.minus({ days: (last.weekday - weekday + 7) % 7 });
+  }
+  const first = day.startOf('month');
+  return first.plus({ days: ((weekday - first.weekday + 7) % 7) + 7 * (number - 1) });
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Writes the month and day of a date in another calendar. */
+function inCalendar(calendar: string, day: DateTime): string {
+  let format = formats.get(calendar);
+  if (!format)
+    formats.set(
+      calendar,
+      (format = new Intl.DateTimeFormat(`en-u-ca-${calendar}`, { month: 'numeric', day: 'numeric', timeZone: 'UTC' })),
+    );
+  // A leap year has Adar twice, and the second is the one of the holidays.
+  return format.format(Date.UTC(day.year, day.month - 1, day.day)).replace(' II', '');
+}
+
+/** Days found for the latest date of arrival, because a text may name a holiday many times. */
+let found = { today: '', days: new Map<string, DateTime | null>() };
+
+function nextDay(today: DateTime, key: string, is: (day: DateTime) => boolean): DateTime | null {
+  const date = today.toISO() ?? '';
+  if (found.today !== date) found = { today: date, days: new Map() };
+  const known = found.days.get(key);
+  if (known !== undefined) return known;
+  const days = Array.from({ length: LONGEST_YEAR }, (_, number) => number);
+  const number = days.find((one) => is(today.plus({ days: one })));
+  const day = number === undefined ? null : today.plus({ days: number });
+  found.days.set(key, day);
+  return day;
+}
+
+function nextInCalendar([calendar, wanted]: readonly [string, string], today: DateTime): DateTime | null {
+  return nextDay(today, `${calendar} ${wanted}`, (day) => inCalendar(calendar, day) === wanted);
+}
+
+/** Returns the next day of a Chinese month within a part of the year. */
+function nextMoon(
+  today: DateTime,
+  { day, from, to }: { day: number; from: readonly [number, number]; to: readonly [number, number] },
+): DateTime | null {
+  return nextDay(today, `moon ${day}`, (one) => {
+    const place = one.month * 100 + one.day;
+    return (
+      place >= from[0] * 100 + from[1] && place <= to[0] * 100 + to[1] && inCalendar('chinese', one).endsWith(`/${day}`)
+    );
+  });
 }
 
 function nextYearly(today: DateTime, dayIn: (year: number) => DateTime): DateTime {

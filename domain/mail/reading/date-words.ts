@@ -7,6 +7,8 @@ export interface DateFile {
   weekdays: string[][];
   seasons: Record<string, string[]>;
   holidays: Record<string, string[]>;
+  /** Quarters and halves of a year by their number. */
+  parts?: Partial<Record<YearPart, string[]>>;
   units: Record<string, string[]>;
   numbers: Record<string, string[]>;
   /** Words that contain a number and a unit, such as one word for two weeks. */
@@ -25,11 +27,13 @@ const RELATIVE = [
   'tomorrow',
   'day_after_tomorrow',
   'next_week',
+  'week_after_next',
   'next_month',
   'next_year',
   'next_quarter',
   'end_of_week',
   'end_of_month',
+  'end_of_quarter',
   'end_of_year',
   'new_year',
 ] as const;
@@ -45,6 +49,7 @@ const CUES = [
   'late',
 ] as const;
 
+export type YearPart = 'q1' | 'q2' | 'q3' | 'q4' | 'h1' | 'h2';
 export type Relative = (typeof RELATIVE)[number];
 export type Cue = (typeof CUES)[number];
 
@@ -52,6 +57,7 @@ export type Cue = (typeof CUES)[number];
 export type Sense =
   | { is: 'month' | 'weekday' | 'season'; value: number; isAbbreviation?: boolean }
   | { is: 'holiday'; value: string }
+  | { is: 'part'; value: YearPart }
   | { is: 'relative'; value: Relative }
   | { is: 'cue'; value: Cue }
   /** A part of a length of time. */
@@ -111,6 +117,7 @@ function words(): { files: ReadonlyMap<string, DateFile>; root: Node } {
         for (const one of names) add([one], { is, value: index + 1, isAbbreviation: isAbbreviation(one, names) });
     for (const [season, names] of Object.entries(file.seasons)) add(names, { is: 'season', value: SEASONS[season]! });
     for (const [holiday, names] of Object.entries(file.holidays)) add(names, { is: 'holiday', value: holiday });
+    for (const [part, names] of Object.entries(file.parts ?? {})) add(names, { is: 'part', value: part as YearPart });
     for (const [unit, names] of Object.entries(file.units)) add(names, { is: 'unit', value: unit });
     for (const [number, names] of Object.entries(file.numbers)) add(names, { is: 'number', value: number });
     for (const word of Object.keys(file.duals ?? {})) add([word], { is: 'unit', value: 'dual' });
@@ -236,7 +243,14 @@ export function numericDates(language: string): { order: DateFile['order']; ordi
 
 const ordinals = new Map<string, RegExp>();
 
-/** Returns the words before the number of a week. */
-export function weekWords(language: string): readonly string[] {
-  return (dateFile(language).units.week ?? []).map((word) => foldForDates(word).text);
+let weeks: readonly string[] | undefined;
+
+/** Returns the words before the number of a week, in all languages. Few of them stand beside other date words. */
+export function weekWords(): readonly string[] {
+  weeks ??= [
+    ...new Set(
+      [...words().files.values()].flatMap(({ units }) => (units.week ?? []).map((word) => foldForDates(word).text)),
+    ),
+  ].toSorted((a, b) => b.length - a.length);
+  return weeks;
 }

@@ -21,6 +21,8 @@ const FAR = 6;
 /** Gaps (characters) between two pairs of characters of a dense script, and the maximum length that is paired. */
 const GAPS = { from: 2, to: 7 };
 const PAIRED = 200;
+/** Sizes of the n-grams that begin at a character of a dense script. */
+const STARTING = [1, 2, 3, 4];
 
 const DENSE_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 /** A line break within a text of a script without spaces. */
@@ -97,6 +99,19 @@ export function wordFeatures({ text }: Token): number[] {
     }
   }
   return found;
+}
+
+/**
+ * Returns the buckets of each character of a word of a script without spaces: n-grams that begin at the character.
+ * Undefined for a word of another script.
+ */
+export function characterFeatures({ text }: Token): number[][] | undefined {
+  if (!DENSE_SCRIPT.test(text)) return undefined;
+  return Array.from(text, (_, at) =>
+    STARTING.filter((size) => at + size <= text.length).map((size) =>
+      joined(hashOf(text.slice(at, at + size), size), size, 16),
+    ),
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { bucketsOf, rowOf, type Buckets } from './buckets.ts';
 import { BUCKET_BITS, featuresOf, foldText, tokensOf, wordFeatures, type Token } from './features.ts';
+import { activate, decodeNetwork, encodeNetwork, outputOf, placesOf, type Network } from './network.ts';
 
 /** Kinds of answers. An opt-out has a subtype: stop writing, erase my data, a complaint or legal threat. */
 export const LABELS = [
@@ -37,6 +38,8 @@ interface ModelHeader {
 export interface Model extends ModelHeader {
   known: Buckets;
   weights: Int8Array;
+  /** Its scores are added to those of the linear classifier. */
+  network: Network;
 }
 
 /** Result of reading a text: the probabilities and the words that decided. */
@@ -46,6 +49,8 @@ export interface Reading {
   tokens: Token[];
 }
 
+/** Parts of the scores of the linear classifier and of the network, chosen by people who calibrate. */
+const SHARES = { linear: 0.6, network: 0.25 };
 /** Maximum number of different words of a text that are weighed. */
 const MOST_WEIGHED = 100;
 
@@ -71,15 +76,17 @@ export function decodeModel(file: Buffer): Model {
   const start = 4 + length;
   const end = start + 2 ** header.bits / 8;
   const known = bucketsOf(new Uint32Array(Uint8Array.from(file.subarray(start, end)).buffer));
-  return { ...header, known, weights: new Int8Array(file.buffer, file.byteOffset + end, known.size * LABELS.length) };
+  const size = known.size * LABELS.length;
+  const network = decodeNetwork(file.subarray(end + size));
+  return { ...header, known, weights: new Int8Array(file.buffer, file.byteOffset + end, size), network };
 }
 
 /** Encodes a model as an uncompressed file ({@link decodeModel}). */
-export function encodeModel({ weights, known, ...header }: Model): Buffer {
+export function encodeModel({ weights, known, network, ...header }: Model): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(json.length);
-  return Buffer.concat([length, json, bytesOf(known.bits), bytesOf(weights)]);
+  return Buffer.concat([length, json, bytesOf(known.bits), bytesOf(weights), encodeNetwork(network)]);
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Int8Array): Buffer {
@@ -89,16 +96,28 @@ function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Int8Array): B
 /** Computes the probability of each label for a text. */
 export function readText(text: string, model: Model = shippedModel()): Reading {
   const tokens = tokensOf(foldText(text));
+  const scores = linearScores(tokens, model);
+  const { network } = model;
+  const others = outputOf(network, activate(network, placesOf(tokens, network.known)).pooled);
+  return { probabilities: softmax(combined(scores, others), model.temperature), tokens };
+}
+
+function linearScores(tokens: readonly Token[], { bias, known, weights, step }: Omit<Model, 'network'>): Float64Array {
   const features = featuresOf(tokens);
-  const scores = Float64Array.from(model.bias);
+  const scores = Float64Array.from(bias);
   const value = 1 / Math.sqrt(features.length || 1);
   for (const feature of features) {
-    const at = rowOf(model.known, feature) * LABELS.length;
+    const at = rowOf(known, feature) * LABELS.length;
     if (at < 0) continue;
     for (let label = 0; label < LABELS.length; label += 1)
-      scores[label]! += model.weights[at + label]! * model.step[label]! * value;
+      scores[label]! += weights[at + label]! * step[label]! * value;
   }
-  return { probabilities: softmax(scores, model.temperature), tokens };
+  return scores;
+}
+
+/** Combines the scores of the linear classifier with those of the network. */
+export function combined(linear: Float64Array, network: Float64Array): Float64Array {
+  return linear.map((score, label) => SHARES.linear * score + SHARES.network * network[label]!);
 }
 
 /** Converts scores to probabilities, in place. */

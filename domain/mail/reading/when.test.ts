@@ -360,6 +360,41 @@ for (const [language, answers] of Object.entries(LATER))
     for (const [text, expected] of answers) t.is(day(laterTime(text, RECEIVED)), expected, text);
   });
 
+/** Parts of a year, holidays and weeks, as answers of each language name them. */
+const NAMED: readonly (readonly [string, string])[] = [
+  ['Melden Sie sich im zweiten Quartal.', '2027-04-01'],
+  ['Try me in the third quarter', '2027-07-01'],
+  ['Au premier trimestre 2027', '2027-01-01'],
+  ['en el segundo semestre', '2027-07-01'],
+  ['u prvom kvartalu', '2027-01-01'],
+  ['w III kwartale', '2027-07-01'],
+  ['во втором квартале', '2027-04-01'],
+  ['第二季度再联系', '2027-04-01'],
+  ['하반기에 연락 주세요', '2027-07-01'],
+  ['quý 2 nhé', '2027-04-01'],
+  ['übernächste Woche', '2026-11-30'],
+  ['the week after next', '2026-11-30'],
+  ['再来週お願いします', '2026-11-30'],
+  ['Ende des Quartals', '2026-12-31'],
+  ['after Thanksgiving', '2026-11-27'],
+  ['nach Fasching', '2027-02-10'],
+  ['nach Pfingsten', '2027-05-17'],
+  ['iza Valentinova', '2027-02-15'],
+  ['à la rentrée', '2027-09-01'],
+  ['after Ramadan', '2027-03-10'],
+  ['אחרי פסח', '2027-04-29'],
+  ['diwali ke baad', '2027-10-29'],
+  ['추석 지나고', '2027-09-15'],
+  ['за месяц, через месяц', '2026-12-20'],
+  ['za týden', '2026-11-27'],
+  ['Neste gang i uke 4', '2027-01-25'],
+];
+
+test('quarters, halves of a year, weeks and holidays name a time', (t) => {
+  for (const [text, expected] of NAMED) t.is(day(laterTime(text, RECEIVED)), expected, text);
+  t.is(laterTime('Write me in Feb.', RECEIVED)?.words, 'Feb');
+});
+
 test('the words of a time are those of the text, whatever its letters', (t) => {
   t.is(returnTime('Ich bin  bis zum 3. DEZEMBER weg', RECEIVED)?.words, '3. DEZEMBER');
   t.is(laterTime('Écrivez-moi à la mi-mars, merci', RECEIVED)?.words, 'mars');

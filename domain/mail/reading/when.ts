@@ -48,7 +48,10 @@ export function returnTime(text: string, receivedAt: Date, timezone = 'utc'): Na
     return meaning ? [{ ...meaning, date }] : [];
   });
   const best = meanings.toSorted((a, b) => b.rank - a.rank)[0] ?? onlyDate(note);
-  return best && named(note, best.date, best.dayAfter ? best.date.day!.plus({ days: 1 }) : best.date.day!);
+  return (
+    best &&
+    named(note, best.date, best.dayAfter ? (best.date.last ?? best.date.day!).plus({ days: 1 }) : best.date.day!)
+  );
 }
 
 /**
@@ -100,7 +103,7 @@ function noteOf(original: string, receivedAt: Date, timezone: string): Note {
 
 function named({ original, places, received }: Note, { start, end }: WrittenDate, day: DateTime): NamedTime {
   const kept = DateTime.min(DateTime.max(day, received), received.plus({ years: 1 }));
-  return { day: kept.toJSDate(), words: original.slice(places[start]!, places[end]!).trim() };
+  return { day: kept.toJSDate(), words: original.slice(places[start]!, places[end]!).trim().replace(/\.$/, '') };
 }
 
 /** Returns the range of the sentence that contains a date. */

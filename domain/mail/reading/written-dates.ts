@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { numericDates, phrasesIn, weekWords, type Cue, type Phrase, type Sense } from './date-words.ts';
 import { lengthsIn } from './lengths.ts';
-import { holidayOf, periodOf, relativeDay, seasonFrom, type Period } from './calendar.ts';
+import { holidayOf, periodOf, relativeDay, seasonFrom, yearPart, type Period } from './calendar.ts';
 
 /** A written date: its position in the folded text, and its most plausible day. */
 export interface WrittenDate {
@@ -9,7 +9,7 @@ export interface WrittenDate {
   end: number;
   /** Null for a past day, or a day more than a year ahead. */
   day: DateTime | null;
-  /** Last day of a month, season or quarter that is named without a day. */
+  /** Last day of a month, season, quarter or holiday that is named without a day. */
   last?: DateTime;
   /**
    * Kind of the date: a day, a period, a length of time from now, or a number and unit that may mean something else.
@@ -178,7 +178,7 @@ function after(today: DateTime, amount: number, unit: string): DateTime | null {
 
 /** Finds weekdays, months, seasons, holidays, and words such as tomorrow or next week. */
 function findPhrases(sought: Sought): void {
-  const { today, language } = sought;
+  const { text, today, language } = sought;
   for (const phrase of sought.phrases) {
     // Without its diacritics, June means next month in Vietnamese.
     const sense =
@@ -191,7 +191,10 @@ function findPhrases(sought: Sought): void {
       add(sought, { start, end, day, precision: 'day' });
     } else if (sense.is === 'holiday') {
       const day = holidayOf(sense.value, language, today);
-      if (day) add(sought, { start, end, day, precision: 'day' });
+      if (day) add(sought, { start, end, day: day.first, last: day.last, precision: 'day' });
+    } else if (sense.is === 'part') {
+      const year = YEAR.exec(text.slice(end))?.[1];
+      addPeriod(sought, phrase, yearPart(sense.value, today, year === undefined ? undefined : Number(year)));
     } else if (sense.is === 'month') addPeriod(sought, phrase, monthFrom(sought, phrase, sense.value));
     else if (sense.is === 'season') addPeriod(sought, phrase, seasonFrom(sense.value, today));
     else if (sense.is === 'relative') {
@@ -234,7 +237,7 @@ function addPeriod(sought: Sought, { start, end }: Phrase, period: Period | null
 
 /** Finds quarters, years and week numbers. */
 function findShortForms(sought: Sought): void {
-  const { text, today, language } = sought;
+  const { text, today } = sought;
   for (const match of text.matchAll(QUARTER)) {
     const month = Number(match[1] ?? match[2]) * 3 - 2;
     const span = { start: match.index, end: match.index + match[0].length };
@@ -246,10 +249,7 @@ function findShortForms(sought: Sought): void {
     const first = upcoming({ year: Number(match[1]), month: 1, day: 1 }, today);
     if (first) addPeriod(sought, { ...span, senses: [] }, periodOf(first, 'year'));
   }
-  const week = new RegExp(
-    String.raw`(?<!\p{L})(?:kw|week|${weekWords(language).join('|')})\.?\s?(\d{1,2})(?!\d|[.:/]\d)`,
-    'gu',
-  );
+  const week = new RegExp(String.raw`(?<!\p{L})(?:kw|wk|${weekWords().join('|')})\.?\s?(\d{1,2})(?!\d|[.:/]\d)`, 'gu');
   for (const match of text.matchAll(week)) {
     const span = { start: match.index, end: match.index + match[0].length };
     const weekNumber = Number(match[1]);

@@ -9,7 +9,7 @@ import { assertStatus, call } from '../../../test/harness/world.ts';
 
 const monday = await createMondayWorld(test);
 const { world } = monday;
-const DOUBTFUL = 'I get a lot of these. What is this about?';
+const DOUBTFUL = 'We get a lot of these emails. What is it about?';
 const ADDRESS = 'lea@lead.test';
 
 /**
