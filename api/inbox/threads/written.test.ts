@@ -76,10 +76,7 @@ test('the folder of sent emails has campaign emails and those of people, a conve
   t.deepEqual(idsOf(await (await openCampaignInbox(world)).get('?folder=sent')), []);
   const refused = await list('&q=words&unseen=true');
   assertStatus(t, refused, 400);
-  t.deepEqual(refused.body.problems.map(({ path }: { path: string }) => path).sort(), [
-    'query.q',
-    'query.unseen',
-  ]);
+  t.deepEqual(refused.body.problems.map(({ path }: { path: string }) => path).sort(), ['query.q', 'query.unseen']);
 });
 
 test('an answer of a person is the latest email of its conversation; drafts and sent emails are in the overview', async (t) => {

@@ -98,7 +98,9 @@ export function createHitRecorder<Subject>(deps: Deps, kind: Kind<Subject>): Hit
       const reason = before && machineReason(hit, now, before.sentAt, deps.config.TRACKING_INSTANT_MS);
       if (before && before.reason === reason && kind.mayCount(before)) {
         repeated.set(before, (repeated.get(before) ?? 0) + 1);
-        timer ??= setTimeout(() => (counting = counting.then(count)), GATHER_MS);
+        timer ??= setTimeout(() => {
+          counting = counting.then(count);
+        }, GATHER_MS);
         return;
       }
       const written = write(subject, hit);
