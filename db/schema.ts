@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 3475a4c4626ac7cc. Types: fd74461f886fe11a. */
+/* Written by `npm run db:types`; do not edit. Sources: 7c1bcba132fb1f94. Types: b07634b81d871247. */
 
 import type {
   ApprovalBinding,
@@ -60,6 +60,7 @@ export interface Tables {
   bulk_edit_contacts: { row: BulkEditContactsRow; insert: BulkEditContactsInsert };
   bulk_edits: { row: BulkEditsRow; insert: BulkEditsInsert };
   campaign_advanced: { row: CampaignAdvancedRow; insert: CampaignAdvancedInsert };
+  campaign_attachments: { row: CampaignAttachmentsRow; insert: CampaignAttachmentsInsert };
   campaign_flow_counts: { row: CampaignFlowCountsRow; insert: CampaignFlowCountsInsert };
   campaign_logs: { row: CampaignLogsRow; insert: CampaignLogsInsert };
   campaign_senders: { row: CampaignSendersRow; insert: CampaignSendersInsert };
@@ -932,6 +933,34 @@ interface CampaignAdvancedInsert {
   organization_id: string;
   overrides?: string;
   updated_at: Date;
+}
+
+/** A file that emails of a campaign take along. */
+interface CampaignAttachmentsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  /** The step whose emails take it along. Null: every email of the campaign. */
+  step_id: string | null;
+  blob_id: string;
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
+  created_at: Date;
+}
+
+interface CampaignAttachmentsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  step_id?: string | null;
+  blob_id: string;
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
+  created_at: Date;
 }
 
 /** Counts of leads by step and by the step before. Writers insert differences; the sum of the rows is the count. */
