@@ -61,6 +61,14 @@ test.serial('a file is attached to one email or to all, listed, and removed with
   t.like(own.body, { step_id: first, mime_type: 'application/pdf' });
   const listed = await campaign.ask('GET', `${campaign.id}/attachments`, undefined, SHOWN);
   t.deepEqual(listed.body, { data: [all.body, own.body] });
+  const preview = await call(world, 'POST', '/v1/campaign-template-preview', {
+    token: campaign.tenant.apiKey,
+    body: { campaign_id: campaign.id, step_id: first },
+  });
+  t.deepEqual(
+    preview.body.attachments.map(({ filename }: { filename: string }) => filename),
+    ['prices.csv', 'offer.pdf'],
+  );
   assertStatus(t, await campaign.ask('DELETE', `${campaign.id}/attachments/${all.body.id}`, undefined, SHOWN), 204);
   assertStatus(t, await campaign.ask('DELETE', `${campaign.id}/attachments/${all.body.id}`), 404);
   t.deepEqual(await campaign.list(), [own.body]);
@@ -162,4 +170,13 @@ test.serial('an approved campaign sends the files that were approved, and no oth
   t.is((await desk.decide(approval.id)).body.status, 'executed');
   await desk.slotComes();
   t.deepEqual(await filesOf(t, desk.smtp.taken[0]?.raw), [['offer.txt', 'text/plain', 'An offer']]);
+
+  const sent = await db('sends').where({ campaign_id: desk.campaignId, state: 'sent' }).first('id');
+  const message = () => desk.asPerson('GET', `/unibox/${sent.id}`);
+  const [file] = (await message()).body.attachments;
+  t.like(file, { filename: 'offer.txt', left_out: null });
+  t.is((await desk.asPerson('GET', file.url.replace('/v1', ''))).text, 'An offer');
+  const [{ id }] = (await desk.asPerson('GET', `/campaigns/${desk.campaignId}/attachments`)).body.data;
+  assertStatus(t, await desk.asPerson('DELETE', `/campaigns/${desk.campaignId}/attachments/${id}`), 204);
+  t.like((await message()).body.attachments[0], { filename: 'offer.txt', url: null, left_out: 'erased' });
 });

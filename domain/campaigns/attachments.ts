@@ -113,8 +113,11 @@ export function attachmentsOf(org: Tx['org'], campaignId: string): Promise<Campa
   );
 }
 
-/** Returns the attachments that the emails of a step take along. */
-export function attachedToStep(rows: readonly CampaignAttachmentRow[], stepId: string): CampaignAttachmentRow[] {
+/** Returns the attachments that the emails of a step take along. Without a step, those of every email. */
+export function attachedToStep(
+  rows: readonly CampaignAttachmentRow[],
+  stepId: string | undefined,
+): CampaignAttachmentRow[] {
   return rows.filter(({ step_id: step }) => step === null || step === stepId);
 }
 
