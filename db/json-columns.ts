@@ -196,6 +196,8 @@ export interface BoundCopy {
   body_plain: string;
   body_html: string;
   thread_reply: boolean;
+  /** Names and digests of its files. */
+  attachments: string;
 }
 
 /** A step of the template. */
@@ -208,6 +210,8 @@ export interface ApprovalStep {
   thread_reply?: boolean;
   /** `id`: of the variant, or of the step if it has none. */
   variants?: { id?: string; subject: string; body_plain: string; body_html: string; weight?: number }[];
+  /** Files that its emails take along. */
+  attachments?: { filename: string; content_type: string; size_bytes: number; sha256: string }[];
   /** Settings of a step that is not an email. */
   settings?: JsonObject;
 }

@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 18351ebe40043cc4. Types: 83ffe14112cd874c. */
+/* Written by `npm run db:types`; do not edit. Sources: eea2d5a76d440f14. Types: c84cec3ed18293db. */
 
 import type {
   ApprovalBinding,
@@ -61,6 +61,7 @@ export interface Tables {
   bulk_edit_contacts: { row: BulkEditContactsRow; insert: BulkEditContactsInsert };
   bulk_edits: { row: BulkEditsRow; insert: BulkEditsInsert };
   campaign_advanced: { row: CampaignAdvancedRow; insert: CampaignAdvancedInsert };
+  campaign_attachments: { row: CampaignAttachmentsRow; insert: CampaignAttachmentsInsert };
   campaign_flow_counts: { row: CampaignFlowCountsRow; insert: CampaignFlowCountsInsert };
   campaign_logs: { row: CampaignLogsRow; insert: CampaignLogsInsert };
   campaign_senders: { row: CampaignSendersRow; insert: CampaignSendersInsert };
@@ -935,6 +936,34 @@ interface CampaignAdvancedInsert {
   organization_id: string;
   overrides?: string;
   updated_at: Date;
+}
+
+/** A file that emails of a campaign take along. */
+interface CampaignAttachmentsRow {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  /** The step whose emails take it along. Null: every email of the campaign. */
+  step_id: string | null;
+  blob_id: string;
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
+  created_at: Date;
+}
+
+interface CampaignAttachmentsInsert {
+  id: string;
+  organization_id: string;
+  campaign_id: string;
+  step_id?: string | null;
+  blob_id: string;
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
+  created_at: Date;
 }
 
 /** Counts of leads by step and by the step before. Writers insert differences; the sum of the rows is the count. */

@@ -42,6 +42,7 @@ import {
   writtenCampaign,
 } from './schemas.ts';
 
+import { campaignAttachmentRoutes } from './attachment-routes.ts';
 import { campaignStepRoutes } from './step-routes.ts';
 import { testRunRoutes } from './test-runs/routes.ts';
 
@@ -160,10 +161,11 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns/:id/duplicate',
     summary: 'Copy a campaign into a new draft',
-    description: 'Copies steps, settings and senders, without leads and sent emails.',
+    description: 'Copies steps, attachments, settings and senders, without leads and sent emails.',
     params: idParams,
     body: duplicateBody,
     success: { status: 201, body: campaign },
+    errors: ['storage_limit_reached'],
     handler: async (ctx, { params, body }) => presentCampaign(await duplicateCampaign(ctx, params.id, body.name), ctx),
   }),
   route({
@@ -287,6 +289,7 @@ export const campaignRoutes = [
     },
   }),
   ...campaignStepRoutes,
+  ...campaignAttachmentRoutes,
   ...campaignLeadRoutes,
   ...campaignCheckRoutes,
   ...testRunRoutes,

@@ -476,4 +476,8 @@ export const preview = resource('EmailPreview', {
   problems: z.array(copyFault).optional().meta({ description: 'Template faults; absent when there are none' }),
   unresolved: z.array(z.string()).optional(),
   from: z.strictObject({ name: z.string(), email: z.string() }).optional(),
+  attachments: z
+    .array(z.strictObject({ id: z.uuid(), filename: z.string(), size: z.int(), mime_type: z.string() }))
+    .optional()
+    .meta({ description: 'Files that the email takes along; only with `campaign_id`, absent when there are none' }),
 });

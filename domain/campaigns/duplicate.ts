@@ -6,6 +6,8 @@ import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
+import { withFiles, type FetchedFiles } from '../platform/attachments.ts';
+import { copyAttachments } from './attachments.ts';
 import { announceCreated } from './create.ts';
 import { retargetConditions } from '../sending/campaign/graph.ts';
 import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
@@ -26,14 +28,23 @@ function copyName(name: string): string {
 }
 
 /**
- * Creates a draft with the source's settings, steps, tags, folders, senders, variants and advanced settings. Links
+ * Creates a draft with the source's settings, steps, tags, folders, senders, variants, attachments and advanced settings. Links
  * point at the new steps. Leads, progress, log, counters, ramp level and past dates are not copied. The copy belongs to
  * the caller.
- * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
+ * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY, storage_limit_reached
  * @throws AppError forbidden for a pool with mailboxes the key may not use, and for a step that starts an automation
  * beyond the caller's rights
  */
 export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: string): Promise<CampaignRow> {
+  return withFiles(ctx, (fetched) => copyCampaign(ctx, sourceId, name, fetched));
+}
+
+function copyCampaign(
+  ctx: Ctx,
+  sourceId: string,
+  name: string | undefined,
+  fetched: FetchedFiles,
+): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
     const source = await findCampaign(tx.org, sourceId);
     await countNewCampaign(ctx, tx);
@@ -60,7 +71,8 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
       updated_at: tx.now,
     });
 
-    await copySteps(ctx, tx, source.id, id);
+    const steps = await copySteps(ctx, tx, source.id, id);
+    await copyAttachments(ctx, tx, { from: source.id, to: id, steps }, fetched);
     await tx.org.sql(
       `insert into campaign_senders (organization_id, campaign_id, mailbox_id, weight, enabled)
        select :org, :copy, mailbox_id, weight, enabled from campaign_senders where organization_id = :org and campaign_id = :source`,
@@ -80,10 +92,15 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
 
 /**
  * Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. The
- * caller is the author of the copies.
+ * caller is the author of the copies. Returns the ids of the copies by the ids of their originals.
  * @throws AppError forbidden as {@link assertMayWriteSteps}
  */
-async function copySteps({ actor }: Ctx, tx: Tx, sourceId: string, copyId: string): Promise<void> {
+async function copySteps(
+  { actor }: Ctx,
+  tx: Tx,
+  sourceId: string,
+  copyId: string,
+): Promise<ReadonlyMap<string, string>> {
   const fresh = () => ({ id: newId(), campaign_id: copyId, created_at: tx.now, updated_at: tx.now });
   const steps = await tx.org.query(CampaignSteps).where({ campaign_id: sourceId }).orderBy('position');
   await assertMayWriteSteps(
@@ -103,4 +120,5 @@ async function copySteps({ actor }: Ctx, tx: Tx, sourceId: string, copyId: strin
     const untested = { promoted_at: null, promotion: null };
     await tx.org.create(CampaignVariants, { ...variant, ...fresh(), ...untested, step_id: stepId });
   }
+  return ids;
 }

@@ -11,6 +11,7 @@ import { toGraphStep } from '../sending/campaign/step-findings.ts';
 import { buildMessage } from '../mail/messages/build.ts';
 import type { MessageContact } from '../mail/messages/values.ts';
 import { effectiveSettings, type OutreachSettings } from '../sending/campaign/outreach-settings.ts';
+import { attachedToStep, attachmentsOf, type CampaignAttachmentRow } from './attachments.ts';
 import { SENDER_COLUMNS, shownSender, shownSettings, type SenderColumns } from '../sending/approved.ts';
 import { message } from '../../messages/index.ts';
 
@@ -32,7 +33,7 @@ export async function launchContent(
   const leads = onlyWaiting ? WAITING_LEADS : OPEN_LEADS;
   const addresses = await recipientsOf(org, campaign, leads);
   const parts = await partsOf(org, campaign);
-  const { senders, settings, steps, variants } = parts;
+  const { senders, settings, steps, variants, files } = parts;
   return {
     title: onlyWaiting
       ? message('action.leads', { name: campaign.name, count: addresses.length })
@@ -45,7 +46,9 @@ export async function launchContent(
     },
     senders: senders.map(shownSender),
     schedule: scheduleOf(campaign),
-    steps: steps.map((step) => templateOf(step, steps, variantsOf(step, steps, variants))),
+    steps: steps.map((step) =>
+      templateOf(step, steps, variantsOf(step, steps, variants), attachedToStep(files, step.id)),
+    ),
     samples: await samplesOf(org, { ...parts, campaign, leads, config }, MAX_SAMPLES),
     details: detailsOf(campaign, settings),
   };
@@ -75,6 +78,7 @@ async function partsOf(org: OrgScope, campaign: CampaignRow) {
     settings: await effectiveSettings(org, campaign.id),
     steps: await org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position'),
     variants: await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id'),
+    files: await attachmentsOf(org, campaign.id),
   };
 }
 
@@ -141,6 +145,7 @@ function templateOf(
   row: CampaignStepRow,
   steps: readonly CampaignStepRow[],
   variants: readonly CampaignVariantRow[],
+  files: readonly CampaignAttachmentRow[],
 ): ApprovalStep {
   const { kind, action, conditions } = toGraphStep(row);
   const place = (id: string | null) => (id === null ? null : steps.findIndex((step) => step.id === id));
@@ -153,6 +158,16 @@ function templateOf(
       ...common,
       type: 'email',
       thread_reply: row.thread_reply,
+      ...(files.length > 0
+        ? {
+            attachments: files.map(({ filename, content_type, size_bytes, sha256 }) => ({
+              filename,
+              content_type,
+              size_bytes,
+              sha256,
+            })),
+          }
+        : {}),
       variants: copies.map((copy) => ({
         id: copy.id,
         subject: copy.subject || row.subject,
@@ -174,6 +189,7 @@ interface Sampled {
   senders: readonly SenderColumns[];
   steps: readonly CampaignStepRow[];
   variants: readonly CampaignVariantRow[];
+  files: readonly CampaignAttachmentRow[];
   /** Order of the recipients. An approval needs a value that does not change. */
   order?: 'c.email' | 'e.id';
 }
@@ -181,7 +197,7 @@ interface Sampled {
 /** Builds the first email of some recipients, with signature and opt-out. The variants are used in rotation. */
 async function samplesOf(
   org: OrgScope,
-  { campaign, leads, config, settings: { unsubscribe }, senders, steps, variants, order = 'c.email' }: Sampled,
+  { campaign, leads, config, settings: { unsubscribe }, senders, steps, variants, files, order = 'c.email' }: Sampled,
   count: number,
 ): Promise<ApprovalSample[]> {
   const first = steps.find(({ kind }) => kind === 'email');
@@ -193,6 +209,7 @@ async function samplesOf(
     { id: campaign.id, count },
   );
   const own = variantsOf(first, steps, variants);
+  const attachments = attachedToStep(files, first.id).map(({ filename, size_bytes: size }) => ({ filename, size }));
   return contacts.map((contact, index) => {
     const sender = senders[index % senders.length]!;
     const copy = own.length > 0 ? own[index % own.length]! : first;
@@ -235,6 +252,7 @@ async function samplesOf(
       subject: options.subject,
       text: options.text,
       html: options.html ?? '',
+      ...(attachments.length > 0 ? { attachments } : {}),
     };
   });
 }

@@ -8,6 +8,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { previewMessage, type MessagePreview } from '../mail/messages/preview.ts';
 import { mergeValues, SAMPLE_CONTACT, type MessageContact } from '../mail/messages/values.ts';
+import { attachedToStep, attachmentsOf, type CampaignAttachmentRow } from './attachments.ts';
 import { findCampaign } from '../sending/campaign/find.ts';
 import { message } from '../../messages/index.ts';
 
@@ -27,6 +28,8 @@ interface PreviewRequest {
 export interface TemplatePreview extends MessagePreview {
   /** Present when the request names a mailbox. */
   from?: { name: string; email: string };
+  /** Present when the request names a campaign whose email takes files along. */
+  attachments?: { id: string; filename: string; size: number; mime_type: string }[];
 }
 
 /**
@@ -41,6 +44,7 @@ export async function previewTemplate(ctx: Ctx, request: PreviewRequest): Promis
   const step = request.step_id === undefined ? undefined : await findStep(org, request.step_id, request.campaign_id);
   const contact = await recipient(ctx, org, request);
   const from = request.account_id === undefined ? undefined : await sender(ctx, org, request.account_id);
+  const files = request.campaign_id === undefined ? [] : await filesOf(org, request.campaign_id, step?.id);
   const fields: Pick<PreviewRequest, 'subject' | 'body_html' | 'body_plain'> = {};
   for (const field of ['subject', 'body_html', 'body_plain'] as const) {
     const text = request[field] ?? step?.[field];
@@ -49,7 +53,16 @@ export async function previewTemplate(ctx: Ctx, request: PreviewRequest): Promis
   return {
     ...previewMessage(fields as Record<string, string>, mergeValues(contact, {}), request.contact_id ?? 'preview'),
     ...(from ? { from } : {}),
+    ...(files.length > 0 ? { attachments: files.map(toShownFile) } : {}),
   };
+}
+
+async function filesOf(org: OrgScope, campaignId: string, stepId: string | undefined) {
+  return attachedToStep(await attachmentsOf(org, campaignId), stepId);
+}
+
+function toShownFile({ id, filename, size_bytes: size, content_type: mime_type }: CampaignAttachmentRow) {
+  return { id, filename, size, mime_type };
 }
 
 async function findStep(org: OrgScope, id: string, campaignId: string | undefined) {

@@ -102,8 +102,8 @@ const SETTINGS = Object.keys({
 
 /** Fingerprints of an approved content, which {@link approvalChanges} compares each email with. */
 export function bindingOf(content: ApprovalContent): ApprovalBinding {
-  const copies = content.steps.flatMap(({ type, thread_reply: reply = false, variants = [] }) =>
-    type === 'email' ? variants.map((copy) => ({ ...copy, thread_reply: reply })) : [],
+  const copies = content.steps.flatMap(({ type, thread_reply: reply = false, variants = [], attachments = [] }) =>
+    type === 'email' ? variants.map((copy) => ({ ...copy, thread_reply: reply, files: attachments })) : [],
   );
   return {
     senders: Object.fromEntries(content.senders.map((sender) => [sender.mailbox_id, boundSender(sender)])),
@@ -124,7 +124,11 @@ function filesOf({ details }: ApprovalContent): readonly BoundFile[] {
 
 /** The fingerprint of a single email's recipients and files. */
 function hashSingle(addresses: readonly string[], files: readonly BoundFile[]): string {
-  return hash([addresses, files.map(({ filename, sha256: digest }) => [filename, digest])]);
+  return hash([addresses, namesOf(files)]);
+}
+
+function namesOf(files: readonly BoundFile[]): string[][] {
+  return files.map(({ filename, sha256: digest }) => [filename, digest]);
 }
 
 /** Fields of a lead's email or campaign that differ from the approved ones. */
@@ -182,7 +186,7 @@ function fellBack(
   return row.tracking_domain === approved && !row.tracking_domain_verified;
 }
 
-function copyChanges({ approved_copy: approved, step, variant, direct }: ClaimRow): string[] {
+function copyChanges({ approved_copy: approved, step, variant, direct, files }: ClaimRow): string[] {
   const copy = direct ?? variant ?? step!;
   if (!approved) return [variant ? 'variant' : 'step'];
   const now = boundCopy({
@@ -190,6 +194,7 @@ function copyChanges({ approved_copy: approved, step, variant, direct }: ClaimRo
     body_plain: copy.body_plain,
     body_html: copy.body_html ?? '',
     thread_reply: step?.thread_reply ?? false,
+    files: direct ? [] : files,
   }) as unknown as Record<string, string>;
   return Object.entries(approved).flatMap(([field, value]) => (now[field] === value ? [] : [field]));
 }
@@ -216,12 +221,19 @@ function boundSender(sender: ApprovalContent['senders'][number]): BoundSender {
   return { from: email, name, reply_to, smtp, signature, tracking_domain };
 }
 
-function boundCopy(copy: { subject: string; body_plain: string; body_html: string; thread_reply: boolean }): BoundCopy {
+function boundCopy(copy: {
+  subject: string;
+  body_plain: string;
+  body_html: string;
+  thread_reply: boolean;
+  files: readonly BoundFile[];
+}): BoundCopy {
   return {
     subject: hash(copy.subject),
     body_plain: hash(copy.body_plain),
     body_html: hash(copy.body_html),
     thread_reply: copy.thread_reply,
+    attachments: hash(namesOf(copy.files)),
   };
 }
 

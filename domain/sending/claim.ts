@@ -33,7 +33,9 @@ import {
   type Json,
 } from './claimed.ts';
 import { dimensionsOf } from './dimensions.ts';
-import { claimDirect, fetchFiles, FilesNotLoaded, type FetchedFiles } from './direct-claim.ts';
+import { claimDirect } from './direct-claim.ts';
+import { readAttachments, withFiles, type FetchedFiles } from '../platform/attachments.ts';
+import { attachedTo } from './campaign/attachments.ts';
 import { testEmailSql, lastSentAt } from './seats.ts';
 import { sentFacts } from './settle.ts';
 import { commonCopy, headersOf, storeContent } from './control/sent-content.ts';
@@ -56,10 +58,7 @@ export async function claimSend(
   sendId: string,
   acquire: (host: string) => boolean = () => true,
 ): Promise<Exclude<Claim, { kind: 'changed' }>> {
-  const claim = await claimLocked(ctx, sendId, acquire, new Map()).catch(async (error: unknown) => {
-    if (!(error instanceof FilesNotLoaded)) throw error;
-    return claimLocked(ctx, sendId, acquire, await fetchFiles(ctx, error.blobIds));
-  });
+  const claim = await withFiles(ctx, (fetched) => claimLocked(ctx, sendId, acquire, fetched));
   if (claim.kind !== 'changed') return claim;
   // The subject is locked before its emails, so it is read in a separate transaction. If the process dies before the
   // claim, the email stays reserved and the next attempt claims it.
@@ -88,7 +87,7 @@ async function claimLocked(
     const due = new Date(send.slot_at).getTime();
     if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, isUnderWay: false };
     if (row.direct) return claimDirect(ctx, tx, { ...row, direct: row.direct }, acquire, fetched);
-    return claimOfCampaign(ctx, tx, row, { isTest: test !== undefined, acquire });
+    return claimOfCampaign(ctx, tx, row, { isTest: test !== undefined, acquire, fetched });
   });
 }
 
@@ -97,7 +96,7 @@ async function claimOfCampaign(
   ctx: Ctx,
   tx: Tx,
   row: ClaimRow,
-  { isTest, acquire }: { isTest: boolean; acquire: (host: string) => boolean },
+  { isTest, acquire, fetched }: { isTest: boolean; acquire: (host: string) => boolean; fetched: FetchedFiles },
 ): Promise<Claim> {
   const { send, enrollment, campaign, step, contact, mailbox } = row;
   const settings = settingsInForce({
@@ -118,12 +117,13 @@ async function claimOfCampaign(
     const email = { subjectId: campaign.id, enrollmentId: enrollment.id, approvalId: row.approval_id, fields };
     return { kind: 'changed', type: ofLead ? 'campaign_leads' : 'campaign', email };
   }
+  const attachments = await readAttachments(ctx, tx, row.files, fetched);
   const whole = { ...row, mailbox };
   const server = await acquireMailHost(ctx, tx, whole, acquire);
   if ('answer' in server) return server.answer;
   const copies = await allowedCopies(tx, campaign.id, campaign as { cc: string[]; bcc: string[] });
   const input = messageInput(ctx, { ...row, campaign: { ...campaign, ...copies } }, settings.unsubscribe);
-  const built = buildMessage(input);
+  const built = buildMessage({ ...input, attachments });
   if (built.errors.length > 0) {
     const faults = faultsWithPlaces(built.errors);
     if (isTest) return failTest(tx, send.id, faults);
@@ -231,7 +231,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
   const read = tx.org.sql<ClaimRow>(
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
-       to_jsonb(d) as direct,
+       to_jsonb(d) as direct, ${attachedTo('c.id', 'st.id')} as files,
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed,
        ap.id as approval_id, ap.binding -> 'senders' -> s.mailbox_id::text as approved_sender,
        ap.binding -> 'copies' -> coalesce(v.id::text, st.id::text, 'email') as approved_copy, ap.binding -> 'settings' as approved_settings,
@@ -451,7 +451,10 @@ async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage, input: Me
       links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
     },
     {
-      content: { ...headers, written: { subject, ...buildUntracked(input) } },
+      content: {
+        ...headers,
+        written: { subject, ...buildUntracked(input), ...(row.files.length > 0 ? { files: row.files } : {}) },
+      },
       copy: commonCopy(input, dimensions.copy_hash),
     },
   );

@@ -1,6 +1,6 @@
 import type { SendMailOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import type { BoundCopy, BoundSender, JsonObject } from '../../db/json-columns.ts';
+import type { BoundCopy, BoundSender, JsonObject, StoredAttachment } from '../../db/json-columns.ts';
 import type { SmtpTarget } from '../../lib/smtp/index.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
@@ -52,6 +52,8 @@ export interface ClaimRow {
   mailbox_sent_at: Date | null;
   /** The direct send, for an email written by a person or an agent. Null for campaign emails. */
   direct: Json | null;
+  /** The files of a campaign email, oldest first. A direct send has its own. */
+  files: StoredAttachment[];
   credentials: Buffer | null;
   /** Sealed OAuth tokens; null for a mailbox with passwords. */
   tokens: Buffer | null;

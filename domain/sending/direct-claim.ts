@@ -1,12 +1,10 @@
 import type { SendMailOptions } from 'nodemailer';
 import { json } from '../../db/connection.ts';
-import type { StoredAttachment } from '../../db/json-columns.ts';
-import type { Columns } from '../../db/rows.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { reader, type Tx } from '../platform/kernel/transact.ts';
+import type { Tx } from '../platform/kernel/transact.ts';
 import { buildDirectMessage } from '../mail/messages/build-direct.ts';
-import { readBlob } from '../platform/blobs.ts';
+import { readAttachments, type FetchedFiles } from '../platform/attachments.ts';
 import { refusedRecipients, type AnswerByHand } from '../directory/refused-recipients.ts';
 import { approvalChanges } from './approved.ts';
 import { releaseReservedSends } from './control/release.ts';
@@ -127,49 +125,6 @@ async function failPermanently(
   const email = { id: send.id, mailbox_id: direct.mailbox_id, attempts: direct.attempts };
   await failDirectSend(tx, email, send.again, { code, reason });
   return { kind: 'gone', outcome: code };
-}
-
-/** Bytes of files that are not stored in PostgreSQL, by file id. */
-export type FetchedFiles = ReadonlyMap<string, Buffer>;
-
-/**
- * Thrown when an email has files outside PostgreSQL. Fetch the files before the rows are locked, then claim again.
- */
-export class FilesNotLoaded extends Error {
-  readonly blobIds: readonly string[];
-
-  constructor(blobIds: readonly string[]) {
-    super('the files of this email are to be fetched first');
-    this.blobIds = blobIds;
-  }
-}
-
-/** Fetches files outside of a transaction, so that no lock waits for the file store. */
-export async function fetchFiles(ctx: Ctx, blobIds: readonly string[]): Promise<FetchedFiles> {
-  const files = new Map<string, Buffer>();
-  for (const id of blobIds) files.set(id, await bytesOf(ctx, reader(ctx), id));
-  return files;
-}
-
-/** @throws FilesNotLoaded when a file is neither in PostgreSQL nor fetched */
-async function readAttachments(ctx: Ctx, tx: Tx, files: readonly StoredAttachment[], fetched: FetchedFiles) {
-  if (files.length === 0) return [];
-  const outside = await tx.org.sql<Columns<'blobs', 'id'>>(
-    `select id from blobs where organization_id = :org and id = any(cast(:ids as uuid[])) and store <> 'postgres'`,
-    { ids: files.map(({ blob_id: id }) => id) },
-  );
-  const missing = outside.filter(({ id }) => !fetched.has(id));
-  if (missing.length > 0) throw new FilesNotLoaded(missing.map(({ id }) => id));
-  const read: { filename: string; contentType: string; content: Buffer }[] = [];
-  for (const { blob_id: id, filename, content_type: contentType } of files)
-    read.push({ filename, contentType, content: fetched.get(id) ?? (await bytesOf(ctx, tx.org, id)) });
-  return read;
-}
-
-async function bytesOf(ctx: Ctx, org: Tx['org'], id: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of readBlob(org, ctx.blobs, id)) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }
 
 /**

@@ -1,4 +1,6 @@
+import type { StoredAttachment } from '../../db/json-columns.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
+import { attachedTo } from './campaign/attachments.ts';
 import { settingsColumns } from './campaign/outreach-settings.ts';
 import { askedNow, suppressedNow } from '../directory/suppression-check.ts';
 
@@ -13,6 +15,7 @@ interface TestEmail {
   step: Json | null;
   variant: Json | null;
   contact: Json;
+  files: StoredAttachment[];
   workspace: Json | null;
   overrides: Json | null;
   suppressed: boolean;
@@ -29,6 +32,7 @@ interface TestEmail {
 export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail | undefined> {
   const [row] = await tx.org.sql<Omit<TestEmail, 'enrollment' | 'mailbox_sent_at'> & { run: Json }>(
     `select to_jsonb(r) as run, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant, to_jsonb(ct) as contact,
+       ${attachedTo('c.id', 'st.id')} as files,
        ${settingsColumns('c')},
        ${suppressedNow('r.organization_id', 'r.prospect_email')} as suppressed,
        ${askedNow('r.organization_id', 'r.prospect_email')} as asked

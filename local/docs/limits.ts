@@ -90,6 +90,7 @@ const LIMITS: Record<string, Limit[]> = {
     { what: 'Stored files of a workspace', by: 'ORG_STORED_BYTES' },
     { what: 'Stored files of received messages of a workspace', by: 'ORG_RECEIVED_BYTES' },
     { what: 'Attachments of one email', by: { fixed: '10, 7 MiB together' } },
+    { what: 'Attachments of one campaign email', by: { fixed: '10, 15 MiB together' } },
     { what: 'Files kept of one received message', by: { fixed: '25, 10 MiB each' } },
   ],
   Events: [

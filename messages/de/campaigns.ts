@@ -22,6 +22,13 @@ export const campaigns = {
   'log.step_added': 'Ein Schritt wurde hinzugefügt',
   'log.step_changed': 'Ein Schritt wurde geändert',
   'log.step_removed': 'Ein Schritt wurde entfernt',
+  'log.attachment_added': 'Die Datei {filename} wurde angehängt',
+  'log.attachment_removed': 'Die angehängte Datei {filename} wurde entfernt',
+  'attachments.needs_name': 'braucht einen Namen',
+  'attachments.too_many':
+    'überschreitet die Höchstzahl: eine E-Mail hat höchstens {max, plural, one {# Datei} other {# Dateien}}',
+  'attachments.too_large':
+    'überschreitet die Größe: die Dateien einer E-Mail haben zusammen höchstens {max, number} Bytes',
   'log.variant_added': 'Eine Variante wurde hinzugefügt',
   'log.variant_changed': 'Eine Variante wurde geändert',
   'log.variant_removed': 'Eine Variante wurde entfernt',

@@ -55,6 +55,7 @@ export const http = {
   'thing.application': 'Anwendung',
   'thing.approval': 'Freigabe',
   'thing.authorized_app': 'Verbundene Anwendung',
+  'thing.attachment': 'Anhang',
   'thing.automation': 'Automatisierung',
   'thing.campaign': 'Kampagne',
   'thing.connection': 'Verbindung',

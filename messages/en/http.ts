@@ -58,6 +58,7 @@ export const http = {
   'thing.application': 'Application',
   'thing.approval': 'Approval',
   'thing.authorized_app': 'Authorized app',
+  'thing.attachment': 'Attachment',
   'thing.automation': 'Automation',
   'thing.campaign': 'Campaign',
   'thing.connection': 'Connection',

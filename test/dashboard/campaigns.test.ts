@@ -77,6 +77,20 @@ browserTest(
     await isSaved(page);
     // No change is left to save, and the pressed button keeps the focus.
     await page.locator(':focus', { hasText: /^Save$/ }).waitFor();
+    const files = page.getByRole('region', { name: 'Attachments' });
+    const attach = (name: string) =>
+      files
+        .locator('input[type=file]')
+        .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('An offer') });
+    await files.getByText('The email has no attachments.').waitFor();
+    await attach('run.exe');
+    await files.getByText(/is a kind of file that mail servers refuse/).waitFor();
+    await attach('old.txt');
+    await files.getByText('old.txt, 1 KB').waitFor();
+    await attach('offer.txt');
+    await files.getByText('offer.txt, 1 KB').waitFor();
+    await files.getByRole('button', { name: 'Remove old.txt' }).click();
+    await files.getByText('old.txt, 1 KB').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Add a step' }).click();
     await page.getByRole('menuitem', { name: 'Wait', exact: true }).click();
     await page.getByRole('button', { name: 'Add step' }).click();
@@ -109,6 +123,7 @@ browserTest(
     await page.getByRole('button', { name: 'Start test' }).click();
     const trial = await mail.waitFor(({ envelope }) => envelope.to.includes('me@ours.test'), MAIL_MS);
     t.regex(trial.raw.toString(), /Subject: A question/);
+    t.regex(trial.raw.toString(), /filename=offer\.txt/);
     const run = page.getByRole('article', { name: 'Test run to me@ours.test' });
     await run.getByText(/^done · sent/).waitFor();
     await run.getByText('Completed', { exact: true }).waitFor();
@@ -124,6 +139,7 @@ browserTest(
     await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();
     const letter = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
     t.regex(letter.raw.toString(), /Hello Ada, who looks after the lights\?/);
+    t.regex(letter.raw.toString(), /filename=offer\.txt/);
     await tab(page, 'Leads');
     await page.getByRole('link', { name: 'Ada', exact: true }).waitFor();
     await page.getByRole('tabpanel').getByRole('button', { name: 'Actions for Ada', exact: true }).click();

@@ -46,6 +46,11 @@ const variantPath = async (desk: ApprovedDesk) => {
   const { id } = await world.deps.db('campaign_variants').where({ campaign_id: desk.campaignId }).first('id');
   return `/campaigns/${desk.campaignId}/ab-variants/${id}`;
 };
+function attachment(): FormData {
+  const body = new FormData();
+  body.set('file', new Blob(['An offer']), 'offer.txt');
+  return body;
+}
 const withVariant = { variant: { name: 'B', subject: 'Hello from B', body_plain: 'Hi {{.FirstName}}' } };
 const unlike = (table: string, fields: object) => (desk: ApprovedDesk) =>
   world.deps.db(table).where({ organization_id: desk.tenant.organizationId }).update(fields);
@@ -101,6 +106,15 @@ const DRIVEN: Record<string, Mutation[]> = {
     calls(async (desk) => [['PATCH', await variantPath(desk), { body_plain: 'Buy now' }]], { setting: withVariant }),
   ],
   'campaigns.deleteAbVariant': [calls(async (desk) => [['DELETE', await variantPath(desk)]], { setting: withVariant })],
+  'campaigns.uploadAttachment': [
+    calls((desk) => [['POST', `/campaigns/${desk.campaignId}/attachments`, attachment()]]),
+  ],
+  'campaigns.deleteAttachment': [
+    calls(async (desk) => {
+      const attached = await desk.asPerson('POST', `/campaigns/${desk.campaignId}/attachments`, attachment());
+      return [['DELETE', `/campaigns/${desk.campaignId}/attachments/${attached.body.id}`]];
+    }),
+  ],
   'campaigns.replaceSenders': [
     calls(
       (desk) => [

@@ -181,6 +181,20 @@ export const ROWS: Record<string, Factory> = {
     insert(place, 'contact_notes', { contact_id: place.parents.id, content: 'Note' }),
   '/campaigns/:id/ab-variants/:variantId': async (place) =>
     insert(place, 'campaign_variants', { campaign_id: place.parents.id, name: 'B', subject: 'Hi' }),
+  '/campaigns/:id/attachments/:attachmentId': async (place) =>
+    insert(
+      place,
+      'campaign_attachments',
+      {
+        campaign_id: place.parents.id,
+        blob_id: await insert(place, 'blobs', { size: 1 }, ['created_at']),
+        filename: 'a.txt',
+        content_type: 'text/plain',
+        size_bytes: 1,
+        sha256: '',
+      },
+      ['created_at'],
+    ),
   '/campaigns/:id/leads/:contactId': async (place) => (await lead(place)).contactId,
   '/campaigns/:id/step-runs/:runId': async (place) => {
     const { contactId, enrollmentId } = await lead(place);

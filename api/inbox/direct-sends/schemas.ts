@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { MAX_ATTACHMENTS, MAX_RECIPIENTS } from '../../../domain/inbox/direct-sends/input.ts';
+import { MAX_RECIPIENTS } from '../../../domain/inbox/direct-sends/input.ts';
+import { MAX_ATTACHMENTS } from '../../../domain/platform/attachments.ts';
 import {
   expectedVersion,
   emailAddress,

@@ -181,6 +181,28 @@ comment on column campaign_variants.promotion is 'Rule by which the variant won,
 create index campaign_variants_campaign on campaign_variants (campaign_id);
 call heron_guard_rows('campaign_variants');
 
+create table campaign_attachments (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  campaign_id uuid not null references campaigns on delete cascade,
+  step_id uuid references campaign_steps on delete cascade,
+  blob_id uuid not null references blobs on delete cascade,
+  filename text not null,
+  content_type text not null,
+  size_bytes integer not null,
+  sha256 text not null,
+  created_at timestamptz not null
+);
+comment on table campaign_attachments is 'A file that emails of a campaign take along.';
+comment on column campaign_attachments.step_id is 'The step whose emails take it along. Null: every email of the campaign.';
+create index campaign_attachments_campaign on campaign_attachments (campaign_id, id);
+create index campaign_attachments_step on campaign_attachments (step_id) where step_id is not null;
+create index campaign_attachments_blob on campaign_attachments (blob_id);
+create index campaign_attachments_organization on campaign_attachments (organization_id);
+create trigger campaign_attachments_gone after delete on campaign_attachments
+  for each row execute function attachment_is_gone();
+call heron_guard_rows('campaign_attachments');
+
 create table campaign_senders (
   organization_id uuid not null references organizations on delete cascade,
   campaign_id uuid not null references campaigns on delete cascade,

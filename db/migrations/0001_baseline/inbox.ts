@@ -143,14 +143,8 @@ create index inbound_attachments_stored on inbound_attachments (organization_id)
 create index inbound_attachments_age on inbound_attachments (created_at) where blob_id is not null;
 call heron_guard_rows('inbound_attachments');
 
--- Deletes the blob of a deleted attachment, whatever deleted the attachment.
-create function inbound_attachment_is_gone() returns trigger language plpgsql security definer set search_path from current as $$
-begin
-  delete from blobs where id = old.blob_id;
-  return null;
-end $$;
 create trigger inbound_attachments_gone after delete on inbound_attachments
-  for each row when (old.blob_id is not null) execute function inbound_attachment_is_gone();
+  for each row when (old.blob_id is not null) execute function attachment_is_gone();
 
 create sequence message_words_number;
 -- Returns the id of a range of messages of an organization, a mailbox or a kind. 2^level consecutive numbers share a range.

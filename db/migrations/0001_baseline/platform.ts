@@ -177,6 +177,13 @@ end $$;
 create trigger blobs_gone after delete on blobs
   for each row when (old.store_key is not null or old.moving_key is not null) execute function blob_is_gone();
 
+-- Deletes the blob of a deleted attachment, whatever deleted the attachment.
+create function attachment_is_gone() returns trigger language plpgsql security definer set search_path from current as $$
+begin
+  delete from blobs where id = old.blob_id;
+  return null;
+end $$;
+
 create table dead_letters (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,

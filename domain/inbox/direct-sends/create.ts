@@ -19,7 +19,8 @@ import { headerText } from '../../mail/messages/text.ts';
 import { messageIdFor } from '../../mail/messages/threading.ts';
 import { writeBodies } from '../../mail/messages/write-bodies.ts';
 import { refusedRecipients } from '../../directory/refused-recipients.ts';
-import { storeAttachments } from './attachments.ts';
+import { storeAttachments } from '../../platform/attachments.ts';
+import { decodedFiles } from './attachments.ts';
 import { approvalContent } from './content.ts';
 import { answerByHand, findConversation, type AnsweredMessage, type Conversation } from './conversation.ts';
 import { MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
@@ -153,7 +154,7 @@ async function composeRow(
     bcc_emails: rest(input.bcc, [...to, ...cc]),
     subject: answered ? replySubject(input.subject, answered.subject) : headerText(input.subject ?? ''),
     ...writeBodies(input, sender),
-    attachments: await storeAttachments(tx, input.attachments ?? [], ctx.config.ORG_STORED_BYTES),
+    attachments: await storeAttachments(tx, decodedFiles(input.attachments), ctx.config.ORG_STORED_BYTES),
     message_id: messageId,
     thread_id: answered?.thread_id ?? messageId,
     in_reply_to: headers.inReplyTo,

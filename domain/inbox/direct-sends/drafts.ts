@@ -19,9 +19,10 @@ import { deleteBlob } from '../../platform/blobs.ts';
 import { inMailboxes } from '../conversation.ts';
 import { assertBelowLimit } from '../../platform/full-list.ts';
 import { existingIds } from '../../platform/references.ts';
-import { attachmentProblems, storeAttachments } from './attachments.ts';
+import { MAX_ATTACHMENTS, storeAttachments } from '../../platform/attachments.ts';
+import { attachmentProblems, decodedFiles } from './attachments.ts';
 import { acceptDirectSend, type Accepted } from './create.ts';
-import { MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, type AttachmentInput, type DirectSendInput } from './input.ts';
+import { MAX_ATTACHMENT_BYTES, type AttachmentInput, type DirectSendInput } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
 /** An email being written. Before it is sent, only its mailbox and files are validated. */
@@ -141,7 +142,7 @@ export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
       id,
       user_id: ctx.actor.userId,
       ...rowOf(input),
-      attachments: json(await storeAttachments(tx, input.attachments ?? [], ctx.config.ORG_STORED_BYTES)),
+      attachments: json(await storeAttachments(tx, decodedFiles(input.attachments), ctx.config.ORG_STORED_BYTES)),
       created_at: tx.now,
       updated_at: tx.now,
     });
@@ -174,7 +175,7 @@ export async function replaceDraft(
       tx,
       files.filter((file) => !kept.includes(file)),
     );
-    const stored = await storeAttachments(tx, added, ctx.config.ORG_STORED_BYTES);
+    const stored = await storeAttachments(tx, decodedFiles(added), ctx.config.ORG_STORED_BYTES);
     await tx.org
       .table('email_drafts')
       .where({ id })

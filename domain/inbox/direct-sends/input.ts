@@ -30,7 +30,6 @@ export type DirectSendKind = 'compose' | 'reply';
 
 /** Maximum number of recipients of an email, including cc and bcc. */
 export const MAX_RECIPIENTS = 50;
-export const MAX_ATTACHMENTS = 10;
 /**
  * Maximum total size (bytes) of an email's attachments. Mail servers refuse messages of about 25 MB, and base64 adds a
  * third.

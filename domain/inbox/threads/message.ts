@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
+import type { StoredAttachment } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -116,8 +118,28 @@ async function readSent(ctx: Ctx, id: string): Promise<StoredMessage | undefined
     cc_emails: cc,
     bcc_emails: bcc,
     reply_to_emails: replyTo === '' ? [] : [replyTo],
-    ...(written ? { subject: written.subject, body_plain: written.text, body_html: written.html } : {}),
+    ...(written
+      ? {
+          subject: written.subject,
+          body_plain: written.text,
+          body_html: written.html,
+          files: await filesThatLeft(org, written.files),
+        }
+      : {}),
   };
+}
+
+/** Returns the files with which a campaign email left. Their content is stored as long as the campaign has them. */
+export async function filesThatLeft(org: OrgScope, files: readonly StoredAttachment[] = []): Promise<MessageFile[]> {
+  if (files.length === 0) return [];
+  const stored = await org.sql<Columns<'blobs', 'id'>>(
+    'select id from blobs where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    { ids: files.map(({ blob_id: id }) => id) },
+  );
+  return files.map(({ blob_id: id, filename, content_type, size_bytes }) => {
+    const isStored = stored.some((blob) => blob.id === id);
+    return { id, filename, content_type, size_bytes, is_stored: isStored, left_out: isStored ? null : 'erased' };
+  });
 }
 
 /**
@@ -140,7 +162,10 @@ export async function openFile(
            union all
            select file ->> 'filename', (file ->> 'size_bytes')::int, b.id
            from direct_sends d cross join jsonb_array_elements(d.attachments) file left join blobs b on b.organization_id = :org and b.id = cast(:file as uuid)
-           where d.organization_id = :org and d.id = :id and file ->> 'blob_id' = lower(:file) ${inMailboxes('d', mailboxes)}`,
+           where d.organization_id = :org and d.id = :id and file ->> 'blob_id' = lower(:file) ${inMailboxes('d', mailboxes)}
+           union all
+           select f.filename, f.size_bytes, f.blob_id from campaign_attachments f join sends s on s.campaign_id = f.campaign_id
+           where s.organization_id = :org and s.id = :id and f.blob_id = cast(:file as uuid) ${inMailboxes('s', mailboxes)}`,
           { id: messageId, file: fileId, ...(mailboxes ? { mailboxes } : {}) },
         )
       : [];

@@ -1,5 +1,5 @@
 import type { SendMailOptions } from 'nodemailer';
-import { checkAddress, type MessageSender } from './build.ts';
+import { attachedParts, checkAddress, type MessageFile, type MessageSender } from './build.ts';
 import type { MessageError } from './render-source.ts';
 import { headerText } from './text.ts';
 
@@ -16,7 +16,7 @@ interface DirectMessage {
   readonly inReplyTo: string | null;
   /** Message-IDs with angle brackets, oldest first. */
   readonly references: readonly string[];
-  readonly attachments: readonly { filename: string; contentType: string; content: Buffer }[];
+  readonly attachments: readonly MessageFile[];
 }
 
 /** Builds the message of a direct send. A message with errors must not be sent. */
@@ -36,7 +36,7 @@ export function buildDirectMessage(message: DirectMessage): { options: SendMailO
     messageId: message.messageId,
     ...(inReplyTo === null ? {} : { inReplyTo }),
     ...(references.length === 0 ? {} : { references: [...references] }),
-    attachments: attachments.map((file) => ({ ...file, contentDisposition: 'attachment' as const })),
+    attachments: attachedParts(attachments),
     // The written text is untrusted: it must not make nodemailer read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,

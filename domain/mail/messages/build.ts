@@ -34,6 +34,13 @@ interface MessageStep {
   readonly threadReply: boolean;
 }
 
+/** A file that leaves with a message. */
+export interface MessageFile {
+  readonly filename: string;
+  readonly content_type: string;
+  readonly content: Buffer;
+}
+
 /** Campaign settings that affect a message. */
 export interface MessageCampaign {
   readonly name: string;
@@ -73,6 +80,7 @@ export interface MessageInput {
   readonly urls: MessageUrls;
   /** Returns the click ticket id of the message's nth link, from 0. The value must be the same on every build. */
   readonly ticketId: (index: number) => string;
+  readonly attachments?: readonly MessageFile[];
 }
 
 interface MailAddress {
@@ -138,11 +146,22 @@ export function buildMessage(input: MessageInput): BuiltMessage {
     messageId,
     ...(inReplyTo === undefined ? {} : { inReplyTo, references }),
     ...(campaign.unsubscribeHeader ? { headers: oneClickHeaders(input.urls.oneClickUrl) } : {}),
+    ...(input.attachments?.length ? { attachments: attachedParts(input.attachments) } : {}),
     // The text is untrusted: it must not make nodemailer read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
   return { options, links, unresolved: rendered.unresolved, errors, conversation };
+}
+
+/** Returns files in nodemailer's form. */
+export function attachedParts(files: readonly MessageFile[]): NonNullable<SendMailOptions['attachments']> {
+  return files.map(({ filename, content_type: contentType, content }) => ({
+    filename,
+    contentType,
+    content,
+    contentDisposition: 'attachment',
+  }));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { SendMailOptions } from 'nodemailer';
 import { across } from '../../../db/across.ts';
+import type { StoredAttachment } from '../../../db/json-columns.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { Bindings } from '../../../db/statement.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
@@ -21,7 +22,7 @@ interface SentContent {
   cc: string[];
   bcc: string[];
   /** Subject and bodies. Absent for an email written in Heron, whose own row stores them. */
-  written?: { subject: string; text: string; html: string | null };
+  written?: { subject: string; text: string; html: string | null; files?: StoredAttachment[] };
 }
 
 /** An address in nodemailer's form. */

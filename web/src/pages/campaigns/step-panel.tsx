@@ -15,6 +15,7 @@ import { useDraft } from '../../components/draft.ts';
 import { branchesOf, conditionsText, typeOf, type Action, type Flow, type Step } from './flow.ts';
 import { stepsQuery } from './queries.ts';
 import { SendTest } from './send-test.tsx';
+import { StepFiles } from './step-files.tsx';
 import { StepIcon } from './step-card.tsx';
 import { StepFields, NEW_STEPS } from './step-fields.tsx';
 import { Variants } from './variants.tsx';
@@ -91,6 +92,7 @@ export function StepPanel({
         mayWrite={mayWrite}
         change={draft.change}
       />
+      {type === 'email' ? <StepFiles campaignId={id} stepId={step.id} mayWrite={mayWrite} /> : null}
       {type === 'email' && maySend ? <SendTest campaignId={id} step={draft.value} /> : null}
       <Branches
         step={draft.value}
