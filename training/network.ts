@@ -21,7 +21,7 @@ const MIN_USERS = 4;
 const MADE = { opt_out: 250, other: 60 };
 const MADE_WEIGHT = 0.3;
 const CONTRAST_WEIGHT = 3;
-/** Parts of the sentences that are learned with typing mistakes, or in Latin letters. */
+/** Parts of the sentences that are learned with typing mistakes, or in the Latin script. */
 const MISTYPED = 0.25;
 const LATINIZED = 0.1;
 /** Largest stored integer of an embedding. Six bits are a third smaller than eight, and read as well. */

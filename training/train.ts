@@ -19,7 +19,7 @@ const MADE_WEIGHT = 0.3;
 const CONTRAST_WEIGHT = 3;
 /** Made sentences of each language. */
 const MADE = { opt_out: 500, other: 120 };
-/** Part of the written sentences that is learned with typing mistakes too, or in Latin letters, and the weight of that. */
+/** Part of the written sentences that is learned with typing mistakes too, or in the Latin script, and the weight of that. */
 const MISTYPED = 0.25;
 const LATINIZED = 0.15;
 const VARIANT_WEIGHT = 0.5;
@@ -45,7 +45,7 @@ interface Lesson {
   weight: number;
   /** Number of the person; a made sentence counts as one. */
   user: number;
-  /** True for a sentence with typing mistakes or in Latin letters. */
+  /** True for a sentence with typing mistakes or in the Latin script. */
   isVariant?: boolean;
 }
 
@@ -94,7 +94,7 @@ function learnAll(weights: Weights, lessons: Lesson[], random: Random): void {
     for (const lesson of shuffled(lessons, random)) learn(weights, lesson);
 }
 
-/** Sentences as they stand, and a part of them with typing mistakes or in Latin letters. */
+/** Sentences as they stand, and a part of them with typing mistakes or in the Latin script. */
 function writtenLessons(written: readonly Sentence[], random: Random): Lesson[] {
   const users = new Map<string, number>();
   return written.flatMap((sentence) => {
