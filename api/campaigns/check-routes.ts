@@ -50,6 +50,7 @@ const launch = resource('CampaignLaunch', {
         subject: z.string(),
         text: z.string(),
         html: z.string(),
+        attachments: z.array(z.strictObject({ filename: z.string(), size: z.int() })).optional(),
       }),
     )
     .meta({ description: 'The first emails as their recipients would see them' }),

@@ -134,6 +134,7 @@ browserTest(
     await dialog.getByText(`From ${OURS}`).waitFor();
     await dialog.getByRole('button', { name: /To ada@lead\.test/ }).click();
     await dialog.getByText('Hello Ada, who looks after the lights?').waitFor();
+    await dialog.getByText('Attachment: offer.txt').waitFor();
     await page.getByRole('button', { name: 'Start sending' }).click();
     // The button that opened the dialog has another label now, and has the focus again.
     await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();

@@ -59,6 +59,7 @@ export const campaigns = {
   'campaign.start.ask': 'Diese Kampagne starten?',
   'campaign.start.why':
     'E-Mails gehen in den Sendezeiten und innerhalb der Limits der Postfächer ab. Gesendete E-Mails lassen sich nicht zurückholen; der Rest lässt sich jederzeit pausieren.',
+  'launch.attached': 'Anhang: {name}',
   'launch.leads': '{count, plural, one {Ein Lead bekommt E-Mails} other {# Leads bekommen E-Mails}}',
   'launch.first': 'Frühester Zeitpunkt der ersten E-Mail:',
   'launch.from': '{count, plural, one {Von {addresses}} other {Von # Postfächern: {addresses}}}',

@@ -57,6 +57,7 @@ export const campaigns = {
   'campaign.start.ask': 'Start this campaign?',
   'campaign.start.why':
     'Emails are sent within its sending hours and the limits of its mailboxes. Sent emails cannot be recalled; you can pause the rest at any time.',
+  'launch.attached': 'Attachment: {name}',
   'launch.leads': '{count, plural, one {One lead gets emails} other {# leads get emails}}',
   'launch.first': 'Earliest time of the first email:',
   'launch.from': '{count, plural, one {From {addresses}} other {From # mailboxes: {addresses}}}',

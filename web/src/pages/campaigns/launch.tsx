@@ -35,7 +35,7 @@ export default function Launch({ launch, zone }: { launch: AnswerOf<'/v1/campaig
             {t('launch.emails')}
           </Text>
           <Accordion variant="separated" chevronPosition="left">
-            {samples.map(({ to, from, subject, text, html }, at) => (
+            {samples.map(({ to, from, subject, text, html, attachments = [] }, at) => (
               <Accordion.Item key={at} value={`${at}`}>
                 <Accordion.Control>
                   <Text size="sm" fw={600} className="clip">
@@ -45,7 +45,14 @@ export default function Launch({ launch, zone }: { launch: AnswerOf<'/v1/campaig
                     {t('launch.email', { to, from })}
                   </Text>
                 </Accordion.Control>
-                <Accordion.Panel>{html ? <EmailBody html={html} /> : <PlainTextBody text={text} />}</Accordion.Panel>
+                <Accordion.Panel>
+                  {html ? <EmailBody html={html} /> : <PlainTextBody text={text} />}
+                  {attachments.map(({ filename }) => (
+                    <Text key={filename} size="xs" c="dimmed">
+                      {t('launch.attached', { name: filename })}
+                    </Text>
+                  ))}
+                </Accordion.Panel>
               </Accordion.Item>
             ))}
           </Accordion>
