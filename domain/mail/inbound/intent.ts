@@ -58,6 +58,8 @@ const SURELY_AUTOMATIC = 0.8;
 const SURELY_AWAY = 0.65;
 /** Probability below which the intent is `neutral`. */
 const PLAIN = 0.4;
+/** The same for an opt-out that is not applied at once: until a person has decided, it is no refusal. */
+const PLAIN_OPT_OUT = 0.6;
 const MAX_READ = 16 * 1024;
 /** Characters of words. Excludes Chinese and Japanese, which have no spaces between words. */
 const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
@@ -152,7 +154,8 @@ function modelIntent(
   if (kind === 'opt_out' && isDoubtfulQuestion) return { intent: 'question', confidence: PLAIN };
   const isMachine =
     (kind === 'automatic' && confidence >= SURELY_AUTOMATIC) || (kind === 'out_of_office' && confidence >= SURELY_AWAY);
-  const intent = confidence < PLAIN ? 'neutral' : INTENT_OF_KIND[toReplyKind(isMachine ? kind : spoken)];
+  const plain = kind === 'opt_out' ? PLAIN_OPT_OUT : PLAIN;
+  const intent = confidence < plain ? 'neutral' : INTENT_OF_KIND[toReplyKind(isMachine ? kind : spoken)];
   return { intent, confidence: Math.round(confidence * 100) / 100 };
 }
 
