@@ -82,7 +82,7 @@ export type FetchedFiles = ReadonlyMap<string, Buffer>;
  * Thrown when a transaction needs files outside PostgreSQL. Fetch the files before the rows are locked, then start
  * again.
  */
-export class FilesNotLoaded extends Error {
+class FilesNotLoaded extends Error {
   readonly blobIds: readonly string[];
 
   constructor(blobIds: readonly string[]) {

@@ -20,7 +20,7 @@ const KEPT_MS = 60_000;
 const KEPT = 20_000;
 
 /** Finds the ticket of a tracked link; undefined if there is none. */
-export type FindTicket = (path: string, hosts?: readonly string[]) => Promise<Ticket | undefined>;
+type FindTicket = (path: string, hosts?: readonly string[]) => Promise<Ticket | undefined>;
 
 /**
  * Returns the look-up of tickets of a process. A link's id is an HMAC, which cannot be guessed, and the redirect uses the

@@ -33,7 +33,7 @@ const MOST_PLACES = 160;
 const FROM_END = 40;
 
 /** Values of the layers for one text. */
-export interface Activation {
+interface Activation {
   /** Embeddings in order, with zeros around them. */
   places: Float32Array;
   count: number;

@@ -8,12 +8,12 @@ import type { CampaignView } from '../campaign/campaign-view.ts';
  * Kind of a waiting run's next act, as the column `enrollments.next_act` derives it. The first five depend on a slot, a
  * mailbox, a free day, the start of the first email, and a branch. `other` waits for a timer, an event or a person.
  */
-export type NextAct = 'slot' | 'mailbox' | 'schedule' | 'entry' | 'outcome' | 'other';
+type NextAct = 'slot' | 'mailbox' | 'schedule' | 'entry' | 'outcome' | 'other';
 
 const ALL: readonly NextAct[] = ['slot', 'mailbox', 'schedule', 'entry', 'outcome', 'other'];
 
 /** Runs whose next act a change of their campaign may alter: those at a step, or all of them with `step` null. */
-export interface Recheck {
+interface Recheck {
   step: string | null;
   acts: readonly NextAct[];
 }
@@ -95,7 +95,7 @@ function targets({ conditions }: Step): (string | null)[] {
 }
 
 /** Result of one look: `left` while more runs are to be signalled; `until` is when the launcher checks again. */
-export interface Rechecked {
+interface Rechecked {
   signalled: number;
   left: boolean;
   until: Date | null;
