@@ -1,5 +1,5 @@
 /**
- * Process with only mailbox sync: `sync-process.ts <database URL> <options of startSync as JSON>`. Reports over IPC
+ * Process with only mailbox sync: `sync-process.ts <database URL> <options of startSync as JSON>`. Prints `watching`
  * when the sync has started.
  */
 import { connect } from '../../db/connection.ts';
