@@ -42,7 +42,7 @@ const ASKING: Asking[] = [
 ];
 
 /**
- * Measures two costs in the middle of a busy day: of one slot with very many mailboxes, and of one selection of due
+ * Measures two costs in the middle of a busy day. These are one slot with very many mailboxes, and one selection of due
  * leads among very many waiting ones.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {

@@ -19,7 +19,7 @@ import {
 } from './reports-emails.ts';
 import { groupTables, groupValues } from './reports-groups.ts';
 
-/** One in this many contacts is a person with known events; a third of those convert. */
+/** Number of contacts per person with known events. `CONVERTS_EVERY` is the number of such people per conversion. */
 const PEOPLE_EVERY = 10;
 const CONVERTS_EVERY = 3;
 const EVENTS = ['user.signed-up', 'app.opened', 'invoice.paid', 'app.opened'] as const;

@@ -55,7 +55,7 @@ async function makeBundle(paths, replaced, record) {
   const startedAt = Date.now();
   mkdirSync(BUNDLES, { recursive: true });
   removeUnused(BUNDLES);
-  // On the same file system as the final path, so that a rename moves it there.
+  // The folder is on the same file system as the final path, so that a rename moves it there.
   const making = mkdtempSync(join(BUNDLES, 'making-'));
   try {
     const { sources, specifiers } = await build(paths, replaced, making);

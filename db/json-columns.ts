@@ -267,7 +267,7 @@ export interface OrderedDomain {
   domain: string;
   /** True if the order registers the domain. False if the workspace already owns the domain. */
   registration: boolean;
-  /** One-time price (cents) of the registration for a year. 0 without a registration. */
+  /** One-time price (cents) of registering the domain for a year. 0 without a registration. */
   price_cents: number;
   mailboxes: number;
 }

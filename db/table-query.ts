@@ -32,7 +32,7 @@ interface Conditions<T extends TableName> {
   limit(count: number): this;
   forUpdate(): this;
   forNoKeyUpdate(): this;
-  /** Used with a lock: skips rows locked by other transactions. */
+  /** Skips rows locked by other transactions. Use it together with a lock. */
   skipLocked(): this;
 }
 

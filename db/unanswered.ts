@@ -152,7 +152,7 @@ async function reach({ url, name }: UnansweredOptions): Promise<Server> {
       );
       return true;
     },
-    // Not awaited, because a server that does not answer does not end the connection either.
+    // The end is not awaited, because a server that does not answer does not end the connection either.
     close: () => void opened.end(),
   };
 }

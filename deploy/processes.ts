@@ -76,7 +76,7 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
       startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }),
     );
     const stop = (): Promise<void> => {
-      // Not awaited, because a running iteration may be waiting for Temporal.
+      // The stop is not awaited, because a running iteration may be waiting for Temporal.
       void kept?.stop();
       return worker.stop();
     };

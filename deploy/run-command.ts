@@ -18,7 +18,7 @@ interface Run {
   id: string;
   state: string;
   approval_url?: string;
-  /** Only for a single run, oldest first. */
+  /** States of the run, oldest first. Present only in the answer for a single run. */
   events?: { state: string }[];
   error_details?: { code?: string; message?: string; fix?: string };
 }

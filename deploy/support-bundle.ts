@@ -177,8 +177,8 @@ function settings(
 }
 
 async function instance(config: Config): Promise<string[]> {
-  // Not closed, because the client of an unreachable Temporal retries later and throws from a timer if its channel is
-  // closed.
+  // The connections are not closed, because the client of an unreachable Temporal retries later and throws from a timer
+  // if its channel is closed.
   const { deps } = assemble(config, 'heron', { log: silentLogger });
   const found = await examineInstance(deps);
   return found

@@ -35,7 +35,7 @@ const DISPOSABLE_SETTINGS = {
   full_page_writes: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // Its databases are many, small and short-lived.
+  // Autovacuum is off, because the databases are many, small and short-lived.
   autovacuum: 'off',
   jit: 'off',
 };

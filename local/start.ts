@@ -51,7 +51,7 @@ exitWithNpm();
 try {
   const { upgradeTemporal } = askedFlags();
   const env = loadedSettings();
-  // Not awaited, because Heron runs without it.
+  // The reference is not awaited, because Heron runs without it.
   ensureReference((line) => print(`  ${line}`)).catch((error: Error) =>
     print(`  The API reference could not be fetched: ${error.message}`),
   );

@@ -77,7 +77,8 @@ export async function startQueues(
           ],
         },
         maxConcurrentActivityTaskExecutions: slots(config, queue),
-        // Without these the SDK sends heartbeats at 80 % of their timeout, and a stall of two seconds counts as death.
+        // Without these options the SDK sends heartbeats at 80 % of their timeout, and a stall of two seconds counts as
+        // death.
         maxHeartbeatThrottleInterval: HEARTBEAT_MS,
         defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
         ...versioning(config),

@@ -58,7 +58,7 @@ export async function startReactions(
     const entered = await withCostPath('reactions', () => enterEvents(deps, subscribers));
     work(entered.streams);
     if (performance.now() >= sweepAt) {
-      // Set before the rows are read, because an event that fails in the meantime requests another sweep.
+      // The time is set before the rows are read, because an event that fails in the meantime requests another sweep.
       sweepAt = performance.now() + SWEEP_MS;
       const { due, nextAttemptMs } = await withCostPath('reactions', () => findDueStreams(deps, subscribers));
       work(due);

@@ -46,7 +46,7 @@ export interface Sync {
  * Maximum number of mailboxes opened in one sweep, so that a starting process does not connect to all servers at once.
  */
 const CLAIM_BATCH = 25;
-/** One of this many connections reads mailboxes in turn, if there are more mailboxes than connections. */
+/** Number of connections per connection that reads mailboxes in turn, if there are more mailboxes than connections. */
 const VISITS = 4;
 /**
  * Minimum pause (ms) between two searches for mailboxes to visit, and its minimum in durations of the last search. A

@@ -83,8 +83,8 @@ function pathParameter(spec: AnyRoute, name: string): [component: string, words:
 }
 
 /**
- * Returns the parameters of an operation. Descriptions are set beside the schemas, not inside them, because client
- * generators and readers look for them there.
+ * Returns the parameters of an operation. Descriptions are set beside the schemas, where client generators and readers
+ * look for them.
  */
 export function parameters(
   spec: AnyRoute,

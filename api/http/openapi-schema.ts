@@ -107,7 +107,7 @@ function convert(list: readonly z.ZodType[], io: Io): Converted {
 /** Formats that make their `pattern` redundant. */
 const FORMATS: ReadonlySet<unknown> = new Set(['date', 'date-time', 'email', 'uuid']);
 
-/** Removes keywords that repeat in every field of a kind and tell a client nothing more. */
+/** Removes keywords that repeat in every field of a kind and give a client no information. */
 export function shorten(schema: JsonSchema): void {
   if (FORMATS.has(schema.format)) delete schema.pattern;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

@@ -80,7 +80,7 @@ type Out<S> = S extends z.ZodType ? z.input<S> : S extends 'stream' ? StreamRepl
 /** Answer in the OpenAPI document that does not use the envelope. */
 export interface OtherAnswer {
   description: string;
-  /** Omit for an answer without a body. */
+  /** Content type of the answer. Omit for an answer without a body. */
   contentType?: string;
   schema?: object;
 }
@@ -185,13 +185,13 @@ interface RouteSpec<
   };
   /** Body of the 202 for an {@link Awaiting}: the requested action waits for a person. */
   awaiting?: z.ZodType;
-  /** Answers beyond `success` and `errors`, for routes with their own protocol and for pages. */
+  /** Answers in addition to `success` and `errors`, for routes with their own protocol and for pages. */
   otherAnswers?: Readonly<Record<number, OtherAnswer>>;
   /** Cache-Control of every answer, including errors. */
   cacheControl?: 'no-store' | 'public, max-age=300';
   /** Format of errors. Default: the envelope. */
   errorStyle?: ErrorStyle;
-  /** Error codes of this endpoint beyond the common ones. */
+  /** Error codes of this endpoint, in addition to the common ones. */
   errors?: readonly ErrorCode[];
   /** Makes slow calls to outside services (such as dialling a mail server) before the transaction opens. */
   prepare?: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, undefined>) => Promise<Prepared>;

@@ -12,7 +12,7 @@ export interface BareArgs {
   campaignId: string;
   contactId: string;
   enrollmentId: string;
-  /** One entry per email step: true if it first waits for a timer. */
+  /** One entry per email step: true if the step first waits for a timer. */
   timers: boolean[];
 }
 

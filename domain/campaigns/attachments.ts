@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { detectMimeType } from 'nodemailer/lib/mime-funcs';
-import { CampaignSteps } from '../../db/models/campaign-step.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Row } from '../../db/rows.ts';
 import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
@@ -122,7 +121,9 @@ export function attachedToStep(
 }
 
 async function findEmailStep(tx: Tx, campaignId: string, stepId: string): Promise<string> {
-  const step = await tx.org.query(CampaignSteps).findOne({ id: stepId, campaign_id: campaignId, kind: 'email' });
+  const step = isUuid(stepId)
+    ? await tx.org.table('campaign_steps').where({ id: stepId, campaign_id: campaignId, kind: 'email' }).first('id')
+    : undefined;
   if (!step) throw notFound('step');
   return step.id;
 }

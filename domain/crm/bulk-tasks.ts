@@ -19,7 +19,7 @@ interface TaskSelection {
   tasks?: readonly string[] | undefined;
   all?: boolean | undefined;
   filters?: TaskFilters | undefined;
-  /** Used only with `all`. */
+  /** Ids of tasks to exclude. Used only with `all`. */
   exclude?: readonly string[] | undefined;
 }
 

@@ -18,7 +18,7 @@ interface DealFilters {
   stage_ids?: readonly string[] | undefined;
   assigned_to?: readonly string[] | undefined;
   campaign_ids?: readonly string[] | undefined;
-  /** In major units, independent of the currency. */
+  /** Minimum value in major units, in any currency. */
   min_value?: number | undefined;
   max_value?: number | undefined;
   close_after?: Date | undefined;

@@ -22,7 +22,7 @@ interface DealEdit {
   stage_id?: string | undefined;
   contact_id?: string | null | undefined;
   name?: string | undefined;
-  /** In major units, such as 19.99. */
+  /** Value in major units, such as 19.99. */
   value?: number | null | undefined;
   /** ISO 4217, upper case. */
   currency?: string | undefined;

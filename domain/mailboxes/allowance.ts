@@ -49,7 +49,10 @@ export async function assertReconnectable(org: OrgScope, provider: string): Prom
   if (!known) await assertRoom(org);
 }
 
-/** Serializes the connection of mailboxes in a workspace, so that two requests cannot use the same last place. */
+/**
+ * Serializes the connection of mailboxes in a workspace, so that two requests cannot both use the last free place of
+ * the allowance.
+ */
 export async function lockAllowance(tx: Tx): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended('mailbox-allowance/' || cast(:org as text), 0))`);
 }

@@ -44,7 +44,7 @@ interface ConsentedMailbox {
   imap: MailService;
   tokens: MailboxTokens;
   accessExpiresAt: Date;
-  /** Null when the provider lists no send-as addresses. */
+  /** Addresses that the mailbox may send as. Null when the provider lists none. */
   sendAs: SendAsAddress[] | null;
 }
 
@@ -52,7 +52,7 @@ interface ConsentedMailbox {
 interface Connection {
   email: string;
   provider: MailboxRow['provider'];
-  /** If absent, the stored name is kept. New mailboxes get an empty name. */
+  /** Sender name. If absent, the stored name is kept, and a new mailbox gets an empty name. */
   name?: string;
   campaign_limit?: number | undefined;
   min_wait_time?: number | undefined;

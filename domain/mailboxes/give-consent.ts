@@ -25,7 +25,7 @@ interface ConsentAnswer {
   error: string;
 }
 
-/** A consent given at the provider that its person must still confirm here. */
+/** A consent that was given at the provider, and that the person must still confirm in Heron. */
 export interface OfferedConsent {
   /** Secret that identifies the consent in the form. Only this browser has the secret. */
   secret: string;

@@ -82,8 +82,8 @@ async function revoke(
     if (status === 200 || status === 400) return true;
     log.warn({ mailboxId, status }, 'a provider did not end a consent');
   } catch (error) {
-    // Also for tokens that cannot be decrypted: the encryption key may be restored, and other consents must still be
-    // revoked.
+    // This also applies to tokens that cannot be decrypted: the encryption key may be restored, and other consents must
+    // still be revoked.
     log.warn({ mailboxId, err: error }, 'a provider could not be asked to end a consent');
   }
   return false;

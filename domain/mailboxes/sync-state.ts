@@ -17,7 +17,7 @@ export function notifySync(tx: Tx): void {
 
 /** Reading progress of a folder. */
 interface FolderProgress {
-  /** Null before the first reading. */
+  /** UIDVALIDITY of the folder. Null before the first reading. */
   uidValidity: number | null;
   lastUid: number;
   /** Messages received after this time have not been read under another UIDVALIDITY. */

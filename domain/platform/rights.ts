@@ -17,7 +17,7 @@ import type { Actor } from './kernel/actor.ts';
 /** Right of an actor to do an action: a permission of a person, or the scope of a key or application. */
 interface Right {
   permission: OrgPermission;
-  /** One of these scopes is enough. */
+  /** Scopes of a key or application, of which one is enough. */
   scopes: readonly Permission[];
 }
 

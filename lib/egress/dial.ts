@@ -103,7 +103,8 @@ async function established(
 ): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
     socket.once(event, resolve);
-    // Never removed: a connection reset during the transfer of the socket must not become an uncaught exception.
+    // This listener is never removed: a connection reset during the transfer of the socket must not become an uncaught
+    // exception.
     socket.on('error', (error) => reject(describe(errorCode(error))));
     socket.once('close', () => reject(describe('ECONNRESET')));
   });

@@ -9,7 +9,7 @@ export interface ImapTarget {
   port: number;
   security: 'tls' | 'starttls' | 'none';
   username: string;
-  /** Empty if an access token is used instead. */
+  /** Password of the account. Empty if an access token is used instead. */
   password: string;
   /** Access token for XOAUTH2 (or OAUTHBEARER, if the server supports it), used instead of the password. */
   accessToken?: string;

@@ -48,7 +48,7 @@ export interface SmtpTarget {
   port: number;
   security: 'tls' | 'starttls' | 'none';
   username: string;
-  /** Empty if an access token is used instead. */
+  /** Password of the account. Empty if an access token is used instead. */
   password: string;
   /** Access token for XOAUTH2, used instead of the password. */
   accessToken?: string;

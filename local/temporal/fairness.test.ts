@@ -44,7 +44,7 @@ test('thousands of mail activities of one tenant delay neither launchers nor imp
     },
   });
   const options = { taskQueue, startToCloseTimeout: '10s' } as const;
-  // Set on the workflow: activities inherit it, as in Heron's workflows.
+  // The priority is set on the workflow; its activities inherit it, as in Heron's workflows.
   const start = (who: string, { work }: { work: Work }, times = 1) =>
     probes.start('note', [who], options, { priority: { priorityKey: PRIORITY[work], fairnessKey: who }, times });
   const queued = async () =>

@@ -59,7 +59,7 @@ interface DoubleDeclaration {
 
 /** Running stub. */
 export interface Double {
-  /** Its origin, without a trailing slash. */
+  /** Origin of the stub, without a trailing slash. */
   readonly url: string;
   /** Every request in order, regardless of the answer. */
   readonly heard: readonly Heard[];

@@ -55,7 +55,7 @@ export async function createReactionTables(db: RawDb): Promise<void> {
 
 interface Ledger {
   events: number;
-  /** By subscriber: number of effects, of repeated ones, and of those applied before an earlier one. */
+  /** Counts per subscriber: effects, repeated effects, and effects applied before those of an earlier event. */
   tasks: { effects: number; repeated: number; misplaced: number };
   facts: { effects: number };
   ledger: { effects: number; repeated: number; misplaced: number };

@@ -47,7 +47,7 @@ declare module 'hoodiecrow-imap' {
       registerCapability(keyword: string): void;
       setCommandHandler(command: string, handler: CommandHandler): void;
       getCommandHandler(command: string): CommandHandler;
-      /** Called with each response before it is sent, which they may change. */
+      /** Functions that get each response before it is sent, and may change it. */
       outputHandlers: ((connection: Connection, response: Response & { skipResponse?: boolean }) => void)[];
       listen(port: number, host: string, listening: () => void): void;
     }

@@ -74,7 +74,7 @@ export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink>
     closeTimeout: 200,
     onAuth(auth, _session, callback) {
       const username = auth.username ?? '';
-      // No provider accepts an access token as a password.
+      // An access token is refused as a password, as by real providers.
       const accepted =
         auth.method === 'XOAUTH2'
           ? options.acceptsToken(username, auth.accessToken ?? '')

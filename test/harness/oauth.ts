@@ -16,7 +16,7 @@ export const CALLBACK = 'https://client.example.com/callback';
 export interface TestClient {
   id: string;
   clientId: string;
-  /** Empty for a public client. */
+  /** Client secret. Empty for a public client. */
   secret: string;
 }
 

@@ -8,7 +8,7 @@ import { newSecret } from '../../lib/crypto.ts';
 /** User of the mail provider. */
 export interface ProviderPerson {
   email: string;
-  /** Their only currently valid access token. */
+  /** The person's only valid access token at present. */
   accessToken: string;
   refreshToken: string;
 }

@@ -29,7 +29,7 @@ export type Responder = (request: ReceivedRequest) => ReceiverAnswer | Promise<R
 
 /** Real HTTP server for webhook deliveries. It records requests and answers as the test configures. */
 export interface Receiver {
-  /** Its origin, without a trailing slash. */
+  /** Origin of the receiver, without a trailing slash. */
   url: string;
   port: number;
   /** All requests in order of completion. */

@@ -14,7 +14,7 @@ type RefundMode = 'succeed' | 'pending' | 'refuse';
 type ChargeMode = 'succeed' | 'decline' | 'processing';
 
 export interface StripeDouble {
-  /** Its origin: STRIPE_API_BASE. */
+  /** Origin of the stub, for STRIPE_API_BASE. */
   url: string;
   secretKey: string;
   webhookSecret: string;

@@ -1,6 +1,6 @@
 /**
- * Process with only mailbox sync: `sync-process.ts <database URL> <options of startSync as JSON>`. It reports when it
- * works.
+ * Process with only mailbox sync: `sync-process.ts <database URL> <options of startSync as JSON>`. Prints `watching`
+ * when the sync has started.
  */
 import { connect } from '../../db/connection.ts';
 import { systemClock } from '../../lib/clock.ts';

@@ -39,7 +39,7 @@ test('every row of every table comes back, that of an earlier release is migrate
   t.teardown(() => from.drop());
   await migrate(from.db);
   await fillSchema(from.db, ROWS);
-  // No external store contains the bytes of these files.
+  // All files are set to PostgreSQL, because no external store contains their bytes.
   await from.db('blobs').update({ store: 'postgres', store_key: null, moving_to: null, moving_key: null });
   await from.db.raw(`select setval('outbox_id_seq', 4711)`);
   const of = loadConfig(settings(from.url));

@@ -126,7 +126,7 @@ test('compose makes the login of the tracking process, and sets its password eac
   const [, create, alter] = /<<'END'\n([\s\S]*) \\gexec\n(.*;)\nEND/.exec(script)!;
   for (const password of ['first', "second'"]) {
     const made = (await database.db.raw(create!)) as { rows: Record<string, string>[] };
-    // Each value is a statement, as for \gexec.
+    // The query returns statements, which psql would execute by \gexec.
     for (const row of made.rows)
       for (const statement of Object.values(row))
         await database.db.raw(statement).catch((error: { code?: string }) => {

@@ -42,7 +42,7 @@ for (const contract of contracts) {
         t.is(contract.id(one) === contract.id(other), same);
         const { organizationId: _, ...parts } = one;
         t.deepEqual(contract.partsOf(contract.id(one)), parts);
-        // Other properties of the object do not reach the workflow.
+        // Properties that the contract does not name are not passed to the workflow.
         const intent = start(contract, { ...one, enrollmentId: 'x', at: '1' });
         t.deepEqual(intent.kind === 'start' && intent.payload.args, one);
       }),

@@ -244,7 +244,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   });
   if (draft.status >= 300) throw new Error(draft.text);
 
-  // Before the complaint, after which the contact cannot be emailed.
+  // The email is planned before the complaint, because the contact cannot be emailed afterwards.
   const unsentId = await askAndPlan(desk, contactId, sendId);
 
   // Data from servers and browsers.

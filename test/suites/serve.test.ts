@@ -48,7 +48,7 @@ test('one process serves all four ports, finishes an open request when it is tol
     t.is((await fetch(`http://127.0.0.1:${port}/health`)).status, 200, String(port));
   t.is(child.ready.url, `http://127.0.0.1:${ports.API_PORT}`, 'the address of the process is that of the API');
 
-  // Its body arrives after the process has begun to stop.
+  // The body of this request arrives after the process has begun to stop.
   const open = request({ port: ports.API_PORT, method: 'POST', path: '/v1/auth/login', agent: false });
   open.setHeader('Content-Type', 'application/json');
   const answered = once(open, 'response');

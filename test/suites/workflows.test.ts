@@ -76,7 +76,7 @@ async function replayAll(): Promise<Map<string, Error | undefined>> {
   }));
   const options = { workflowBundle: await workflowBundle(silentLogger), ...ENCRYPTING };
   const errors = new Map<string, Error | undefined>();
-  // They are replayed one after the other, in this order.
+  // Histories are replayed one after the other, in this order.
   for await (const { error } of Worker.runReplayHistories(options, recorded)) errors.set(places[errors.size]!, error);
   return errors;
 }

@@ -38,7 +38,7 @@ const details = {
     .meta({ description: '`completed`: it took place. `no_show`: the invitee did not come' }),
 };
 
-/** Returns true if an end is given that is not after the start. */
+/** Returns true if an end is given and is not after the start. */
 const endsEarly = ({
   scheduled_for: begin,
   end_time: end,

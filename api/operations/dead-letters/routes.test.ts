@@ -12,7 +12,7 @@ const { world } = stage;
 
 const NO_ANSWER: Attempt = { kind: 'unknown', reason: message('smtp.broke_after_message') };
 
-/** A lead whose only email ends with the given answer of the mail server in every attempt. */
+/** Creates a lead whose only email gets the given answer of the mail server in every attempt. */
 async function given(attempt: Attempt) {
   const lead = await createLead(stage);
   lead.smtp.next = () => attempt;

@@ -50,7 +50,7 @@ const PROMISED =
 /** Codes that only this release has. */
 const OWN = ['facts_incomplete'];
 
-/** Codes that a test of this file has made appear and disappear. */
+/** Codes whose appearance and disappearance a test of this file has checked. */
 const covered = new Set<string>();
 
 /** Checks that the health report has a code before a repair, and not after it. */
@@ -183,7 +183,7 @@ test.serial('what other parts answer when they are asked', async (t) => {
   await appearsAndGoes(t, 'websocket_unreachable', ask, () => part.respond(200));
   t.is((await ask()).tracking_domain_unreachable, undefined);
   covered.add('tracking_domain_unreachable');
-  // This world's server is the API, but its settings name another address.
+  // The settings of this world name another address than that of its server.
   t.regex(render((await ask()).oidc_discovery_failed!), /names http/);
   const there = await createWorld({ ownAddress: true });
   t.teardown(() => there.close());

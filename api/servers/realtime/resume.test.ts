@@ -274,7 +274,7 @@ test('what may have been deleted cannot be gone on from, however its last event 
   await eventually(async () => resumed.ids().length === 1);
   t.deepEqual(resumed.ids(), fresh);
   await resumed.close();
-  // Silent for longer than events are kept, and still at the end of its stream.
+  // An organization without events for longer than the retention is still at the end of its stream.
   const quiet = await world.tenant();
   const [last] = await emit(world, quiet.organizationId, 'contact.created', 1);
   await world.deps

@@ -18,7 +18,7 @@ export interface ActionCall {
   step: { id: string; name: string; position: number; kind: 'email' | 'action' | 'wait'; conditions: StepConditions };
   action: AppAction;
   contact: MessageContact & { id: string; custom_fields: Record<string, unknown> };
-  /** Null when the connection has been deleted. */
+  /** App connection of the call. Null if the connection was deleted. */
   connection: { id: string; base_url: string; secret: Buffer } | null;
 }
 

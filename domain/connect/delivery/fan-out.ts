@@ -91,7 +91,7 @@ interface Delivery {
   id: string;
   event: NewEvent;
   target: Target;
-  /** Null for a disabled endpoint: the delivery is kept, and can be redelivered. */
+  /** Batch of the delivery. Null for a disabled endpoint, whose deliveries are kept and can be redelivered. */
   batchId: string | null;
 }
 

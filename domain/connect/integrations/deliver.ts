@@ -61,7 +61,7 @@ export async function makeDueDeliveries(
   if (!connection) return { kind: 'done', why: 'the account is not connected' };
   const provider = findProvider(connection.provider);
   const wakeIn = (ms: number) => ctx.clock.now().getTime() + ms;
-  // If the run ended here, every sweep would start it again. A newer build continues it.
+  // The run waits for a newer build. If it ended here, every sweep would start it again.
   if (!provider)
     return { kind: 'wait', wakeAt: wakeIn(UNKNOWN_PROVIDER_MS), why: 'this build does not know the provider' };
   const permit = await turn.limits.acquireSoon(provider.id, organizationOf(ctx), PATIENCE_MS);

@@ -32,8 +32,8 @@ const MAX_PAUSE_DOUBLINGS = 10;
 export function settleDelivery(ctx: Ctx, delivery: Delivery, lease: string, outcome: Outcome): Promise<void> {
   return transact(ctx, async (tx) => {
     const { connection_id: connection, lane_id: lane } = delivery;
-    // A transaction that adds to the lane holds the same lock. So its delivery is visible below, or the other
-    // transaction creates the lane anew afterwards.
+    // A transaction that adds to the lane takes the same lock. So its delivery is visible below, or that transaction
+    // creates the lane again afterwards.
     const [held] = await tx.org.sql(
       `select 1 from integration_lanes where organization_id = :org and connection_id = :connection and lane_id = :lane and lease = :lease for update`,
       { connection, lane, lease },

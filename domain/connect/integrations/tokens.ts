@@ -25,7 +25,7 @@ export interface OAuthClient {
 /** The sealed content of a connection with OAuth. */
 export interface StoredTokens {
   access_token: string;
-  /** Empty if the provider issues none: its access tokens last until they are revoked. */
+  /** Refresh token. Empty if the provider issues none; its access tokens are then valid until revoked. */
   refresh_token: string;
 }
 

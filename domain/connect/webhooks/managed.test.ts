@@ -22,7 +22,7 @@ import { assertNowhere } from '../../../test/harness/secrets.ts';
 let world: World;
 let engine: Engine;
 test.before(async () => {
-  // One hour, so that within a test only a newly requested verification causes the next challenge.
+  // The retry wait is one hour, so that within a test only a newly requested verification causes the next challenge.
   world = await createWorld({ env: { WEBHOOK_RETRY_BASE_MS: '3600000' } });
   engine = await startEngine(world);
 });

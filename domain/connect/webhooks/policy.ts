@@ -40,10 +40,10 @@ export async function checkWebhookUrl(
 
 /** The webhook settings of an application. */
 interface AppWebhook {
-  /** Empty means no delivery for the application. */
+  /** URL of the application's webhook. Empty means that the application gets no deliveries. */
   url: string;
   domains: readonly string[];
-  /** Empty means every event type that is not firehose. */
+  /** Event types of the application's webhook. Empty means every type that is not firehose. */
   events: readonly string[];
 }
 

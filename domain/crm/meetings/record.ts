@@ -123,7 +123,7 @@ async function addMeeting(tx: Tx, from: MeetingSource, news: MeetingReport): Pro
       now: tx.now,
     },
   );
-  // If the first known report is a cancellation, the booking itself is not announced.
+  // If the first known report is a cancellation, only the cancellation is announced.
   return applyMeetingChange(tx, row!, row!.status === 'canceled' ? 'canceled' : 'booked');
 }
 

@@ -35,7 +35,8 @@ export async function holdRestored(
   deps: Deps,
   { takenAt, stoppedAt }: { takenAt: Date; stoppedAt: Date },
 ): Promise<RestoreHolds> {
-  // No process ran after the backup. The claims of dead workers are recovered by their marks, as after any crash.
+  // Nothing to hold, because no process ran after the backup. The claims of dead workers are recovered by their marks,
+  // as after any crash.
   if (stoppedAt <= takenAt) return { emailsInDoubt: 0, warmupInDoubt: 0, campaignsPaused: 0 };
   const until = new Date(stoppedAt.getTime() + CLOCKS_MS);
   return {

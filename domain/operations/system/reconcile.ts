@@ -22,7 +22,7 @@ export interface FamilyReport {
 }
 
 interface ReconcileOptions {
-  /** Only counts: starts no workflow and records no result. */
+  /** True to count only: the search then starts no workflow and records no result. */
   dryRun?: boolean;
   /** True continues an interrupted search. Otherwise a new search starts. */
   resume?: boolean;

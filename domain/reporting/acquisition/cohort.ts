@@ -33,7 +33,7 @@ interface Money {
 /** Figures of all confirmed sends, or of one group. */
 export interface CohortRow {
   key: string | null;
-  /** Null for a deleted record, and for sends without one. */
+  /** Name of the group. Null for a deleted record, and for sends that belong to none. */
   name: string | null;
   confirmedSends: number;
   matureSends: number;

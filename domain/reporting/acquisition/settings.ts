@@ -7,7 +7,7 @@ export interface AttributionSettings {
   /** Maximum age of a credited email at the acquisition, in 24-hour days. */
   windowDays: number;
   companyEstimates: boolean;
-  /** Null if the settings were never changed. */
+  /** Id of the last editor. Null if the settings were never changed. */
   updatedBy: string | null;
   updatedAt: Date | null;
 }

@@ -86,7 +86,7 @@ function factsOf(part: 'campaign' | 'mailbox'): string {
 function bounds({ from, to }: HourRange) {
   const first = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
   const end = Math.floor(to.getTime() / DAY_MS) * DAY_MS;
-  // Without a whole day, all hours are treated as hours before it.
+  // Without a whole day, the whole range is read as the hours before the first whole day.
   const [daysFrom, daysTo] = first < end ? [new Date(first), new Date(end)] : [to, to];
   return { from, to, daysFrom, daysTo, firstDay: utcDay(daysFrom), endDay: utcDay(daysTo) };
 }

@@ -24,7 +24,10 @@ export interface Match {
   eventId: string;
   /** Time as PostgreSQL writes it. */
   occurredAt: string;
-  /** Null for an event stored before people existed. The event's person is then found by the contact. */
+  /**
+   * Id of the event's person. Null for an event stored before people existed. The event's person is then found by the
+   * contact.
+   */
   personId: string | null;
   contactId: string | null;
   valueMinor: number | null;
@@ -44,7 +47,7 @@ export interface ComparedPage {
   removed: string[];
   /** Number of conversions whose event was pruned. Such conversions stay unchanged. */
   retainedWithoutEvent: number;
-  /** Null after the last page. */
+  /** Position of the next page. Null after the last page. */
   next: Place | null;
 }
 

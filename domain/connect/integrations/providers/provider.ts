@@ -49,11 +49,11 @@ export interface Provider {
   apiBase: string;
   /** Rate limit of one connection: `capacity` requests at once, refilled with `perSecond` requests per second. */
   rate: { capacity: number; perSecond: number };
-  /** Set with authMethod `oauth`. */
+  /** Settings of OAuth. Set with authMethod `oauth`. */
   oauth?: ProviderOAuth;
   /** Returns true if an answer rejects the access token, for a provider that uses another status than 401. */
   isTokenRefused?(answer: ProviderAnswer): boolean;
-  /** Set with authMethod `api_key` or `webhook`. */
+  /** Settings of pasted credentials. Set with authMethod `api_key` or `webhook`. */
   credentials?: ProviderCredentials;
   /**
    * Health check of an account, for a provider whose tokens do not expire and that offers neither fields nor an account
@@ -62,9 +62,9 @@ export interface Provider {
   check?(call: ProviderCall): Promise<void>;
   /** Actions by verb, the part of an action's name after the dot: `notify` of `slack.notify`. */
   actions: Readonly<Record<string, ProviderAction>>;
-  /** If set, contacts can be pushed to this provider. */
+  /** Settings for pushing contacts to this provider. Absent if it accepts none. */
   push?: ProviderPush;
-  /** If set, the provider sends bookings. */
+  /** Settings for receiving bookings from this provider. Absent if it sends none. */
   inbound?: ProviderInbound;
 }
 

@@ -36,7 +36,7 @@ let deps: CallDeps;
 
 test.before(async () => {
   doubles = await startDoubles();
-  // No rate limits here, because the providers' limits have their own test.
+  // The doubles have no rate limits here, because another test checks the limits.
   for (const double of allDoubles()) double.limit(undefined);
   const config = testConfig('postgres://127.0.0.1/none', doubles.env);
   deps = { config, egress: createEgress({ allowUnsafe: true }), clock: { now: () => new Date() } };
