@@ -11,6 +11,7 @@ import { clickUrl, openPixelUrl, unsubscribeUrl } from '../../../domain/mail/mes
 import { assertBothLanguages } from '../../../test/harness/both-languages.ts';
 import { writeCountries } from '../../../test/harness/mmdb.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
+import type { Deps } from '../../../domain/platform/kernel/context.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createMetrics } from '../../../lib/metrics.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
@@ -37,15 +38,7 @@ test.before(async () => {
   world = await createWorld({ clock });
   visited = await createTrackingProcess(world);
   // Without the timer of startTracking, because these tests announce clicks themselves.
-  tracking = await listenHttp(
-    createTrackingApp(visited.deps, createMetrics(), {
-      instance: INSTANCE,
-      opens: createOpenRecorder(visited.deps),
-      clicks: createClickRecorder(visited.deps),
-    }).callback(),
-    '127.0.0.1',
-    0,
-  );
+  tracking = await listenHttp(appOf(visited.deps).callback(), '127.0.0.1', 0);
 });
 test.after.always(async () => {
   await tracking?.close();
@@ -111,6 +104,13 @@ async function sentMail(fields: Record<string, unknown> = {}): Promise<Mail> {
   return { tenant, campaignId, contactId, enrollmentId: enrollmentId!, sendId, recipient, links };
 }
 
+/** Returns the service over other dependencies. */
+const appOf = (deps: Deps) =>
+  createTrackingApp(deps, createMetrics(), {
+    instance: INSTANCE,
+    opens: createOpenRecorder(deps),
+    clicks: createClickRecorder(deps),
+  });
 const secret = () => world.deps.keyring.tracking.current;
 const pixelOf = (mail: Mail) => openPixelUrl(tracking.url, trackingToken(secret(), 'open', mail.sendId));
 const optOutOf = (mail: Mail) => unsubscribeUrl(tracking.url, trackingToken(secret(), 'unsubscribe', mail.sendId));
@@ -223,59 +223,6 @@ test.serial('opens of machines are rows with their reason, and nothing else', as
   }
 });
 
-test.serial('repeated opens by one program within a minute are one row that counts them', async (t) => {
-  const mail = await sentMail();
-  const opens = createOpenRecorder(visited.deps);
-  const fetches = (n: number, userAgent = BROWSER) =>
-    Promise.all(Array.from({ length: n }, () => opens.record(mail.sendId, { method: 'GET', userAgent, purpose: '' })));
-  await fetches(5);
-  t.is((await hits(mail)).length, 1, 'an open is stored before its fetch is answered');
-  await fetches(2, GMAIL_PROXY);
-  clock.advance(60_000);
-  await fetches(3);
-  await opens.close();
-  t.deepEqual(
-    (await hits(mail)).map((row) => [row.client, row.times]),
-    [
-      ['Chrome', 5],
-      ['Gmail', 2],
-      ['Chrome', 3],
-    ],
-  );
-  t.is((await events(mail, 'campaign.email_opened')).length, 3);
-});
-
-test.serial('a person who opens in the minute in which a machine did is no repetition of it', async (t) => {
-  const mail = await sentMail({ sent_at: clock.now() });
-  const opens = createOpenRecorder(visited.deps);
-  for (const seconds of [0, 30]) {
-    clock.advance(seconds * 1_000);
-    await opens.record(mail.sendId, { method: 'GET', userAgent: BROWSER, purpose: '' });
-  }
-  await opens.close();
-  t.deepEqual(
-    (await hits(mail)).map((row) => [row.machine_reason, row.times]),
-    [
-      ['instant', 1],
-      [null, 1],
-    ],
-  );
-  t.truthy((await sendRow(mail)).opened_at);
-});
-
-test.serial('opens of several workspaces that are written together are stored by workspace', async (t) => {
-  const mails = [await sentMail(), await sentMail()];
-  const opens = createOpenRecorder(visited.deps);
-  const fetch = (sendId: string) => opens.record(sendId, { method: 'GET', userAgent: BROWSER, purpose: '' });
-  await Promise.all([...mails.map(({ sendId }) => fetch(sendId)), fetch(newId())]);
-  await opens.close();
-  for (const mail of mails) {
-    const [row] = await hits(mail);
-    t.is(row.organization_id, mail.tenant.organizationId);
-    t.is((await events(mail, 'campaign.email_opened')).length, 1);
-  }
-});
-
 test.serial('a foreign or changed pixel is a picture all the same, and leaves no trace', async (t) => {
   const mail = await sentMail();
   const unknown = trackingToken(secret(), 'open', newId());
@@ -310,49 +257,6 @@ test.serial('a click goes to the stored address and is announced once it is no b
     client: 'Chrome',
     device_type: 'desktop',
   });
-});
-
-test.serial('repeated clicks by a machine are one row that counts them, and those of a person are rows', async (t) => {
-  const mail = await sentMail();
-  const url = clickUrl(tracking.url, mail.links[0]!.id);
-  for (const agent of ['Mozilla/5.0', BROWSER])
-    for (let n = 0; n < 3; n += 1) t.is((await visit(url, {}, agent)).status, 302);
-  await eventually(async () => (await hits(mail))[0].times === 3);
-  t.deepEqual(
-    (await hits(mail)).map((row) => [row.machine_reason, row.times]),
-    [
-      ['prefetch', 3],
-      [null, 1],
-      [null, 1],
-      [null, 1],
-    ],
-  );
-});
-
-test.serial('links of one email that are clicked at the same moment are a burst', async (t) => {
-  const mail = await sentMail();
-  const other = await sentMail();
-  await Promise.all([...mail.links, other.links[0]!].map(({ id }) => visit(clickUrl(tracking.url, id))));
-  t.deepEqual(
-    (await hits(mail)).map((row) => row.machine_reason),
-    ['burst', 'burst'],
-  );
-  t.deepEqual(
-    (await hits(other)).map((row) => row.machine_reason),
-    [null],
-  );
-});
-
-test.serial('a contact who is erased after a click is not named by the next one', async (t) => {
-  const mail = await sentMail();
-  const url = clickUrl(tracking.url, mail.links[0]!.id);
-  await visit(url);
-  await world.deps.db('sends').where({ id: mail.sendId }).update({ contact_id: null });
-  await visit(url);
-  t.deepEqual(
-    (await hits(mail)).map((row) => row.contact_id),
-    [mail.contactId, null],
-  );
 });
 
 test.serial('a link leads on with what a mail program took along from the text behind it', async (t) => {
@@ -599,15 +503,7 @@ test.serial(
     const file = join(folder, 'countries.mmdb');
     await writeCountries(file, { '127.0.0.0/8': 'DE', '203.0.113.0/24': 'FR' });
     const config = { ...world.deps.config, GEOIP_DATABASE: file, TRUSTED_PROXIES: ['127.0.0.1'] };
-    const located = await listenHttp(
-      createTrackingApp({ ...visited.deps, config }, createMetrics(), {
-        instance: INSTANCE,
-        opens: createOpenRecorder({ ...visited.deps, config }),
-        clicks: createClickRecorder({ ...visited.deps, config }),
-      }).callback(),
-      '127.0.0.1',
-      0,
-    );
+    const located = await listenHttp(appOf({ ...visited.deps, config }).callback(), '127.0.0.1', 0);
     const mail = await sentMail();
     const open = async (userAgent: string, address?: string) => {
       const url = openPixelUrl(`http://127.0.0.1:${located.port}`, trackingToken(secret(), 'open', mail.sendId));
@@ -630,17 +526,9 @@ test.serial(
       await located.close();
       await writeFile(file, 'no database');
       const broken = { ...world.deps.config, GEOIP_DATABASE: file };
-      t.throws(
-        () =>
-          createTrackingApp({ ...visited.deps, config: broken }, createMetrics(), {
-            instance: INSTANCE,
-            opens: createOpenRecorder({ ...visited.deps, config: broken }),
-            clicks: createClickRecorder({ ...visited.deps, config: broken }),
-          }),
-        {
-          message: /GEOIP_DATABASE cannot be read/,
-        },
-      );
+      t.throws(() => appOf({ ...visited.deps, config: broken }), {
+        message: /GEOIP_DATABASE cannot be read/,
+      });
       await rm(folder, { recursive: true });
     }
   },
@@ -658,15 +546,7 @@ test.serial(
         return host.startsWith('here') ? [`${home}.`] : host.startsWith('silent') ? null : ['elsewhere.example.net'];
       },
     };
-    const served = await listenHttp(
-      createTrackingApp({ ...visited.deps, dns }, createMetrics(), {
-        instance: INSTANCE,
-        opens: createOpenRecorder({ ...visited.deps, dns }),
-        clicks: createClickRecorder({ ...visited.deps, dns }),
-      }).callback(),
-      '127.0.0.1',
-      0,
-    );
+    const served = await listenHttp(appOf({ ...visited.deps, dns }).callback(), '127.0.0.1', 0);
     t.teardown(() => served.close());
     const { organizationId } = await world.tenant();
     const name = (kind: string) => `${kind}-${randomBytes(4).toString('hex')}.example.com`;
