@@ -105,6 +105,23 @@ browserTest('a mailbox is disconnected once what follows was said; who may not i
   await viewer.context.close();
 
   const { page, context, faults } = await world.open(tenant, `/mailboxes/${ids[0]}`, { locale: 'en-GB' });
+  const reading = page.getByRole('dialog', { name: 'What was read of the mailbox' });
+  await page.getByRole('button', { name: 'What was read' }).click();
+  await reading.getByText('No folder has been read yet.').waitFor();
+  await page.keyboard.press('Escape');
+  await deps.db('mailbox_sync').insert({
+    organization_id: org,
+    mailbox_id: ids[0],
+    folder: 'INBOX',
+    failures: 2,
+    retry_at: new Date(deps.clock.now().getTime() + 60_000),
+  });
+  await page.reload();
+  await page.getByRole('button', { name: 'What was read' }).click();
+  const folder = reading.getByRole('row').filter({ hasText: 'INBOX' });
+  await folder.getByText('2 failures in a row').waitFor();
+  await folder.getByText('never').waitFor();
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Disconnect' }).click();
   const question = page.getByRole('dialog', { name: 'Disconnect sam@ours.test?' });
   await question.getByText('These campaigns lose a sender.').waitFor();

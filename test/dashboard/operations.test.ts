@@ -63,7 +63,6 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/contacts/export',
     'GET /v1/emails/{id}/identity',
     'POST /v1/emails/{id}/identity/refresh',
-    'GET /v1/emails/{id}/sync',
     'PATCH /v1/emails/{id}/track',
     'GET /v1/people',
     'GET /v1/people/{id}',

@@ -190,8 +190,9 @@ browserTest('the credit of a customer is explained, corrected and restored, and 
   await credit.getByText('in the 45 days before').waitFor();
   await credit.locator('a[href*="figure=customers"]').first().click();
   await page.getByRole('button', { name: `Why ${emails[0]!} is counted` }).click();
-  await dialog.getByRole('radio', { name: campaign!.name }).waitFor();
-  await dialog.getByRole('radio', { name: 'No email' }).check();
+  await dialog.getByRole('combobox', { name: 'Email that gets the credit' }).click();
+  await page.getByRole('option', { name: campaign!.name }).waitFor();
+  await page.getByRole('option', { name: 'No email' }).click();
   await dialog.getByLabel('Reason').fill('Met at the fair');
   await dialog.getByRole('button', { name: 'Correct the credit' }).click();
   const history = dialog.getByRole('region', { name: 'Corrections' });

@@ -135,6 +135,13 @@ export const mailboxes = {
   'mailbox.disconnect.more': '{count, plural, one {eine weitere} other {# weitere}}',
   'mailbox.disconnect.final': 'Das lässt sich nicht rückgängig machen. Neu verbunden beginnt das Postfach als neues.',
   'mailbox.disconnect.done': '{email} ist getrennt',
+  'sync.open': 'Was gelesen wurde',
+  'sync.title': 'Was vom Postfach gelesen wurde',
+  'sync.none': 'Noch kein Ordner wurde gelesen.',
+  'sync.folder': 'Ordner',
+  'sync.deferred':
+    '{count, plural, one {Eine Nachricht ließ sich nicht lesen und wird} other {# Nachrichten ließen sich nicht lesen und werden}} erneut versucht.',
+  'sync.failures': '{count, plural, one {Ein Fehler} other {# Fehler}} in Folge. Nächster Versuch:',
   'mailbox.errors': 'Letzte Fehler',
   'mailbox.password.change': 'Passwort ändern',
   'mailbox.password.new': 'Neues Passwort',

@@ -20,6 +20,7 @@ import { MailboxState } from './list.tsx';
 import { NewPassword } from './password.tsx';
 import { TestResult } from './refusal.tsx';
 import { MailboxHealth, WarmupCurve } from './health.tsx';
+import { SyncButton } from './sync.tsx';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
@@ -101,14 +102,17 @@ function Connection({ mailbox }: { mailbox: Mailbox }) {
         ) : null}
         {test.data?.error ? <TestResult error={test.data.error} /> : null}
         <ErrorNote error={test.error} />
-        {may ? (
-          <Group>
-            <Button size="xs" variant="default" onClick={() => test.mutate()} loading={test.isPending}>
-              {t('mailbox.test')}
-            </Button>
-            {mailbox.provider === 'smtp_imap' ? <NewPassword key={mailbox.hold?.code} mailbox={mailbox} /> : null}
-          </Group>
-        ) : null}
+        <Group>
+          {may ? (
+            <>
+              <Button size="xs" variant="default" onClick={() => test.mutate()} loading={test.isPending}>
+                {t('mailbox.test')}
+              </Button>
+              {mailbox.provider === 'smtp_imap' ? <NewPassword key={mailbox.hold?.code} mailbox={mailbox} /> : null}
+            </>
+          ) : null}
+          <SyncButton id={mailbox.id} />
+        </Group>
       </Stack>
     </Section>
   );

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
@@ -100,19 +100,24 @@ function Correct({ personId, data }: { personId: string; data: Explanation }) {
   );
   return (
     <Form act={correct} submit={t('credit.correct')}>
-      <Radio.Group label={t('credit.choose')} description={t('credit.choose.why')} value={sendId} onChange={choose}>
-        <Stack gap="xs" mt="xs">
-          {data.candidate_sends.map((send) => (
-            <Radio
-              key={send.send_id}
-              value={send.send_id}
-              label={`${nameOfCampaign(send.campaign_id)}, ${toDateTime(send.sent_at)}`}
-              description={send.in_window ? null : t('credit.outside')}
-            />
-          ))}
-          <Radio value={NOBODY} label={t('credit.nobody')} />
-        </Stack>
-      </Radio.Group>
+      <Select
+        label={t('credit.choose')}
+        description={t('credit.choose.why')}
+        data={[
+          ...data.candidate_sends.map((send) => ({
+            value: send.send_id,
+            label: [
+              nameOfCampaign(send.campaign_id),
+              toDateTime(send.sent_at),
+              ...(send.in_window ? [] : [t('credit.outside')]),
+            ].join(', '),
+          })),
+          { value: NOBODY, label: t('credit.nobody') },
+        ]}
+        value={sendId}
+        onChange={(value) => choose(value ?? NOBODY)}
+        allowDeselect={false}
+      />
       <TextInput
         label={t('credit.reason')}
         required
