@@ -2,9 +2,9 @@
  * Measures Heron against its bare components. `npm run bench` runs all benches, `npm run bench -- contacts import` some
  * of them. `first-minutes` measures a newcomer's first steps on a clone with empty caches, and `failover` the recovery
  * from a lost database. `inbound <folder>` measures the parsing of incoming mail on the corpora in the folder, and
- * `reading` the trained model on held-out writers. `--quick` uses small amounts to check that everything works, and writes no results.
- * `--scale 0.1` runs reports and goals on a tenth of their data. `--data <folder>` keeps the installation there:
- * reports reuses its data set of an earlier run, and dashboard opens it in a browser.
+ * `reading` the trained model on held-out writers. `--quick` uses small amounts to check that everything works, and
+ * writes no results. `--scale 0.1` runs reports and goals on a tenth of their data. `--data <folder>` keeps the
+ * installation there: reports reuses its data set of an earlier run, and dashboard opens it in a browser.
  */
 import { parseArgs } from 'node:util';
 import { withContext, type Bench, type BenchResult } from './context.ts';

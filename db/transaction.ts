@@ -7,8 +7,8 @@ const MAX_TRIES = 4;
 
 /**
  * Runs work in its own transaction. Writers take their locks in one order, but not all know beforehand which locks they
- * need. If two writers deadlock, PostgreSQL rolls one back, and it runs again from its beginning, at most three times. So
- * does a transaction whose rows have changed meanwhile.
+ * need. If two writers deadlock, PostgreSQL rolls one back. That one runs again from its beginning, at most three
+ * times. A transaction whose rows have changed meanwhile is repeated in the same way.
  */
 export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -1,7 +1,7 @@
 /**
  * Sandbox of a company that rents out mailboxes and registers domains: a real HTTP server with the protocol of
- * docs/guides/mailbox-orders.md. It checks signatures, honours idempotency keys, and can be made to misbehave. For tests and
- * for trying orders locally: `node bundle/run.mjs local/provisioning.ts`.
+ * docs/guides/mailbox-orders.md. It checks signatures, honours idempotency keys, and can be made to misbehave. For
+ * tests and for trying orders locally: `node bundle/run.mjs local/provisioning.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -27,7 +27,7 @@ const TIMES = join(ROOT, 'test', 'times.json');
 const NAME_OF_KEPT = '.heron/tests';
 const KEPT = join(ROOT, NAME_OF_KEPT);
 /**
- * Processes that run tests. Tests wait more than they compute: a third process uses what two leave of two processors.
+ * Number of processes that run tests. Tests wait more than they compute, so three processes keep two processors busy.
  */
 const PROCESSES = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -50,7 +50,8 @@ interface Lesson {
 }
 
 /**
- * Trains a model on sentences and on what the grammars make. The same sentences and seed give the same model on every machine.
+ * Trains a model on sentences and on what the grammars make. The same sentences and seed give the same model on every
+ * machine.
  * @param calibration sentences of other people, by whom the temperature is chosen before they are learned too
  * @returns the model, and the one that has not learned the calibration, for the choice of thresholds
  */

@@ -47,7 +47,7 @@ export function showState(): (shown: ShownState) => void {
   };
 }
 
-/** Shows the cause of the wait in the Temporal UI, and the State. */
+/** Returns a function that shows a decision in the Temporal UI: the cause of the wait, and the search attribute State. */
 export function showDecisions(stops: Stops): (decision: ShownDecision) => void {
   const show = showState();
   return (decision) => {

@@ -28,9 +28,9 @@ function copyName(name: string): string {
 }
 
 /**
- * Creates a draft with the source's settings, steps, tags, folders, senders, variants, attachments and advanced settings. Links
- * point at the new steps. Leads, progress, log, counters, ramp level and past dates are not copied. The copy belongs to
- * the caller.
+ * Creates a draft with the source's settings, steps, tags, folders, senders, variants, attachments and advanced
+ * settings. Links point at the new steps. Leads, progress, log, counters, ramp level and past dates are not copied. The
+ * copy belongs to the caller.
  * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY, storage_limit_reached
  * @throws AppError forbidden for a pool with mailboxes the key may not use, and for a step that starts an automation
  * beyond the caller's rights

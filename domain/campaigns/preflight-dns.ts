@@ -51,8 +51,8 @@ export async function readCampaignDns(ctx: Ctx, campaignId: string, options: Rea
 }
 
 /**
- * Variant of {@link readCampaignDns} for a campaign that does not exist yet, by its mailboxes and tracking domain. Reuses
- * answers from the last minute.
+ * Variant of {@link readCampaignDns} for a campaign that does not exist yet, by its mailboxes and tracking domain.
+ * Reuses answers from the last minute.
  */
 export async function readPlannedDns(
   ctx: Ctx,

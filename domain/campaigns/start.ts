@@ -50,8 +50,8 @@ export async function startCampaign(ctx: Ctx, campaignId: string, options: Start
 }
 
 /**
- * Variant of {@link startCampaign} for a campaign that the caller has locked. Makes every check of a start once, and
- * does not park the campaign.
+ * Variant of {@link startCampaign} for a campaign that the caller has locked. Makes every check of a start once. A
+ * refused start changes nothing.
  */
 export async function startOrHold(
   config: Ctx['config'],

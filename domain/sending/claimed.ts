@@ -25,8 +25,8 @@ export const STALE_SLOT_MS = 5 * 60_000;
 export const EARLY_MS = 5_000;
 
 /**
- * Returns SQL of a lock that lets one transaction at a time claim an email of a mailbox. Each claim then sees the emails
- * that were claimed before it.
+ * Returns SQL of a lock that lets one transaction at a time claim an email of a mailbox. Each claim then sees the
+ * emails that were claimed before it.
  * @param mailbox SQL of the mailbox's id
  */
 export function lockClaims(mailbox: string): string {

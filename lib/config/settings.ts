@@ -15,8 +15,8 @@ export const settingsSchema = z.object({
   /** Signs session tokens. 32 characters or more, the same in every process. */
   AUTH_SECRET: z.string().min(32, 'needs 32 characters or more').default(PUBLISHED_DEFAULTS.AUTH_SECRET!),
   /**
-   * Another name of AUTH_SECRET, which realtime services often use. It sets AUTH_SECRET in every process. Where both are
-   * set, they must be the same.
+   * Another name of AUTH_SECRET, which realtime services often use. It sets AUTH_SECRET in every process. Where both
+   * are set, they must be the same.
    */
   JWT_SECRET: z.string().min(32, 'needs 32 characters or more').optional(),
   /**
@@ -43,15 +43,15 @@ export const settingsSchema = z.object({
    */
   KMS_LOCAL_MASTER_KEY: z.string().regex(MASTER_KEY, 'needs exactly 32 bytes in base64').optional(),
   /**
-   * Keys of the links in sent emails, each 64 hex characters, comma separated, as `heron tracking-keys` prints them. Only
-   * `heron tracking` reads them, instead of CREDENTIALS_ENCRYPTION_KEY. Required there when APP_ENV is prod.
+   * Keys of the links in sent emails, each 64 hex characters, comma separated, as `heron tracking-keys` prints them.
+   * Only `heron tracking` reads them, instead of CREDENTIALS_ENCRYPTION_KEY. Required there when APP_ENV is prod.
    */
   TRACKING_KEYS: hexKeys.default([]),
   /** PostgreSQL connection string, version 15 or later. */
   PRIMARY_DB: dbUrl.default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
   /**
-   * PostgreSQL connection string of the prospect catalogue, with a role that may read it (docs/guides/prospect-catalogue.md).
-   * Without it there is no catalogue.
+   * PostgreSQL connection string of the prospect catalogue, with a role that may read it
+   * (docs/guides/prospect-catalogue.md). Without it there is no catalogue.
    */
   PROSPECT_DB: dbUrl.optional(),
   /**
@@ -245,8 +245,8 @@ export const settingsSchema = z.object({
   /** URL of SES, if not the public one, such as an endpoint in your own network. */
   SES_ENDPOINT: url.optional(),
   /**
-   * Restricts sign-up: `false` allows anyone, `invite_only` allows invited people, `true` allows no one. Unset, anyone may
-   * sign up, but with APP_ENV=prod only invited people once an account exists.
+   * Restricts sign-up: `false` allows anyone, `invite_only` allows invited people, `true` allows no one. Unset, anyone
+   * may sign up, but with APP_ENV=prod only invited people once an account exists.
    */
   DISABLE_REGISTRATION: z.enum(['true', 'false', 'invite_only']).optional(),
   /** Condition under which signing in needs a code sent by email. */

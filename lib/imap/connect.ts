@@ -41,8 +41,8 @@ type ImapNeed = 'select' | 'uidvalidity' | 'fetch';
 type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
 /**
- * A failed IMAP conversation. The tenant may see `said`, which contains no resolved address; `message` is the same text in
- * English.
+ * A failed IMAP conversation. The tenant may see `said`, which contains no resolved address; `message` is the same text
+ * in English.
  */
 export class ImapError extends Error {
   override readonly name = 'ImapError';

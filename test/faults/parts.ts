@@ -40,7 +40,7 @@ export interface Parts {
 }
 
 export interface PartsOptions {
-  /** At least 1. */
+  /** Number of worker processes, at least 1. */
   workers: number;
   /** Settings of the processes in addition to the addresses. */
   env: Record<string, string>;

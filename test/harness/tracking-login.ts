@@ -15,8 +15,8 @@ interface TrackingLogin {
 }
 
 /**
- * Creates a login that is a member of the role heron_tracking, and grants the role its rights in the database. Databases
- * of one server share their roles, so each test has its own login.
+ * Creates a login that is a member of the role heron_tracking, and grants the role its rights in the database.
+ * Databases of one server share their roles, so each test has its own login.
  */
 export async function createTrackingLogin(db: Db, databaseUrl: string): Promise<TrackingLogin> {
   const name = `tracking_${randomBytes(6).toString('hex')}`;

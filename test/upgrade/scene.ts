@@ -11,7 +11,7 @@ export const KEY = '4e'.repeat(32);
  * Contacts that wait for an event after their first email in each recorded database; another one is not launched yet.
  */
 export const PEOPLE = 3;
-/** Timeout (minutes) of their wait. */
+/** Timeout (minutes) of the contacts' wait for an event. */
 export const TIMEOUT_MINUTES = 60;
 
 /**

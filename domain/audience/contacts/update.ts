@@ -18,7 +18,7 @@ import { contactUpdate, viewContacts, type ContactView } from '../../directory/c
 interface ContactEdit {
   first_name?: string | undefined;
   last_name?: string | undefined;
-  /** Lower case. */
+  /** Address in lower case. */
   email?: string | undefined;
   company?: string | undefined;
   phone?: string | undefined;

@@ -28,10 +28,10 @@ interface BatchIteration {
 
 /**
  * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
- * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an open
- * batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that turns out
- * to be slow or failing move to that endpoint's batch.
- * The batch of a failing endpoint makes one attempt at a time, at growing intervals (breaker.ts), until one succeeds.
+ * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an
+ * open batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that
+ * turns out to be slow or failing move to that endpoint's batch. The batch of a failing endpoint makes one attempt at a
+ * time, at growing intervals (breaker.ts), until one succeeds.
  */
 export async function runBatch(
   engine: DeliveryEngine,
@@ -135,8 +135,8 @@ async function roomOf({ deps, lanes }: DeliveryEngine, endpointId: string): Prom
 }
 
 /**
- * Attempts one delivery and counts it in the report. If the endpoint has no free permit in a shared batch, or is failing,
- * releases the delivery to the batch of that endpoint.
+ * Attempts one delivery and counts it in the report. If the endpoint has no free permit in a shared batch, or is
+ * failing, releases the delivery to the batch of that endpoint.
  */
 async function deliver(
   engine: DeliveryEngine,

@@ -9,7 +9,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 type Lineage = Pick<Row<'api_keys'>, 'made_by_key_id' | 'made_by_application_id' | 'made_by_grant_id'>;
 
 /**
- * The maker of a new key, where that is a key or an application. Its row is locked against a revocation, which then finds the new key.
+ * Returns the maker of a new key, if a key or an application makes it. Locks the maker's row, so that a concurrent
+ * revocation waits and then finds the new key.
  * @throws AppError unauthorized when the acting key or grant has just been revoked
  */
 export async function lineageOf(tx: Tx, { apiKeyId, oauthGrantId }: Actor): Promise<Lineage> {
@@ -32,7 +33,8 @@ export async function lineageOf(tx: Tx, { apiKeyId, oauthGrantId }: Actor): Prom
 }
 
 /**
- * Revokes the active keys that a key or a grant made, and what those made. The maker has to be revoked before, in this transaction.
+ * Revokes the active keys that a key or a grant made, and what those made. The maker has to be revoked before, in this
+ * transaction.
  * @returns how many
  */
 export async function revokeMade(tx: Tx, maker: { key: string } | { grant: string }, reason: Message): Promise<number> {

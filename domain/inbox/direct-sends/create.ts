@@ -174,7 +174,7 @@ async function composeRow(
   };
 }
 
-/** Whom else an answer to everybody goes to, without the mailbox that it leaves from. */
+/** Returns the further recipients of an answer to everybody, without the address of the sending mailbox. */
 function othersOf({ others }: AnsweredMessage, sender: SenderColumns): string[] {
   return (others ?? []).filter((address) => address !== sender.email && address !== sender.send_as_email);
 }

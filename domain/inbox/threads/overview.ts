@@ -39,8 +39,8 @@ const MAX_BUCKETS = 100;
 const MAX_SENT = 10_000;
 
 /**
- * Counts conversations by folder, mailbox, tag and category. In `sent` and `drafts` it counts emails. A conversation in two mailboxes counts in each. A conversation
- * in spam or trash counts only in its folder.
+ * Counts conversations by folder, mailbox, tag and category. In `sent` and `drafts` it counts emails. A conversation in
+ * two mailboxes counts in each. A conversation in spam or trash counts only in its folder.
  */
 export async function readOverview(ctx: Ctx): Promise<Overview> {
   const org = reader(ctx);

@@ -24,8 +24,8 @@ const STUCK_SECONDS = 30;
 const LAG_SECONDS = 60;
 
 /**
- * Checks the running parts: database, workflow service, live workers and their clocks, outbox relay, missing and failing
- * runs, event intake, fan-out and reactions. Never throws; an error becomes a failed check.
+ * Checks the running parts: database, workflow service, live workers and their clocks, outbox relay, missing and
+ * failing runs, event intake, fan-out and reactions. Never throws; an error becomes a failed check.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed('database', () => databaseAnswers(ctx), message('ready.database.fix'));

@@ -30,8 +30,8 @@ const MAX_RECHECKS = 200;
 /** Maximum number of runs signalled in one iteration of the launcher. */
 const PAGE = 500;
 /**
- * Period (ms) after a change in which the launcher looks for runs once more. A decision that began before the change may
- * commit after the launcher has looked.
+ * Period (ms) after a change in which the launcher looks for runs once more. A decision that began before the change
+ * may commit after the launcher has looked.
  */
 const SETTLED_MS = 30_000;
 
@@ -69,7 +69,8 @@ type Step = Pick<CampaignStepRow, 'id' | 'kind' | 'wait_after' | 'action' | 'con
 
 /**
  * Returns the rechecks of an edit of the steps. Every run at a step asks again that was removed, or has another kind,
- * action or wait. A run that waits to choose a branch asks again when the branches changed, or the wait of their targets.
+ * action or wait. A run that waits to choose a branch asks again when the branches changed, or the wait of their
+ * targets.
  */
 export function editedSteps(before: readonly Step[], after: readonly Step[]): Recheck[] {
   const found = new Map(after.map((step) => [step.id, step]));
@@ -102,8 +103,8 @@ interface Rechecked {
 }
 
 /**
- * Signals a page of the runs that must ask again. The statement reads no other runs. It skips enrollments that are locked
- * by their own decision, which may wait for the campaign that this transaction holds.
+ * Signals a page of the runs that must ask again. The statement reads no other runs. It skips enrollments that are
+ * locked by their own decision, which may wait for the campaign that this transaction holds.
  */
 export async function signalRechecked(tx: Tx, campaign: CampaignView): Promise<Rechecked> {
   const { rechecks } = campaign;

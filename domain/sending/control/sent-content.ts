@@ -174,8 +174,8 @@ export async function storeContent(
 }
 
 /**
- * Deletes stored copies that no content is packed against any more, in pages with a transaction each. A copy that an email
- * is being claimed with is skipped.
+ * Deletes stored copies that no content is packed against any more, in pages with a transaction each. A copy that an
+ * email is being claimed with is skipped.
  * @returns number of deleted copies
  */
 export async function deleteUnusedCopies({ db }: Pick<Deps, 'db'>): Promise<number> {

@@ -48,8 +48,8 @@ interface Activation {
 }
 
 /**
- * Activates a locked campaign and signals its launcher, which signals the runs that lost their slot or have woken during
- * the pause. Returns false for a campaign that is active already.
+ * Activates a locked campaign and signals its launcher, which signals the runs that lost their slot or have woken
+ * during the pause. Returns false for a campaign that is active already.
  */
 export async function activateCampaign(
   tx: Tx,
@@ -77,9 +77,9 @@ export async function activateCampaign(
 }
 
 /**
- * Pauses a campaign in one of the statuses `from`: releases reserved slots, and its launcher ends. Signals no run: a run
- * asks before each act, and no email of a paused campaign is claimed. Sends already claimed by a worker finish. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
- * too many bounces or complaints.
+ * Pauses a campaign in one of the statuses `from`: releases reserved slots, and its launcher ends. Signals no run: a
+ * run asks before each act, and no email of a paused campaign is claimed. Sends already claimed by a worker finish. The
+ * launcher calls it for an empty pool, and the `pause_on_spike` subscriber for too many bounces or complaints.
  * @param reason stored in the activity log
  * @param from statuses from which to pause; a start that finds no deliverable lead pauses the campaign from any status
  * @returns true if this call paused it
