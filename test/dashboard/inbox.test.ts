@@ -250,7 +250,7 @@ browserTest(
   async (t) => {
     const [mia, ben] = [await mailed('Mia'), await mailed('Ben')];
     const { page, context, faults } = await world.open(tenant, '/inbox');
-    box.deliver(replyTo(mia.original, 'I get a lot of these. What is this about?'));
+    box.deliver(replyTo(mia.original, 'We get a lot of these emails. What is it about?'));
     await rowOf(page, 'Mia').filter({ hasText: 'Asks to stop?' }).waitFor();
     await rowOf(page, 'Mia').click();
     const thread = page.getByRole('region', { name: 'Conversation' });

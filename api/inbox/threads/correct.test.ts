@@ -62,7 +62,7 @@ test('the reading of a reply stands with its message, its conversation and in th
 });
 
 test('a doubtful opt-out is marked, and one request decides', async (t) => {
-  const { get, correct, suppressed, messageId } = await scene('I get a lot of these. What is this about?');
+  const { get, correct, suppressed, messageId } = await scene('We get a lot of these emails. What is it about?');
   t.true((await get('')).body.data[0].asks_to_stop);
   const asking = async () => (await get('?asks_to_stop=true')).body.data.length as number;
   t.is(await asking(), 1);

@@ -323,7 +323,7 @@ export const seenBody = z
       context.addIssue({ code: 'custom', path: ['email_ids'], message: ruleMessage('threads.ids_or_folder') });
   });
 
-export const seenAnswer = z.strictObject({
+export const seenAnswer = resource('SeenMessages', {
   email_ids: z.array(uuid).optional(),
   folder: z.enum(FOLDERS).optional(),
   seen: z.boolean(),

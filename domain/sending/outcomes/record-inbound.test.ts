@@ -341,7 +341,7 @@ test('our own footer below an answer is no opt-out, however the mail program quo
 
 test('a doubtful opt-out stops the sequence for a person to read, and suppresses nothing', async (t) => {
   const s = await scene({ stop_on_reply: false });
-  await arrive(s, replyTo(s.original, 'I get a lot of these. What is this about?'));
+  await arrive(s, replyTo(s.original, 'We get a lot of these emails. What is it about?'));
   t.like(await readRow('enrollments', s.enrollmentId), { state: 'replied' });
   t.deepEqual(await readSuppressions(s), []);
   t.like(await readRow('contacts', s.contactId), { subscribed: true });
