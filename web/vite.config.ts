@@ -9,7 +9,7 @@ const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '
 
 /** Modules that every area uses, and small ones that two areas share. */
 const COMMON =
-  /src\/components\/(action|figure|focus|page|page-link|section|sub-pages|time)\.|messages\/hours\.|components\/(Progress|SimpleGrid|Table|ThemeIcon)\//;
+  /src\/components\/(action|figure|focus|page|page-link|section|sub-pages|time)\.|messages\/hours\.|components\/(FileButton|Progress|SimpleGrid|Table|ThemeIcon)\//;
 
 export default defineConfig({
   plugins: [react(), tablerIcons(), sentences()],
