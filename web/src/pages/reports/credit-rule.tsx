@@ -1,4 +1,4 @@
-import { Checkbox } from '@mantine/core';
+import { Checkbox, NumberInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
@@ -6,7 +6,6 @@ import { useAction } from '../../components/action.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
-import { WholeNumber } from '../../components/whole-number.tsx';
 import { useText } from '../../text/index.ts';
 
 type Rule = AnswerOf<'/v1/acquisition/attribution/settings'>;
@@ -45,9 +44,12 @@ function RuleForm({ rule, close }: { rule: Rule; close: () => void }) {
   );
   return (
     <Form act={save} submit={t('save')}>
-      <WholeNumber
+      <NumberInput
         label={t('creditRule.days')}
-        why={t('creditRule.days.why')}
+        description={t('creditRule.days.why')}
+        required
+        min={1}
+        allowDecimal={false}
         max={MAX_DAYS}
         value={days}
         onChange={(value) => setDays(Number(value))}
