@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import test from 'ava';
-import { pauseCampaign } from '../domain/sending/control/status.ts';
+import { signalControl } from '../domain/sending/control/signals.ts';
 import { transact } from '../domain/platform/kernel/transact.ts';
 import { loadConfig } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
@@ -12,7 +12,6 @@ import { createWorld, testConfig } from '../test/harness/world.ts';
 import { workflowBundle } from '../workers/bundle.ts';
 import { replayNamespace } from '../workers/replay.ts';
 import { createCodec } from './codec.ts';
-import { externalText } from '../domain/platform/external-text.ts';
 
 const [ONE, TWO] = [`one:${'1a'.repeat(32)}`, `two:${'2b'.repeat(32)}`];
 /** Text in arguments and results of a contact's run. */
@@ -86,10 +85,9 @@ test('runs go on when encryption begins and when its key is replaced; every hist
     await eventually(async () => (await history().catch(() => '')).includes('deliverSend'));
     return { campaignId, history };
   };
-  const pause = async (campaignId: string) => {
-    await transact(world.system(organizationId), (tx) =>
-      pauseCampaign(tx, campaignId, 'paused', externalText('for this test')),
-    );
+  const wake = async ({ campaignId }: { campaignId: string }) => {
+    const run = await world.deps.db('enrollments').where({ campaign_id: campaignId }).first();
+    await transact(world.system(organizationId), async (tx) => signalControl(tx, run, 'campaign'));
   };
   const replays = async () => {
     const { failures, replayed } = await replayNamespace(engine!.temporal, world.deps.config, silentLogger, {
@@ -107,11 +105,11 @@ test('runs go on when encryption begins and when its key is replaced; every hist
   await restart({ CODEC_PROVIDER: 'aes', CODEC_KEYS: ONE });
   const sealed = await begin();
   t.notRegex(await sealed.history(), SAID);
-  await pause(plain.campaignId);
+  await wake(plain);
   await eventually(async () => (await plain.history()).includes('binary/encrypted'));
   t.is((await replays()).enrollment, 2);
   await restart({ CODEC_PROVIDER: 'aes', CODEC_KEYS: `${TWO},${ONE}` });
-  await pause(sealed.campaignId);
+  await wake(sealed);
   await eventually(async () => /^two$/m.test(await sealed.history()));
   t.regex(await sealed.history(), /^one$/m);
   t.is((await replays()).enrollment, 2);

@@ -113,8 +113,11 @@ test.serial("an agent's email leaves when a person approves it, and not when one
   t.is(approved.result, 'awaiting_approval');
   const workflowId = `direct-send/${approved.task_id}`;
   await eventually(async () => {
-    const { searchAttributes } = await handleOf(workflowId).describe();
-    return searchAttributes.State?.[0] === 'awaiting_approval';
+    // The run starts shortly after the answer.
+    const shown = await handleOf(workflowId)
+      .describe()
+      .catch(() => undefined);
+    return shown?.searchAttributes.State?.[0] === 'awaiting_approval';
   });
   await ask('POST', `/approvals/${approved.approval_id}/decision`, { decision: 'approved' });
   await ask('POST', `/approvals/${denied.approval_id}/decision`, { decision: 'denied' });

@@ -133,6 +133,10 @@ const REACHING: Record<string, Make> = {
     });
     return { body: {} };
   },
+  'campaigns.uploadAttachment': async ({ world, params }) => {
+    await world.deps.db('campaigns').where({ id: params.id }).update({ status: 'draft' });
+    return {};
+  },
   'campaigns.verifyTrackingDomain': async ({ world, params }) => {
     await world.deps.db('campaigns').where({ id: params.id }).update({ tracking_domain: 'track.localhost' });
     return {};

@@ -223,9 +223,13 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
       ].join('\r\n'),
     ),
   );
-  const { thread_id: thread } = await db('inbound_messages')
+  const { id: message, thread_id: thread } = await db('inbound_messages')
     .where({ organization_id: organizationId })
-    .first('thread_id');
+    .first('id', 'thread_id');
+  await db('opt_out_questions')
+    .insert({ ...stamp, email: MARKS.email, message_id: message, thread_id: thread })
+    .onConflict()
+    .ignore();
   const reply = await desk.post('/unibox/reply', {
     thread_id: thread,
     body_plain: MARKS.sent,

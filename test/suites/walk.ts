@@ -29,12 +29,19 @@ export function send(
 
 /** Returns a request that is well-formed for its route, regardless of its result. */
 export function wellFormed(spec: AnyRoute): Request {
-  const body = spec.body && (spec.consumes ?? 'json') === 'json' ? sampleBody(spec) : undefined;
+  const isJson = spec.body && (spec.consumes ?? 'json') === 'json';
+  const body = isJson ? sampleBody(spec) : spec.consumes === 'multipart' ? sampleFile() : undefined;
   return {
     body,
     query: QUERIES[spec.operationId] ?? {},
     headers: idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {},
   };
+}
+
+function sampleFile(): FormData {
+  const form = new FormData();
+  form.append('file', new Blob(['email\nann@example.com\n'], { type: 'text/csv' }), 'people.csv');
+  return form;
 }
 
 /** Runs a check for each route and reports all failures, not just the first. */
