@@ -86,9 +86,9 @@ test('a pool sends the notifications of its last commits before it is closed', a
 });
 
 test('a pool is closed although PostgreSQL no longer answers', async (t) => {
-  const { db, door, channel } = await stage(t);
+  const { db, door, channel, heard } = await stage(t);
   notifyAfterCommit(db, channel);
-  await sleep(50);
+  await eventually(async () => heard() === 1);
   door.forget();
   notifyAfterCommit(db, channel);
   await db.destroy();

@@ -61,6 +61,7 @@ const KINDS: Record<string, Kind> = {
     finds: (source) => source.match(/(?<![.\w])(?:setTimeout|setInterval|sleep)\((?!callback)/g) ?? [],
     exact: {
       'api/servers/realtime/resume.test.ts': DRAWS_ORDERS,
+      'db/notify.test.ts': 'gives a notification that must not come time to do so; with less the test proves less',
       'domain/connect/delivery/fan-out.test.ts': DRAWS_ORDERS,
       'domain/sending/allocate.test.ts': 'a limit for who would wait for ever',
       'domain/audience/product-events/publish.test.ts': DRAWS_ORDERS,
@@ -76,6 +77,7 @@ const KINDS: Record<string, Kind> = {
       'temporal/relay.test.ts': 'a call takes a while; notices come one after the other',
       'test/engine/interleavings.test.ts': DRAWS_ORDERS,
       'test/costs/idle.test.ts': 'an idle worker is counted for a time; a busy machine runs fewer turns in it',
+      'test/engine/frozen-calls.test.ts': 'a process that stands still for some time is what is tested',
       'test/engine/frozen-worker.test.ts': 'a process that stands still for some time is what is tested',
       'test/engine/lost-answers.test.ts': 'loses answers again and again; what is asserted holds for any of them',
       'test/engine/partial-outage.test.ts':
