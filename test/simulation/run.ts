@@ -189,7 +189,7 @@ class Simulation {
     const own = new Set(this.#built.campaigns.map(({ id }) => id));
     const concerns = (id: unknown): boolean => typeof id === 'string' && own.has(id.split('/')[1] ?? '');
     const notice = ({ sql, bindings }: { sql: string; bindings: unknown[] }): void => {
-      if (!this.#intended && /^insert into outbox/.test(sql))
+      if (!this.#intended && sql.startsWith('insert into outbox'))
         this.#intended = bindings.some((list) => Array.isArray(list) && list.some(concerns));
     };
     db.on('query', notice);
