@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { withTimeout } from '../lib/with-timeout.ts';
 
 /** Time (ms) for opening a connection, sign-in included. A dead host may accept a connection and never answer. */
 const CONNECT_MS = 5_000;
@@ -37,4 +38,14 @@ export async function openClient(url: string, name: string): Promise<pg.Client> 
   client.on('error', () => {});
   await client.connect();
   return client;
+}
+
+/**
+ * Runs a statement on a single connection.
+ * @throws Error when PostgreSQL does not answer within `timeoutMs`
+ */
+export async function ask(client: pg.Client, statement: string | pg.QueryConfig, timeoutMs: number): Promise<void> {
+  await withTimeout<unknown>(client.query(statement), timeoutMs, () => {
+    throw new Error('the connection did not answer');
+  });
 }

@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { every, type Repeated } from '../lib/every.ts';
 import type { Logger } from '../lib/log.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
-import { connectionOptions } from './connection-options.ts';
+import { ask, connectionOptions } from './connection-options.ts';
 
 export interface Listener {
   /** Closes the connection, or stops opening it. */
@@ -75,10 +74,4 @@ export async function listen(
       await last?.end().catch(() => {});
     },
   };
-}
-
-async function ask(client: pg.Client, statement: string, timeoutMs: number): Promise<void> {
-  await withTimeout<unknown>(client.query(statement), timeoutMs, () => {
-    throw new Error('the connection did not answer');
-  });
 }

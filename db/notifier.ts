@@ -1,6 +1,5 @@
-import pg from 'pg';
-import { withTimeout } from '../lib/with-timeout.ts';
-import { connectionOptions } from './connection-options.ts';
+import type pg from 'pg';
+import { ask, openClient } from './connection-options.ts';
 
 /** Time (ms) in which notifications of a process are collected into one statement. */
 const GATHER_MS = 2;
@@ -8,6 +7,7 @@ const GATHER_MS = 2;
 const RETRY_MS = 500;
 /** Time (ms) that PostgreSQL has to answer. */
 const ANSWER_MS = 5_000;
+const NOTIFY = `select pg_notify(channel, '') from unnest($1::text[]) as t(channel)`;
 
 /** Sends notifications of a pool over a connection of its own. */
 export interface Notifier {
@@ -51,10 +51,12 @@ export function createNotifier(url: string): Notifier {
     return sending;
   };
   const deliver = async (channels: readonly string[]) => {
-    client ??= await open(url);
-    await answered(
-      client.query('select pg_notify(t.channel, $2) from unnest($1::text[]) as t(channel)', [channels, '']),
-    );
+    if (!client) {
+      client = await openClient(url, 'heron-notify');
+      // A notification changes no row, so its commit waits for no disk.
+      await ask(client, 'set synchronous_commit to off', ANSWER_MS);
+    }
+    await ask(client, { text: NOTIFY, values: [channels] }, ANSWER_MS);
   };
 
   return {
@@ -71,19 +73,4 @@ export function createNotifier(url: string): Notifier {
       await client?.end().catch(() => {});
     },
   };
-}
-
-/** A notification changes no row, so its commit waits for no disk. */
-async function open(url: string): Promise<pg.Client> {
-  const client = new pg.Client(connectionOptions(url, 'heron-notify'));
-  client.on('error', () => {});
-  await client.connect();
-  await answered(client.query('set synchronous_commit to off'));
-  return client;
-}
-
-async function answered(work: Promise<unknown>): Promise<void> {
-  await withTimeout(work, ANSWER_MS, () => {
-    throw new Error('the connection did not answer');
-  });
 }
