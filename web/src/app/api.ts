@@ -42,6 +42,13 @@ export type FoundBy<Path extends keyof paths> = paths[Path] extends {
   ? Row
   : never;
 
+/** Answer type of a POST that computes something, such as `ResultOf<'/v1/crm/deals/summary'>`. */
+export type ResultOf<Path extends keyof paths> = paths[Path] extends {
+  post: { responses: { 200: { content: { 'application/json': infer Result } } } };
+}
+  ? Result
+  : never;
+
 /** Maximum number of loaded pages of a list that is still refetched. */
 const SHORT_PAGES = 5;
 

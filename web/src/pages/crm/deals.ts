@@ -1,10 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type AnswerOf, type BodyOf, type RowOf } from '../../app/api.ts';
 
 export type Pipeline = AnswerOf<'/v1/crm/pipelines'>[number];
 export type Stage = Pipeline['stages'][number];
 export type Deal = RowOf<'/v1/crm/deals'>;
 export type Task = RowOf<'/v1/crm/tasks'>;
+export type TaskFilters = BodyOf<'/v1/crm/tasks/search', 'post'>;
+
+/** Priorities of tasks, the lowest first. */
+export const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
+
+/** Returns true if nothing is left to do for a task. */
+export const isDone = ({ status }: Pick<Task, 'status'>) => status === 'completed' || status === 'cancelled';
 
 /** Loads all pipelines with their stages. */
 export function usePipelines() {

@@ -1,6 +1,7 @@
-import { Badge, ColorSwatch, Group, Paper, Select, Text } from '@mantine/core';
+import { Badge, ColorSwatch, Group, Paper, Select, Skeleton, Text } from '@mantine/core';
 import IconBriefcase from 'tabler:briefcase';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { dataOf, heron, type ResultOf, type RowOf } from '../../app/api.ts';
 import { shownAddress } from '../../components/address.ts';
 import { useMembers } from '../../components/choices.ts';
 import { useFilter } from '../../components/filter.ts';
@@ -17,23 +18,30 @@ import { sums, usePipelines, type Deal } from './deals.ts';
 import { CrmPage } from './pages.tsx';
 
 const STATUSES = ['open', 'won', 'lost'] as const;
+type Summary = ResultOf<'/v1/crm/deals/summary'>;
 const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
 
-/** Page of the deals of all pipelines, with the sum of the loaded ones per currency. */
+/** Page of the deals of all pipelines, with their numbers and values. */
 export default function DealsPage() {
   const t = useText();
   const filters = useFilters();
   const { q, status, stage, assigned } = filters.values;
+  const body = {
+    ...(q ? { query: q } : {}),
+    ...(status ? { statuses: [status as (typeof STATUSES)[number]] } : {}),
+    ...(stage ? { stage_ids: [stage] } : {}),
+    ...(assigned ? { assigned_to: [assigned] } : {}),
+  };
+  const summary = useQuery({
+    queryKey: ['deals', 'summary', body],
+    placeholderData: keepPreviousData,
+    queryFn: () => dataOf(heron.POST('/v1/crm/deals/summary', { body })),
+  });
   const list = usePaged(['deals', 'list', q, status, stage, assigned], (cursor, signal) =>
     dataOf(
       heron.POST('/v1/crm/deals/search', {
         params: { query: { limit: 200, ...cursor } },
-        body: {
-          ...(q ? { query: q } : {}),
-          ...(status ? { statuses: [status as (typeof STATUSES)[number]] } : {}),
-          ...(stage ? { stage_ids: [stage] } : {}),
-          ...(assigned ? { assigned_to: [assigned] } : {}),
-        },
+        body,
         signal,
       }),
     ),
@@ -54,7 +62,9 @@ export default function DealsPage() {
           ) : (
             <>
               <Filters filters={filters} />
-              <Totals deals={pages.flatMap(({ data }) => data)} total={pages[0]?.pagination.total ?? null} />
+              <Answered query={summary} skeleton={<Skeleton height={66} radius="md" />}>
+                {(sum) => <Totals summary={sum} deals={pages.flatMap(({ data }) => data)} />}
+              </Answered>
               <VirtualTable<Deal>
                 list={list}
                 minWidth={780}
@@ -131,30 +141,35 @@ function Filters({ filters: { values, set } }: { filters: ReturnType<typeof useF
   );
 }
 
-/** Sums of the loaded deals by currency and state. Amounts of different currencies are never added. */
-function Totals({ deals, total }: { deals: readonly Deal[]; total: number | null }) {
+/**
+ * Numbers and values of all matching deals by state. Amounts of different currencies are never added: if there are
+ * several, the values are those of the loaded deals, by currency.
+ */
+function Totals({ summary, deals }: { summary: Summary; deals: readonly Deal[] }) {
   const t = useText();
-  const rows = STATUSES.flatMap((status) => {
-    const of = deals.filter((deal) => deal.status === status);
-    return of.length > 0 ? [{ status, count: of.length, worth: sums(of) }] : [];
-  });
+  const worthOf = (status: (typeof STATUSES)[number]) => {
+    if (summary.mixed_currency) return sums(deals.filter((deal) => deal.status === status));
+    const value = summary[`${status}_value`];
+    return value > 0 ? [[summary.currency, value] as const] : [];
+  };
+  const rows = STATUSES.filter((status) => summary[`${status}_count`] > 0);
   if (rows.length === 0) return null;
   return (
     <Paper withBorder radius="md" px="lg" py="sm">
       <Group gap="xl">
-        {rows.map(({ status, count, worth }) => (
+        {rows.map((status) => (
           <div key={status}>
             <Text size="xs" c="dimmed" fw={600}>
-              {t(`crm.sum.${status}`, { count })}
+              {t(`crm.sum.${status}`, { count: summary[`${status}_count`] })}
             </Text>
             <Text fw={600} className="figures">
-              {worth.length > 0
-                ? worth.map(([currency, value]) => toMoney(value, currency)).join(' · ')
-                : t('crm.sum.none')}
+              {worthOf(status)
+                .map(([currency, value]) => toMoney(value, currency))
+                .join(' · ') || t('crm.sum.none')}
             </Text>
           </div>
         ))}
-        {total !== null && total > deals.length ? (
+        {summary.mixed_currency && summary.total > deals.length ? (
           <Text size="xs" c="dimmed">
             {t('crm.sum.part', { count: deals.length })}
           </Text>

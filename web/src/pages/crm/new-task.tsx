@@ -12,9 +12,8 @@ import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
 import { toDateTime } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
-import type { Task } from './deals.ts';
+import { PRIORITIES, type Task } from './deals.ts';
 
-const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 const stale: readonly Key[] = [['tasks'], ['contacts']];
 
 /** Task as an editable draft; `due` is a datetime-local value in the person's zone. */

@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useAction } from '../../components/action.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
 import { offProps } from '../../components/focus.ts';
 import { NameField } from '../../components/name-field.tsx';
 import { ErrorNote } from '../../components/states.tsx';
@@ -15,7 +16,7 @@ import type { Pipeline, Stage } from './deals.ts';
 
 const stale: readonly Key[] = [['deals']];
 
-/** Editor of a pipeline's stages: names, colours and order. Each change is saved immediately. */
+/** Editor of a pipeline and its stages: names, colours and order. Each change is saved immediately. */
 export function EditStages({ pipeline }: { pipeline: Pipeline }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
@@ -29,6 +30,12 @@ export function EditStages({ pipeline }: { pipeline: Pipeline }) {
     (to: string) => dataOf(heron.PATCH('/v1/crm/pipelines/{id}', { ...path, body: { name: to } })),
     { stale },
   );
+  const remove = useAction(() => dataOf(heron.DELETE('/v1/crm/pipelines/{id}', path)), {
+    stale,
+    isShown: true,
+    done: t('crm.pipeline.removed'),
+    onDone: dialog.close,
+  });
   return (
     <>
       <Button size="xs" variant="subtle" aria-haspopup="dialog" onClick={dialog.open}>
@@ -61,6 +68,17 @@ export function EditStages({ pipeline }: { pipeline: Pipeline }) {
             </Group>
           </form>
           <ErrorNote error={add.error} />
+          <Group>
+            <ConfirmButton
+              label={t('crm.pipeline.remove')}
+              title={t('crm.pipeline.remove.ask', { name: pipeline.name })}
+              act={remove}
+              size="xs"
+              c="red"
+            >
+              {t('crm.pipeline.remove.why')}
+            </ConfirmButton>
+          </Group>
         </Stack>
       </Modal>
     </>

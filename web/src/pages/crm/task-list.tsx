@@ -1,30 +1,42 @@
 import { Badge, Checkbox, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
-import { useState } from 'react';
-import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
+import { lazy, Suspense, useState } from 'react';
+import { dataOf, heron, queryClient } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useCan } from '../../app/person.ts';
 import { showError } from '../../components/action.ts';
 import { More } from '../../components/paged.tsx';
+import { SelectBox } from '../../components/select-box.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { offerUndo } from '../../components/undo.tsx';
-import { useText } from '../../text/index.ts';
-import type { Task } from './deals.ts';
+import { useChosen, type Selection } from '../../hooks/selection.ts';
+import { loadArea, useText } from '../../text/index.ts';
+import { isDone, type Task, type TaskFilters } from './deals.ts';
 import { EditTask } from './new-task.tsx';
 import classes from './tasks.module.css';
 
-export type TaskFilters = BodyOf<'/v1/crm/tasks/search', 'post'>;
+/** Loaded when tasks are chosen. */
+const TaskBar = lazy(async () => (await Promise.all([import('./task-bar.tsx'), loadArea('bulk')]))[0]);
+
 const COLORS = { high: 'yellow', urgent: 'red' } as const;
 
-const isDone = ({ status }: Pick<Task, 'status'>) => status === 'completed' || status === 'cancelled';
 const ask = (filters: TaskFilters, cursor: { cursor?: string }) =>
   dataOf(heron.POST('/v1/crm/tasks/search', { params: { query: { limit: 100, ...cursor } }, body: filters }));
 type Pages = InfiniteData<Awaited<ReturnType<typeof ask>>>;
 
 /** List of tasks for filters. Completing and reopening are shown immediately. */
-export function TaskList({ filters, none }: { filters: TaskFilters; none: React.ReactNode }) {
+export function TaskList({
+  filters,
+  selection,
+  none,
+}: {
+  filters: TaskFilters;
+  /** Chosen tasks. If given, a task has a checkbox to choose it in place of the one that completes it. */
+  selection?: Selection | undefined;
+  none: React.ReactNode;
+}) {
   const [edited, edit] = useState<Task>();
   const queryKey = ['tasks', filters] as const;
   const list = useInfiniteQuery({
@@ -47,6 +59,7 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
             ) : (
               none
             );
+          if (selection) selection.order = tasks.map(({ id }) => id);
           return (
             <>
               <Stack component="ul" gap={0} p={0} m={0} className={classes.list}>
@@ -55,12 +68,21 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
                     key={task.id}
                     task={task}
                     isOfDeal={Boolean(filters.deal_id)}
+                    selection={selection}
                     onToggle={() => void toggle(task)}
                     onEdit={() => edit(task)}
                   />
                 ))}
               </Stack>
               <More list={list} />
+              {selection ? (
+                <Chosen
+                  selection={selection}
+                  filters={filters}
+                  tasks={tasks}
+                  total={pages[0]?.pagination.total ?? null}
+                />
+              ) : null}
             </>
           );
         }}
@@ -68,6 +90,15 @@ export function TaskList({ filters, none }: { filters: TaskFilters; none: React.
       {edited ? <EditTask key={edited.id} task={edited} onClose={() => edit(undefined)} /> : null}
     </>
   );
+}
+
+function Chosen(list: React.ComponentProps<typeof TaskBar>) {
+  const { isAll, ids } = useChosen(list.selection);
+  return isAll || ids.size > 0 ? (
+    <Suspense>
+      <TaskBar {...list} />
+    </Suspense>
+  ) : null;
 }
 
 /**
@@ -116,11 +147,13 @@ function useToggle(queryKey: Key): (task: Task) => Promise<void> {
 function TaskRow({
   task,
   isOfDeal,
+  selection,
   onToggle,
   onEdit,
 }: {
   task: Task;
   isOfDeal: boolean;
+  selection: Selection | undefined;
   onToggle: () => void;
   onEdit: () => void;
 }) {
@@ -128,13 +161,17 @@ function TaskRow({
   const mayWrite = useCan('manage_contacts');
   return (
     <li className={classes.task}>
-      <Checkbox
-        mt={2}
-        checked={isDone(task)}
-        disabled={!mayWrite}
-        onChange={onToggle}
-        aria-label={t('tasks.tick', { title: task.title })}
-      />
+      {selection ? (
+        <SelectBox selection={selection} id={task.id} name={task.title} />
+      ) : (
+        <Checkbox
+          mt={2}
+          checked={isDone(task)}
+          disabled={!mayWrite}
+          onChange={onToggle}
+          aria-label={t('tasks.tick', { title: task.title })}
+        />
+      )}
       <div className={classes.words}>
         <UnstyledButton
           className="wrap-anywhere"

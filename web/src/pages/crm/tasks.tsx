@@ -1,16 +1,18 @@
-import { Group, SegmentedControl, Select } from '@mantine/core';
+import { Button, Group, SegmentedControl, Select } from '@mantine/core';
 import IconChecklist from 'tabler:checklist';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useMembers } from '../../components/choices.ts';
 import { useFilter } from '../../components/filter.ts';
 import { Empty } from '../../components/states.tsx';
+import { useSelection } from '../../hooks/selection.ts';
 import { useText } from '../../text/index.ts';
+import type { TaskFilters } from './deals.ts';
 import { NewTask } from './new-task.tsx';
 import { CrmPage } from './pages.tsx';
-import { TaskList, type TaskFilters } from './task-list.tsx';
+import { TaskList } from './task-list.tsx';
 
 const OPEN = ['pending', 'in_progress'] as const;
 const SHOWN = ['today', 'open', 'done'] as const;
@@ -22,6 +24,7 @@ export default function TasksPage() {
   const [filter, setShown] = useFilter('show');
   const [assigned, setAssigned] = useFilter('assigned');
   const members = useMembers();
+  const [isChoosing, setChoosing] = useState(false);
   const shown = SHOWN.find((one) => one === filter) ?? 'today';
   const of = assigned ? { assigned_to: [assigned] } : {};
   const endOfDay = useMemo(() => new Date(new Date().setHours(24, 0, 0, 0)).toISOString(), []);
@@ -35,6 +38,7 @@ export default function TasksPage() {
           ...(shown === 'today' ? { due_before: endOfDay } : {}),
           ...of,
         };
+  const selection = useSelection(`${shown} ${assigned} ${isChoosing}`);
   const summary = useQuery({
     queryKey: ['tasks', 'summary', assigned],
     queryFn: () => dataOf(heron.POST('/v1/crm/tasks/summary', { body: { statuses: [...OPEN], ...of } })),
@@ -70,10 +74,20 @@ export default function TasksPage() {
           clearable
           w={200}
         />
+        {mayWrite ? (
+          <Button
+            variant={isChoosing ? 'light' : 'default'}
+            aria-pressed={isChoosing}
+            onClick={() => setChoosing(!isChoosing)}
+          >
+            {t('tasks.choose')}
+          </Button>
+        ) : null}
       </Group>
       <TaskList
         key={shown}
         filters={filters}
+        selection={isChoosing ? selection : undefined}
         none={
           <Empty icon={IconChecklist} title={t(`tasks.none.${shown}`)}>
             {t('tasks.none.why')}
