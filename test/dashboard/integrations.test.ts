@@ -4,7 +4,8 @@ import { SUBSCRIBERS } from '../../domain/operations/subscribers/index.ts';
 import { startDoubles } from '../doubles/all.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
-import { deliverNow } from '../harness/integrations.ts';
+import { createConnectionRow, deliverNow } from '../harness/integrations.ts';
+import { createMember } from '../harness/factories.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { assertStatus, call } from '../harness/world.ts';
 
@@ -80,6 +81,40 @@ browserTest('a CRM is connected by its key, told which fields and when, and a fa
     [['ada@example.com', 'Engines']],
     'written once, with the field that was mapped',
   );
+
+  await call(world, 'POST', '/v1/contacts', {
+    token: tenant.apiKey,
+    body: [{ email: 'grace@example.com', first_name: 'Grace' }],
+  });
+  await page.getByRole('button', { name: 'Write contacts' }).click();
+  await dialog.getByRole('button', { name: 'Write contacts' }).click();
+  await dialog.getByRole('alert').getByText('contact_ids').waitFor();
+  await dialog.getByRole('combobox', { name: 'Contact', exact: true }).fill('grace');
+  await page.getByRole('option', { name: 'Grace, grace@example.com' }).click();
+  await dialog.getByRole('button', { name: 'Write contacts' }).click();
+  await dialog.getByText('One contact was written').waitFor();
+  t.deepEqual(close.contacts.map(({ emails }) => emails[0].email).toSorted(), ['ada@example.com', 'grace@example.com']);
+  await page.keyboard.press('Escape');
+  await log.getByRole('row').filter({ hasText: 'Contacts written' }).waitFor();
   t.deepEqual(faults, []);
   await context.close();
 });
+
+browserTest(
+  'the secret of a connected webhook is shown on request, and to nobody who may not change settings',
+  async (t) => {
+    const tenant = await world.tenant();
+    const connectionId = await createConnectionRow(world, tenant);
+    const { page, context, faults } = await world.open(tenant, `/integrations/${connectionId}`, { locale: 'en-GB' });
+    const signature = page.getByRole('region', { name: 'Webhook signature' });
+    await signature.getByRole('button', { name: 'Show secret' }).click();
+    await signature.getByText(/^whsec_/).waitFor();
+    await signature.getByText('X-Service-Signature').waitFor();
+    const member = await createMember(world.deps, tenant, 'Member');
+    const seen = await world.open(member, `/integrations/${connectionId}`, { locale: 'en-GB' });
+    await seen.page.getByRole('region', { name: 'Log' }).waitFor();
+    t.is(await seen.page.getByRole('region', { name: 'Webhook signature' }).count(), 0);
+    t.deepEqual([...faults, ...seen.faults], []);
+    await Promise.all([context.close(), seen.context.close()]);
+  },
+);

@@ -2,6 +2,8 @@ import test from 'ava';
 import { startProvisioning, type ProvisioningSandbox } from '../../local/provisioning.ts';
 import { browserTests, findChromium, intercept } from '../harness/browser.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { json } from '../../db/connection.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createCampaign, createMailbox, createMember } from '../harness/factories.ts';
 import { freshDomain, openOrderDesk } from '../harness/mailbox-orders.ts';
 import { startStripe, type StripeDouble } from '../harness/stripe.ts';
@@ -147,3 +149,83 @@ browserTest('a mailbox is disconnected once what follows was said; who may not i
   t.deepEqual(faults, []);
   await context.close();
 });
+
+browserTest(
+  'a warmup rule is made, changed and deleted by whoever may, with the reason of a wrong value',
+  async (t) => {
+    const tenant = await world.tenant('Northwind');
+    const { page, context, faults } = await world.open(tenant, '/mailboxes', { locale: 'en-GB' });
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('link', { name: 'Warmup rules' }).click();
+    await page.getByRole('button', { name: 'New rule' }).click();
+    await dialog.getByLabel('Name').fill('Prefer Google');
+    await dialog.getByRole('group', { name: 'Sender' }).getByRole('combobox', { name: 'Mailboxes' }).click();
+    await page.getByRole('option', { name: 'Domain', exact: true }).click();
+    await dialog.getByRole('textbox', { name: 'Domain' }).fill('not a domain');
+    await dialog.getByLabel('Weight').fill('3');
+    await dialog.getByRole('button', { name: 'Create rule' }).click();
+    await dialog.getByRole('alert').getByText('sender_match_value').waitFor();
+    await dialog.getByRole('textbox', { name: 'Domain' }).fill('Ours.test');
+    await dialog.getByRole('button', { name: 'Create rule' }).click();
+    const rule = page.getByRole('row').filter({ hasText: 'Prefer Google' });
+    await rule.getByText('ours.test').waitFor();
+    await rule.getByText('Google', { exact: true }).waitFor();
+    await rule.getByRole('button', { name: 'Edit Prefer Google' }).click();
+    await dialog.getByLabel('Weight').fill('0');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await rule.getByText('never').waitFor();
+    const stored = () => world.deps.db('warmup_rules').where({ organization_id: tenant.organizationId });
+    t.like(await stored(), [{ sender_match_value: 'ours.test', recipient_match_value: 'google', weight: 0 }]);
+    await rule.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No rule yet').waitFor();
+    t.deepEqual(await stored(), []);
+    const viewer = await world.open(await createMember(world.deps, tenant, 'Viewer'), '/mailboxes', {
+      locale: 'en-GB',
+    });
+    await viewer.page.getByRole('link', { name: 'Ordered mailboxes' }).waitFor();
+    t.is(await viewer.page.getByRole('link', { name: 'Warmup rules' }).count(), 0);
+    t.deepEqual([...faults, ...viewer.faults], []);
+    await Promise.all([context.close(), viewer.context.close()]);
+  },
+);
+
+browserTest(
+  'a mailbox sends as an address that its host has verified, and its tracking domain is checked',
+  async (t) => {
+    const { deps } = world;
+    const tenant = await world.tenant('Northwind');
+    const id = await createMailbox(deps, tenant.organizationId, 'sam@ours.test', undefined, { provider: 'gmail' });
+    const address = { name: 'Sam', isPrimary: false, isDefault: false };
+    await deps.db('mailbox_tokens').insert({
+      mailbox_id: id,
+      organization_id: tenant.organizationId,
+      sealed: Buffer.from('not used'),
+      access_expires_at: deps.clock.now(),
+      refreshed_at: deps.clock.now(),
+      send_as: json([
+        { ...address, email: 'hello@ours.test', verified: true },
+        { ...address, email: 'new@ours.test', verified: false },
+      ]),
+      send_as_synced_at: deps.clock.now(),
+    });
+    const { page, context, faults } = await world.open(tenant, `/mailboxes/${id}`, { locale: 'en-GB' });
+    const identity = page.getByRole('region', { name: 'Sender address' });
+    await identity.getByRole('combobox').click();
+    t.is(
+      await page.getByRole('option', { name: 'new@ours.test (not verified)' }).getAttribute('aria-disabled'),
+      'true',
+    );
+    await page.getByRole('option', { name: 'hello@ours.test' }).click();
+    const stored = () => deps.db('mailboxes').where({ id }).first('send_as_email', 'tracking_domain');
+    await eventually(async () => (await stored()).send_as_email === 'hello@ours.test');
+
+    const tracking = page.getByRole('region', { name: 'Tracking domain' });
+    await tracking.getByLabel('Domain').fill('links.ours.test');
+    await tracking.getByRole('button', { name: 'Check and save' }).click();
+    await tracking.getByRole('alert').getByText('heron-workspace=').waitFor();
+    t.is((await stored()).tracking_domain, '', 'a domain that fails the check is not stored');
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);

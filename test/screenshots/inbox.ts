@@ -1,7 +1,7 @@
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createMailbox } from '../harness/factories.ts';
-import { awayMessage, replyTo, type Original } from '../harness/inbound.ts';
+import { awayMessage, replyTo, storeSentContent, type Original } from '../harness/inbound.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
 import { ENDLESS, HOSTILE, STRANGER, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
@@ -42,14 +42,25 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
     ],
     { name: 'Answers from Bremen' },
   );
-  const mailed = (to: string, contact: Record<string, unknown>) =>
-    createSentLead(deps, tenant.organizationId, {
+  const mailed = async (to: string, contact: { first_name?: string; last_name?: string; company?: string }) => {
+    const lead = await createSentLead(deps, tenant.organizationId, {
       campaignId,
       stepId: stepIds[0]!,
       mailbox: { id: mailboxId, email },
       email: to,
       contact,
     });
+    await storeSentContent(
+      deps,
+      tenant.organizationId,
+      { id: lead.sendId, from: email, to },
+      {
+        subject: `Lights for ${contact.company ?? 'your shop'}`,
+        text: `Hello ${contact.first_name},\n\nwho looks after your lights?`,
+      },
+    );
+    return lead;
+  };
   let uid = 0;
   const hoursAgo = (hours: number) => new Date(deps.clock.now().getTime() - hours * 3_600_000);
   const receive = (raw: Buffer) =>

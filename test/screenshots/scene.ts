@@ -62,10 +62,28 @@ async function askToDisconnect(page: Page): Promise<void> {
   await page.getByRole('dialog', { name: 'Disconnect' }).waitFor();
 }
 
+async function openNewRule(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'New rule' }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
 async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const servers = { smtp: { host: '127.0.0.1', port: 2525 }, imap: { host: '127.0.0.1', port: 1143 } };
   const mailbox = await createMailbox(world.deps, tenant.organizationId, 'sam@northwind.example', servers);
   await createMailbox(world.deps, tenant.organizationId, 'lena@northwind.example', servers, { name: HOSTILE });
+  for (const [name, weight] of [
+    ['Prefer Google', 3],
+    [HOSTILE, 0],
+  ] as const)
+    await post('/warmup/routing', {
+      name,
+      weight,
+      sender_match_type: 'domain',
+      sender_match_value: 'northwind.example',
+      recipient_match_type: 'provider',
+      recipient_match_value: 'google',
+      enabled: weight > 0,
+    });
   const [ada] = await post('/contacts', [
     { email: 'ada@example.com', first_name: 'Ada', company: 'Analytical Engines' },
   ]);
@@ -114,6 +132,9 @@ async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToS
     ['mailboxes', '/mailboxes'],
     ['mailbox', `/mailboxes/${mailbox}`],
     ['mailbox-disconnect', `/mailboxes/${mailbox}`, undefined, askToDisconnect],
+    ['mailboxes-rules', '/mailboxes/warmup'],
+    ['mailboxes-rules-empty', '/mailboxes/warmup', 'empty'],
+    ['mailboxes-rule-new', '/mailboxes/warmup', undefined, openNewRule],
     ['mailboxes-connect', '/mailboxes/new', 'empty'],
     ['lost', '/nothing-here'],
   ];

@@ -21,6 +21,11 @@ export async function fetchTags(): Promise<Choice[]> {
   return data.map(({ id, title }) => ({ value: id, label: title }));
 }
 
+/** Returns the tags of the workspace as options, fetched once they are wanted. */
+export function useTags(isWanted: boolean) {
+  return useQuery({ queryKey: ['choices', 'tags'], queryFn: fetchTags, enabled: isWanted });
+}
+
 /** Fetches the automations of the workspace. */
 export async function fetchAutomations(): Promise<Choice[]> {
   return choicesOf((await dataOf(heron.GET('/v1/automations', {}))).automations);

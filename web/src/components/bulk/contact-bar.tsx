@@ -8,7 +8,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { text, useText } from '../../text/index.ts';
 import { useAction } from '../action.ts';
-import { choicesOf, fetchTags, useCampaigns } from '../choices.ts';
+import { choicesOf, useCampaigns, useTags } from '../choices.ts';
 import { saveAs } from '../download.ts';
 import { Form } from '../form.tsx';
 import { useChosen, type Selection } from '../../hooks/selection.ts';
@@ -170,7 +170,7 @@ function Campaigns({ opened, close, run }: DialogProps) {
 function Tags({ opened, isOff, close, run }: DialogProps & { isOff: boolean }) {
   const t = useText();
   const [id, setId] = useState<string | null>(null);
-  const tags = useQuery({ queryKey: ['choices', 'tags'], queryFn: fetchTags, enabled: opened });
+  const tags = useTags(opened);
   const tag = () => {
     if (!id) return;
     run({ type: isOff ? 'remove_category' : 'add_category', category_id: id }, (count) =>

@@ -2,6 +2,7 @@ import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useAction } from '../../components/action.ts';
@@ -14,8 +15,11 @@ import { PageLink, PageLinkButton, useGoTo } from '../../components/page-link.ts
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './list.tsx';
 import { Mappings } from './mappings.tsx';
+import { Signature } from './signature.tsx';
 import { ConnectionStatus } from './status.tsx';
 import { Subscriptions } from './subscriptions.tsx';
+
+const Push = lazy(() => import('./push.tsx'));
 
 type Connection = AnswerOf<'/v1/integrations/connections/{id}'>['connection'];
 type Run = AnswerOf<'/v1/integrations/connections/{id}/runs'>['runs'][number];
@@ -24,7 +28,7 @@ type Run = AnswerOf<'/v1/integrations/connections/{id}/runs'>['runs'][number];
 export default function ConnectionPage() {
   const t = useText();
   const { id } = useParams({ from: '/integrations/$id' });
-  const mayChange = useCan('manage_settings');
+  const [mayChange, mayUse] = [useCan('manage_settings'), useCan('use_integrations')];
   const path = { params: { path: { id } } };
   const one = useQuery({
     queryKey: ['integrations', id],
@@ -52,7 +56,14 @@ export default function ConnectionPage() {
         ) : null
       }
       back={{ to: '/integrations', label: t('nav.integrations') }}
-      actions={data && mayChange ? <Actions id={id} name={data.provider.name} /> : null}
+      actions={
+        data ? (
+          <>
+            {mayChange ? <Actions id={id} name={data.provider.name} /> : null}
+            {data.provider.supports_push && mayUse ? <PushButton id={id} name={data.provider.name} /> : null}
+          </>
+        ) : null
+      }
     >
       <Answered query={one} skeleton={<ListSkeleton rows={3} height={120} />}>
         {({ connection, events, runs, provider }) => (
@@ -60,12 +71,32 @@ export default function ConnectionPage() {
             <ConnectionProblem connection={connection} mayChange={mayChange} />
             <Subscriptions connection={connection} provider={provider} events={events} mayChange={mayChange} />
             {provider.supports_push ? <Mappings id={id} mayChange={mayChange} /> : null}
+            {mayChange && provider.action_types.some((action) => action.endsWith('.send_webhook')) ? (
+              <Signature id={id} />
+            ) : null}
             <Runs runs={runs} />
             <DeadLetters id={id} />
           </>
         )}
       </Answered>
     </Page>
+  );
+}
+
+function PushButton({ id, name }: { id: string; name: string }) {
+  const t = useText();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="default" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        {t('integrations.push')}
+      </Button>
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <Push id={id} name={name} onClose={() => setOpen(false)} />
+        </Suspense>
+      ) : null}
+    </>
   );
 }
 

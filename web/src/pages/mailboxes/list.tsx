@@ -39,6 +39,11 @@ export default function MailboxesPage() {
       lead={t('mailboxes.lead')}
       actions={
         <>
+          {mayConnect ? (
+            <PageLinkButton to="/mailboxes/warmup" variant="default">
+              {t('routing.title')}
+            </PageLinkButton>
+          ) : null}
           <PageLinkButton to="/mailboxes/orders" variant="default">
             {t('orders.title')}
           </PageLinkButton>

@@ -20,7 +20,9 @@ import { MailboxState } from './list.tsx';
 import { NewPassword } from './password.tsx';
 import { TestResult } from './refusal.tsx';
 import { MailboxHealth, WarmupCurve } from './health.tsx';
+import { Identity } from './identity.tsx';
 import { SyncButton } from './sync.tsx';
+import { TrackingDomain } from './tracking.tsx';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
@@ -56,9 +58,12 @@ export default function MailboxPage() {
               <Dns id={id} />
               <Caps mailbox={data} />
               <Warmup mailbox={data} />
+              <TrackingDomain mailbox={data} />
+              {/* Other providers have no addresses to choose from. */}
+              {data.provider === 'gmail' ? <Identity mailbox={data} /> : <Used mailbox={data} />}
             </SimpleGrid>
             {data.warmup && mayFigures ? <WarmupCurve id={id} /> : null}
-            <Used mailbox={data} />
+            {data.provider === 'gmail' ? <Used mailbox={data} /> : null}
             <Errors mailbox={data} />
             <Disconnect mailbox={data} />
           </Stack>
