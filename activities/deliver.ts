@@ -7,10 +7,13 @@ import { retryLater } from './retry-later.ts';
 /** Minimum delay (ms) before checking an email again that another attempt may still be sending. */
 const RECHECK_MS = 1_000;
 
-/** Creates the activity that sends one email of a campaign, a direct send or a test run. */
+/**
+ * Creates the activity that sends one email of a campaign, a direct send or a test run. For an email of a campaign it
+ * also decides the next step of its lead.
+ */
 export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts): EnrollmentActivities['deliverSend'] {
   return async (args) => {
-    const delivery = await callVerb(deps, args, (ctx) => deliverSend(ctx, { smtp, copies }, args.sendId));
+    const delivery = await callVerb(deps, args, (ctx) => deliverSend(ctx, { smtp, copies }, args.sendId, args.lead));
     if ('retryInMs' in delivery) {
       metrics.targetBusy.inc({ resource: 'mail' });
       throw retryLater(
@@ -24,6 +27,6 @@ export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts
       throw retryLater('send_in_hand', 'another attempt may still be under way', delayMs);
     }
     metrics.sends.inc({ result: delivery.outcome });
-    return { outcome: delivery.outcome };
+    return delivery;
   };
 }
