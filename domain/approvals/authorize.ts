@@ -30,12 +30,10 @@ type Authorization =
  * Decides if an action may happen at once. Signed-in people and the installation itself need no policy, because their
  * role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers. An
  * allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
- * together. A refused action is not counted, and every reason is listed.
- * Suppressions, holds, caps, health and limits of the organization are not checked here. They apply regardless of the
- * policy.
- * Locks the day's count until the commit, and not the policy, so that whoever stops a credential waits for none of its
- * actions. The policy is compared just before the commit ({@link assertSamePolicy}). So it allows nothing more once the
- * request that changed or deleted it was answered.
+ * together. A refused action is not counted, and every reason is listed. Suppressions, holds, caps, health and limits
+ * of the organization are not checked here. They apply regardless of the policy. Locks the day's count until the
+ * commit, and not the policy, so that stopping a credential never waits for its actions. The policy is compared just
+ * before the commit ({@link assertSamePolicy}), so an old version allows nothing once its change was answered.
  * @throws AppError unauthorized for a caller without a credential
  */
 export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {
@@ -52,12 +50,12 @@ export async function authorizeAction(tx: Tx, requester: Requester, action: Acti
   const [first, ...rest] = reasons;
   if (first) return { decision: 'awaiting_approval', reasons: [first, ...rest] };
   const { id, version } = policy!;
-  // The last of the endings, so that the lock is held for the commit only.
+  // Runs last before the commit, so that the lock is held only during the commit.
   tx.atEnd(`~policy/${id}/${version}`, () => assertSamePolicy(tx, id, version));
   return { decision: 'execute' };
 }
 
-/** A policy, with the transaction that wrote it. */
+/** A policy, with the id of the transaction that wrote it. */
 type ReadPolicy = AgentPolicyRow & { version: string };
 
 async function readPolicy(tx: Tx, requester: Requester): Promise<ReadPolicy | undefined> {
@@ -69,8 +67,8 @@ async function readPolicy(tx: Tx, requester: Requester): Promise<ReadPolicy | un
 }
 
 /**
- * Compares a policy with the one that allowed an action, and keeps it as it is until the commit. Whoever changes the
- * policy takes the lock alone ({@link lockPolicy}) and goes before later actions, because PostgreSQL grants it in order.
+ * Checks that a policy is still the version that allowed an action, and locks it until the commit. A change takes the
+ * exclusive lock ({@link lockPolicy}) and precedes later actions, because PostgreSQL grants locks in order.
  * @throws ChangedMeanwhile so that the transaction is run again, under the new policy
  */
 async function assertSamePolicy(tx: Tx, id: string, version: string): Promise<void> {
@@ -85,7 +83,7 @@ async function assertSamePolicy(tx: Tx, id: string, version: string): Promise<vo
 }
 
 /**
- * Waits until the actions that a policy allows, and that are being committed, are stored. Call it before the policy is
+ * Waits until actions that were allowed by a policy and are being committed are stored. Call it before the policy is
  * changed or deleted.
  */
 export function lockPolicy(tx: Tx, id: string): Promise<void> {

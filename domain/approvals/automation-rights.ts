@@ -21,7 +21,7 @@ export const ACTION_RIGHTS = {
   'sendsets.notify': [],
   'sendsets.webhook': [],
   'sendsets.wait': [],
-  // Requires the rights of the started automation: see `startedProblems`.
+  // Requires the rights that the started automation requires (`startedProblems`).
   'sendsets.run_automation': [],
 } as const satisfies Record<string, readonly ActionRight[]>;
 

@@ -3,8 +3,8 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import type { Requester } from './authorize.ts';
 
 /**
- * True if the key or grant that requested an action is still valid. Actions of a revoked or expired credential are not
- * executed.
+ * Returns true if the key or grant that requested an action is still valid. Actions of a revoked or expired credential
+ * are not executed.
  */
 export async function isRequesterValid(
   tx: Tx,

@@ -177,8 +177,8 @@ function apiRules({ config }: Ctx): RenewalRules {
 }
 
 /**
- * Returns the session of an old-style token, which does not contain its session. Only the current and the previous
- * token are known.
+ * Returns the session of a token that does not contain its session id. Finds only the current and the previous token of
+ * a session.
  */
 async function sessionOfHash(ctx: Ctx, hash: string): Promise<string | undefined> {
   const [row] = await across(ctx.db, 'person').sql<Columns<'sessions', 'id'>>(

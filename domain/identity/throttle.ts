@@ -10,7 +10,7 @@ interface Rule {
   /** Number of attempts per window. */
   limit: number;
   windowMs: number;
-  /** Name in the RateLimit headers. Without it the count is not shown, because it also counts what others do. */
+  /** Name in the RateLimit headers. Absent if the count is not shown, because it includes other people's attempts. */
   policy?: string;
   /** Name used in the refusal. */
   what: Message;

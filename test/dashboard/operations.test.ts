@@ -61,6 +61,7 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'GET /v1/campaigns-overview',
     'GET /v1/campaigns/{id}/logs',
     'GET /v1/campaigns/{id}/ab-analysis',
+<<<<<<< HEAD
     'GET /v1/contacts/{id}/emails',
     'GET /v1/contacts/{id}/timeline',
     'POST /v1/contacts/export',
@@ -70,6 +71,16 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'GET /v1/campaigns/{id}/step-runs',
     'POST /v1/campaigns/{id}/step-runs/{runId}/retry',
     'POST /v1/b2b-database/companies',
+=======
+    'GET /v1/emails/{id}/identity',
+    'POST /v1/emails/{id}/identity/refresh',
+    'PATCH /v1/emails/{id}/track',
+    'GET /v1/campaigns/{id}/step-runs',
+    'POST /v1/campaigns/{id}/step-runs/{runId}/retry',
+    'PATCH /v1/integrations/connections/{id}/config',
+    'GET /v1/integrations/connections/{id}/webhook-secret',
+    'POST /v1/integrations/connections/{id}/push',
+>>>>>>> w/dash-a
     'GET /v1/analytics/campaigns/{id}/daily',
     'GET /v1/analytics/campaigns/{id}/hourly',
     'PUT /v1/acquisition/campaign-spend/{campaignId}',

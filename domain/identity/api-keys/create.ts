@@ -26,8 +26,8 @@ interface NewKey {
 }
 
 /**
- * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored. One that a key or an application makes is
- * revoked with its maker.
+ * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored. A key that was created
+ * by a key or an application is revoked together with it.
  * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at
  * once). forbidden when the key would be able to do more than the caller: a key or token by its own permissions, a
  * person by their role

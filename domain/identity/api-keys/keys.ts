@@ -33,9 +33,9 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
 }
 
 /**
- * Revokes a key with the keys that it made, and those that these made; this cannot be undone. They stop authenticating within a second, in every
- * process. Revoking it again changes nothing.
- * @returns how many keys that it made were revoked with it
+ * Revokes a key and every key that was created with it, directly or through other keys. This cannot be undone. The keys
+ * stop authenticating within a second, in every process. Revoking a key twice changes nothing.
+ * @returns number of other keys that were revoked with it
  * @throws AppError not_found
  */
 export async function revokeKey(ctx: Ctx, id: string, reason: Message = message('revoked.by_user')): Promise<number> {

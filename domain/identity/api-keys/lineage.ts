@@ -9,7 +9,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 type Lineage = Pick<Row<'api_keys'>, 'made_by_key_id' | 'made_by_application_id' | 'made_by_grant_id'>;
 
 /**
- * Returns the maker of a new key, if a key or an application makes it. Locks the maker's row, so that a concurrent
+ * Returns the key or OAuth grant that creates a new key, if a person does not. Locks its row, so that a concurrent
  * revocation waits and then finds the new key.
  * @throws AppError unauthorized when the acting key or grant has just been revoked
  */
@@ -33,14 +33,14 @@ export async function lineageOf(tx: Tx, { apiKeyId, oauthGrantId }: Actor): Prom
 }
 
 /**
- * Revokes the active keys that a key or a grant made, and what those made. The maker has to be revoked before, in this
- * transaction.
- * @returns how many
+ * Revokes the active keys that were created by a key or a grant, directly or through other keys. The caller has revoked
+ * the key or grant before, in this transaction.
+ * @returns number of revoked keys
  */
 export async function revokeMade(tx: Tx, maker: { key: string } | { grant: string }, reason: Message): Promise<number> {
   const column = 'key' in maker ? 'made_by_key_id' : 'made_by_grant_id';
   let count = 0;
-  // Once more until nothing is found: a key of the first turn may have made another one until its row was locked.
+  // Repeats until nothing is found, because a key may have created another one before its row was locked.
   for (;;) {
     const revoked = await tx.org.sql<{ id: string }>(
       `with recursive made as (
@@ -58,9 +58,10 @@ export async function revokeMade(tx: Tx, maker: { key: string } | { grant: strin
   }
 }
 
-/** {@link revokeMade} for every grant of an application that is being deleted, in every workspace. */
+/** Revokes the keys of every grant of an application that is being deleted, in every workspace. */
 export async function revokeMadeByApplication(tx: Tx, applicationId: string): Promise<void> {
-  // Ends the grants: a token that makes a key at this moment is waited for, and no later one is accepted.
+  // Ends the grants first. The update waits for a request that is creating a key with a token, and later requests are
+  // refused.
   await across(tx.trx, 'person')
     .table('oauth_grants')
     .where({ application_id: applicationId })

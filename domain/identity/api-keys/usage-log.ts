@@ -2,7 +2,7 @@ import { across } from '../../../db/across.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
-/** Milliseconds for which a record waits, so that several are written together. */
+/** Time (ms) for which a record waits, so that several are written together. */
 const GATHER_MS = 1_000;
 /** Wait (ms) after the database has refused a batch. */
 const RETRY_MS = 5_000;

@@ -29,7 +29,8 @@ interface ClientMetadata {
 /**
  * Registers a client at its own request (POST /oauth/register; RFC 7591). It becomes a public client, which can do
  * nothing before a person approves it. Metadata that is not supported is replaced, and the client reads what was
- * registered. Scopes that such clients cannot have are left out; with none left it may request every other one.
+ * registered. Scopes that such clients cannot have are omitted. If no scope remains, the client may request all the
+ * others.
  * @throws OAuthError invalid_redirect_uri (every URI at once); AppError rate_limit_exceeded
  */
 export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promise<Client & { created_at: Date }> {

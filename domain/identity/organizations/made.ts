@@ -10,7 +10,7 @@ import { deleteApplication } from '../oauth/applications.ts';
 /** Maximum number of objects listed in a refusal. */
 const MAX_NAMED = 100;
 
-/** An object by which a former member could still act, or that nobody may know about. */
+/** An object created by a member: a former member could still act by it, or the others may not know of it. */
 interface Made {
   kind: 'api_keys' | 'oauth_applications' | 'integration_connections' | 'app_connections';
   id: string;

@@ -17,7 +17,7 @@ export interface AnsweredMessage {
   subject: string;
   /** Recipients of an answer: the Reply-To or sender of a received message, or the recipients of a sent one. */
   correspondents: string[];
-  /** Whom else an answer to all is to: the recipients of a received message, or the copies of one of ours. */
+  /** Further recipients of an answer to all: To and Cc of a received message, or Cc of a sent one. */
   others: string[] | null;
   /** The From address of a received message. */
   author: string | null;
@@ -30,13 +30,16 @@ export interface AnsweredMessage {
 export interface Conversation {
   answered: AnsweredMessage;
   mailboxIds: ReadonlySet<string>;
-  /** Every address that a message of it is from or to. */
+  /** Senders and recipients of all its messages. */
   people: ReadonlySet<string>;
 }
 
 const MAX_MESSAGES = 500;
 
-/** Returns the answer that a person writes now; undefined for a new email, and for one of a key or an application. */
+/**
+ * Returns the conversation if a person answers in it. Undefined for a new email, and for an email of a key or an
+ * application.
+ */
 export function answerByHand(
   { actor, clock }: Pick<Ctx, 'actor' | 'clock'>,
   kind: DirectSendKind,

@@ -49,7 +49,7 @@ export interface Accepted {
  * mailbox: suppression, holds, the daily cap and the minimum gap apply to every sender. A reply is sent from a mailbox
  * of its conversation, under its subject, with headers that refer to the answered message. It changes nothing in
  * campaigns.
- * @param files stored files that it takes over, in addition to those of its input
+ * @param files stored files that become the email's, in addition to those of its input
  * @throws AppError bad_request with every problem, forbidden for a mailbox the key may not use, storage_limit_reached
  */
 export async function acceptDirectSend(
@@ -74,7 +74,7 @@ export async function acceptDirectSend(
         { path: 'body.reply_all', message: message('compose.too_many_recipients', { max: MAX_RECIPIENTS }) },
       ]);
     const answers = kind === 'reply' && [...addresses].every((address) => conversation?.people.has(address));
-    // An answer reaches the people of its conversation; whoever writes to anybody else writes a new email.
+    // An answer to people outside of its conversation needs the permission for a new email.
     const capability = answers ? 'inbox.reply' : 'email.compose';
     const authorization = await authorizeAction(tx, ctx.actor, { capability, mailboxIds: [sender.id], recipients });
     const waits = authorization.decision === 'awaiting_approval';

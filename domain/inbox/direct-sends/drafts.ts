@@ -198,8 +198,8 @@ export async function deleteDraft(ctx: Ctx, id: string): Promise<void> {
 
 /**
  * Sends a draft like {@link acceptDirectSend}, as a reply if it has a conversation. Deletes the draft in the
- * transaction that creates the email, which takes its files over. If the email may not be sent, the draft stays as it
- * is.
+ * transaction that creates the email, and moves its files to the email. If the email may not be sent, the draft stays
+ * unchanged.
  * @throws AppError as {@link acceptDirectSend}, not_found; also for the second of two concurrent sends of one draft
  */
 export async function sendDraft(

@@ -13,7 +13,7 @@ import { optedOutBy } from '../../sending/outcomes/withdraw-opt-out.ts';
 import { inMailboxes } from '../conversation.ts';
 import { toAnswer } from './answer.ts';
 
-/** Kinds of received messages that say what they are by their form, and that no person corrects. */
+/** Kinds of received messages that are certain by their format, so that people cannot correct them. */
 const REPORTS: ReadonlySet<string> = new Set(['bounce', 'complaint']);
 
 /** A decision of a person about a received message: its kind, or that it does not ask to stop. */
@@ -40,16 +40,18 @@ type MessageRow = Columns<
 >;
 
 /**
- * Corrects the reading of a received message, or decides whether it asks to stop; suppression, counts and holds follow at once, tasks, facts and
- * automations by inbox.reply_classified. Copies of the message in other mailboxes are corrected with it. A later correction takes the
- * place of an earlier one; the same one again changes nothing.
+ * Corrects the reading of a received message, or decides whether it asks to stop; Suppressions, counts and holds change
+ * in the same transaction. Tasks, facts and automations follow from the event inbox.reply_classified. Copies of the
+ * message in other mailboxes are corrected with it. A later correction replaces an earlier one. Repeating a correction
+ * changes nothing.
  *
- * @throws AppError not_found for a message that the caller may not read; conflict for a report and a message that could not be read
+ * @throws AppError not_found for a message that the caller may not read; conflict for a report and a message that could
+ * not be read
  */
 export async function correctReading(ctx: Ctx, id: string, correction: Correction): Promise<void> {
   await transact(ctx, async (tx) => {
     const seen = await findMessage(tx, id, ctx.actor.allowedMailboxes);
-    // Leads and the email before the message: the order in which a reply is recorded.
+    // Locks the leads and the email before the message, in the lock order of recording a reply.
     const subject = (seen.send_id ? await lockSubject(tx, seen.send_id) : undefined) ?? strangerOf(seen);
     const { row, copies } = await lockCopies(tx, seen);
     const asked = await closeQuestions(tx, copies);
@@ -96,7 +98,10 @@ async function closeQuestions(tx: Tx, copies: readonly string[]): Promise<string
   return asked;
 }
 
-/** Notes that the message does not ask to stop; a reading that says so is corrected. An opt-out of somebody else that it was stands. */
+/**
+ * Records that the message does not ask to stop, and corrects a reading that says so. An opt-out that it caused for
+ * another person stays.
+ */
 async function decline(tx: Tx, locked: Locked): Promise<void> {
   const { row, copies, asked, subject } = locked;
   if (asked.length === 0) return;
@@ -154,7 +159,7 @@ async function correct(tx: Tx, { row, copies, asked, subject }: Locked, kind: Re
   });
 }
 
-/** Counts the correction for later readings, in the place of an earlier one of the same message. */
+/** Counts the correction for later readings. It replaces an earlier correction of the same message. */
 async function learn(tx: Tx, { answer, corrected_kind: earlier }: MessageRow, kind: ReplyKind): Promise<void> {
   if (!answer) return;
   const count = (said: string, step: 1 | -1) =>
@@ -163,14 +168,14 @@ async function learn(tx: Tx, { answer, corrected_kind: earlier }: MessageRow, ki
        on conflict (organization_id, read_kind, said_kind) do update set count = c.count + excluded.count`,
       { read: answer.kind, said, step },
     );
-  // In one order, so that two corrections wait for each other instead of failing.
+  // Sorted, so that two concurrent corrections lock rows in the same order and cannot deadlock.
   const steps = new Map<string, 1 | -1>();
   if (earlier !== null && earlier !== answer.kind && earlier !== kind) steps.set(earlier, -1);
   if (kind !== answer.kind && kind !== earlier) steps.set(kind, 1);
   for (const [said, step] of [...steps].sort(([a], [b]) => a.localeCompare(b))) await count(said, step);
 }
 
-/** The subject of a message that answers no email of ours: its writer alone. */
+/** Returns the subject of a message that answers no sent email: only its author. */
 function strangerOf({ from_email, contact_id }: MessageRow): Subject {
   return {
     send: null,

@@ -9,10 +9,10 @@ type ReceivedFolder = (typeof RECEIVED_FOLDERS)[number];
 export const FOLDERS = ['inbox', 'sent', 'drafts', 'archive', 'spam', 'trash'] as const;
 export type Folder = (typeof FOLDERS)[number];
 
-/** Folders of emails that were written here. */
+/** Folders of emails that were written in Heron. */
 export type WrittenFolder = Exclude<Folder, ReceivedFolder>;
 
-/** Returns true for a folder of emails that were written here. */
+/** Returns true for a folder of emails that were written in Heron. */
 export function isWritten(folder: Folder | undefined): folder is WrittenFolder {
   return folder === 'sent' || folder === 'drafts';
 }

@@ -33,7 +33,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_REDIRECTS = 3;
 /** Timeout (ms) for all images of a message. */
 const MESSAGE_TIMEOUT_MS = 20_000;
-/** Maximum time (ms) that a message waits until its images can be fetched. */
+/** Maximum time (ms) for which a message waits for a free slot to fetch its images. */
 const PATIENCE_MS = 5_000;
 /**
  * Limits the messages whose images a process fetches concurrently, in total and per workspace. This bounds the memory
@@ -116,7 +116,7 @@ async function fetchImage(
       return facts ? { ...facts, bytes: body } : null;
     }
   } catch (error) {
-    // An invalid name, or a server that does not answer. Anything else is a fault of ours.
+    // Ignores invalid host names and servers that do not answer. Other errors are defects of Heron.
     if (!(error instanceof EgressError) && !(error instanceof TypeError)) throw error;
     log.debug({ err: error }, 'an image of a message was not fetched');
   }

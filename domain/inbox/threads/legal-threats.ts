@@ -11,9 +11,9 @@ import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { reader, singleStatement } from '../../platform/kernel/transact.ts';
 
-/** Emails of one sweep. */
+/** Number of emails in one sweep. */
 const PAGE = 200;
-/** A mail that has been under way for this long (ms) was left by a worker that died. */
+/** Time (ms) after which an email in state sending counts as abandoned by a dead worker. */
 const LEFT_BEHIND_MS = HOUR_MS;
 
 interface DueMail extends Columns<'legal_threat_mails', 'message_id' | 'user_id' | 'organization_id'> {
@@ -43,7 +43,7 @@ export async function mailLegalThreats(deps: Deps): Promise<number> {
      where l.state = 'due' order by l.created_at, l.message_id, l.user_id limit ${PAGE}`,
     {},
   );
-  // By ids alone: what fails is logged.
+  // Contains only ids, because a failing row is logged.
   const ids = due.map(({ message_id: messageId, user_id: userId }) => ({ messageId, userId }));
   await forEachIsolated(deps, ids, async ({ messageId, userId }) => {
     const mail = due.find((one) => one.message_id === messageId && one.user_id === userId);

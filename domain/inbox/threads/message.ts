@@ -40,7 +40,7 @@ export interface StoredMessage extends Omit<
   'mailbox_id'
 > {
   direction: 'received' | 'sent';
-  /** Null of a sent message whose mailbox was removed. */
+  /** Null for a sent message whose mailbox was removed. */
   mailbox_id: string | null;
   bcc_emails: string[];
   /** Null for a sent message. */
@@ -71,7 +71,7 @@ export const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object
            from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
 
 /**
- * Returns one message with its text, received or sent; a sent one as it left.
+ * Returns one message with its text, received or sent. A sent message is returned as it was sent.
  * @throws AppError not_found for a message that the caller may not read
  */
 export async function readMessage(ctx: Ctx, id: string): Promise<StoredMessage> {
@@ -129,7 +129,7 @@ async function readSent(ctx: Ctx, id: string): Promise<StoredMessage | undefined
   };
 }
 
-/** Returns the files with which a campaign email left. Their content is stored as long as the campaign has them. */
+/** Returns the files that were sent with a campaign email. Their content is stored as long as the campaign has them. */
 export async function filesThatLeft(org: OrgScope, files: readonly StoredAttachment[] = []): Promise<MessageFile[]> {
   if (files.length === 0) return [];
   const stored = await org.sql<Columns<'blobs', 'id'>>(

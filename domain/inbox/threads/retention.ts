@@ -53,7 +53,7 @@ const DRAFTED = `
 
 /**
  * Deletes the contents of sent emails that are older than their workspace keeps them (`inbox.keep_sent_days` of its
- * settings), then the copies that none is packed against any more. Runs in pages, each in its own transaction.
+ * settings), then the base texts that no content refers to any more. Runs in pages, each in its own transaction.
  * @returns number of deleted contents and copies
  */
 export async function expireSentContents({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {

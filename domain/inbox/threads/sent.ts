@@ -57,7 +57,7 @@ export async function listSent(ctx: Ctx, page: PageRequest, filters: SentFilters
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.sent', bound, [last.number]));
 }
 
-/** Excludes emails that are being sent again or were given up since. */
+/** SQL: true if the email is sent. Excludes emails that are being sent again or were given up. */
 const HAS_LEFT = (alias: string): string => `${alias}.state in ('sent', 'uncertain', 'bounced')`;
 
 /** Returns the ids of a page without a search, from an index. Several mailboxes are read one by one and merged. */

@@ -19,7 +19,10 @@ import type { StoredAnswer } from '../../../db/json-columns.ts';
 import { ASKS_TO_STOP } from './answer.ts';
 import { readableMailboxes } from './threads.ts';
 
-/** One message of a conversation, received or sent. A sent one is as it left, see {@link ThreadMessage.content_kept}. */
+/**
+ * One message of a conversation, received or sent. A sent message is shown as it was sent, see {@link
+ * ThreadMessage.content_kept}.
+ */
 export interface ThreadMessage {
   id: string;
   direction: 'received' | 'sent';
@@ -100,7 +103,7 @@ export async function readThread(
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));
 }
 
-/** Gives our emails of a conversation the content with which they left. */
+/** Replaces the content of sent emails of a conversation by the content that was sent. */
 async function asTheyLeft(org: OrgScope, messages: readonly ThreadMessage[]): Promise<void> {
   const ours = messages.filter(({ direction }) => direction === 'sent');
   const contents = await readSentContents(

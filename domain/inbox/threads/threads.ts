@@ -43,7 +43,7 @@ export interface ThreadFilters {
   categoryIds?: readonly string[] | undefined;
   /** True for only the conversations that the caller has snoozed. By default these are omitted. */
   snoozed?: boolean | undefined;
-  /** True for only those with a message that may ask to stop, which waits for a decision. */
+  /** True to list only conversations with a message that may ask to stop and waits for a decision. */
   asksToStop?: boolean | undefined;
   /** Folder of the conversation. Defaults to inbox and archive. */
   folder?: Folder | undefined;
@@ -51,7 +51,7 @@ export interface ThreadFilters {
   awaitingReply?: boolean | undefined;
 }
 
-/** A conversation, represented by its newest received message, or by an email that was written here. */
+/** A conversation, represented by its newest received message, or by an email that was written in Heron. */
 export interface ThreadRow extends Columns<
   'inbound_messages',
   | 'id'
@@ -71,13 +71,13 @@ export interface ThreadRow extends Columns<
   /** Null for a draft without a mailbox. */
   mailbox_id: string | null;
   filed: string;
-  /** Null for an email that was written here. */
+  /** Null for an email that was written in Heron. */
   kind: string | null;
   snippet: string;
   /** Number of received messages, over all mailboxes that the caller may read. */
   message_count: number;
   has_unread: boolean;
-  /** A person has to decide whether one of its messages asks to stop. */
+  /** True if a person must decide whether one of its messages asks to stop. */
   asks_to_stop: boolean;
   /** True if the last message is a sent one. */
   is_answered: boolean;

@@ -1,15 +1,44 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
+import { useFilter } from '../../components/filter.ts';
 import { Section } from '../../components/section.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
+import { ContactEmails, ContactTimeline } from './history.tsx';
 
-/** Activity of a contact, latest first: emails, replies, product events and actions of the team. */
+const PARTS = ['overview', 'emails', 'events'] as const;
+
+/** Activity of a contact: an overview, the emails, and every single event. The choice is in the address. */
 export function Activity({ id }: { id: string }) {
+  const t = useText();
+  const [given, setPart] = useFilter('history');
+  const part = PARTS.find((one) => one === given) ?? 'overview';
+  return (
+    <Section
+      title={t('leads.activity')}
+      action={
+        <SegmentedControl
+          size="xs"
+          aria-label={t('leads.history')}
+          value={part}
+          onChange={(value) => setPart(value === 'overview' ? '' : value)}
+          data={PARTS.map((value) => ({ value, label: t(`leads.history.${value}`) }))}
+        />
+      }
+    >
+      {part === 'overview' ? <Overview id={id} /> : null}
+      {part === 'emails' ? <ContactEmails id={id} /> : null}
+      {part === 'events' ? <ContactTimeline id={id} /> : null}
+    </Section>
+  );
+}
+
+/** Emails, replies, product events and actions of the team, latest first. */
+function Overview({ id }: { id: string }) {
   const t = useText();
   const maySeeLetters = useCan('view_analytics');
   const items = useQuery({
@@ -40,36 +69,34 @@ export function Activity({ id }: { id: string }) {
     },
   });
   return (
-    <Section title={t('leads.activity')}>
-      <Answered query={items} skeleton={<ListSkeleton rows={4} height={24} />}>
-        {(list) =>
-          list.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {t('leads.activity.none')}
-            </Text>
-          ) : (
-            <Stack gap={6}>
-              {list.map(({ key, at, kind, title, to }) => (
-                <Group key={kind + key} gap="xs" wrap="nowrap" align="baseline">
-                  <Text size="sm" miw={0} flex={1} className="wrap-anywhere">
-                    {to ? (
-                      <PageLink to={to} inherit underline="always">
-                        {textOf('leads', kind)}
-                      </PageLink>
-                    ) : (
-                      textOf('leads', kind)
-                    )}
-                    {title ? <Text span inherit c="dimmed">{` ${title}`}</Text> : null}
-                  </Text>
-                  <Text size="sm" c="dimmed" flex="none">
-                    <Ago at={at} />
-                  </Text>
-                </Group>
-              ))}
-            </Stack>
-          )
-        }
-      </Answered>
-    </Section>
+    <Answered query={items} skeleton={<ListSkeleton rows={4} height={24} />}>
+      {(list) =>
+        list.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            {t('leads.activity.none')}
+          </Text>
+        ) : (
+          <Stack gap={6}>
+            {list.map(({ key, at, kind, title, to }) => (
+              <Group key={kind + key} gap="xs" wrap="nowrap" align="baseline">
+                <Text size="sm" miw={0} flex={1} className="wrap-anywhere">
+                  {to ? (
+                    <PageLink to={to} inherit underline="always">
+                      {textOf('leads', kind)}
+                    </PageLink>
+                  ) : (
+                    textOf('leads', kind)
+                  )}
+                  {title ? <Text span inherit c="dimmed">{` ${title}`}</Text> : null}
+                </Text>
+                <Text size="sm" c="dimmed" flex="none">
+                  <Ago at={at} />
+                </Text>
+              </Group>
+            ))}
+          </Stack>
+        )
+      }
+    </Answered>
   );
 }

@@ -1,6 +1,7 @@
-import { Anchor, Button, Checkbox, Group, Select, Table, Text } from '@mantine/core';
+import { Anchor, Button, Checkbox, Group, SegmentedControl, Select, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import IconDatabase from 'tabler:database-search';
+import IconX from 'tabler:x';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron, HeronError, type AnswerOf, type FoundBy } from '../../app/api.ts';
@@ -12,6 +13,7 @@ import { SearchField } from '../../components/search-field.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../components/states.tsx';
 import { VirtualTable } from '../../components/virtual-table.tsx';
 import { toNumber, useText } from '../../text/index.ts';
+import { Companies } from './catalogue-companies.tsx';
 import { nameOf } from './contacts.tsx';
 import { LeadsPage } from './pages.tsx';
 
@@ -21,8 +23,8 @@ type Person = FoundBy<'/v1/b2b-database/people'>;
 const MOST = 100;
 
 /**
- * Page of the installation's prospect catalogue: people who are not contacts yet. Without a catalogue it explains how
- * to get one.
+ * Page of the installation's prospect catalogue: people who are not contacts yet, and companies. Without a catalogue it
+ * explains how to get one.
  */
 export default function CataloguePage() {
   const t = useText();
@@ -50,7 +52,10 @@ export default function CataloguePage() {
 
 function Search({ metadata }: { metadata: Metadata }) {
   const t = useText();
+  const [given, setBy] = useFilter('by');
+  const by = given === 'companies' ? 'companies' : 'people';
   const filters = useFilters();
+  const [company, setCompany] = useFilter('company');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (id: string) => {
     const next = new Set(chosen);
@@ -66,12 +71,35 @@ function Search({ metadata }: { metadata: Metadata }) {
           source: [metadata.source, metadata.source_period].filter(Boolean).join(', '),
         })}
       </Text>
-      <FilterFields filters={filters} metadata={metadata} />
-      <Import chosen={chosen} onDone={() => setChosen(new Set())} />
-      <People filters={filters.values} chosen={chosen} onToggle={toggle} />
+      <Group>
+        <SegmentedControl
+          value={by}
+          onChange={(value) => setBy(value === 'people' ? '' : value)}
+          data={(['people', 'companies'] as const).map((value) => ({ value, label: t(`leads.database.${value}`) }))}
+          aria-label={t('leads.database.by')}
+        />
+        {company && by === 'people' ? (
+          <Button variant="light" rightSection={<IconX size={14} />} onClick={() => setCompany('')}>
+            {t('leads.catalogue.ofCompany')}
+          </Button>
+        ) : null}
+      </Group>
+      <FilterFields filters={filters} metadata={metadata} by={by} />
+      {by === 'companies' ? (
+        <Companies filters={filled(filters.ofCompanies)} />
+      ) : (
+        <>
+          <Import chosen={chosen} onDone={() => setChosen(new Set())} />
+          <People filters={filled({ ...filters.values, company_id: company })} chosen={chosen} onToggle={toggle} />
+        </>
+      )}
     </>
   );
 }
+
+/** Returns the filters that have a value. */
+const filled = (filters: Record<string, string>) =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
 
 /** Returns the filters of the address and their setters. */
 function useFilters() {
@@ -82,6 +110,8 @@ function useFilters() {
   const [industry, setIndustry] = useFilter('industry');
   return {
     values: { q, title, industry, country, seniority },
+    /** Filters that companies have too. */
+    ofCompanies: { q, industry, country },
     set: { q: setQ, title: setTitle, industry: setIndustry, country: setCountry, seniority: setSeniority },
   };
 }
@@ -89,9 +119,11 @@ function useFilters() {
 function FilterFields({
   filters: { values, set },
   metadata,
+  by,
 }: {
   filters: ReturnType<typeof useFilters>;
   metadata: Metadata;
+  by: 'people' | 'companies';
 }) {
   const t = useText();
   const options = (facet: { key: string; count: number }[]) =>
@@ -99,8 +131,15 @@ function FilterFields({
   const width = { base: '100%', xs: 190 };
   return (
     <Group gap="xs">
-      <SearchField label={t('leads.catalogue.name')} value={values.q} onChange={set.q} w={width} />
-      <SearchField label={t('leads.catalogue.title')} value={values.title} onChange={set.title} w={width} />
+      <SearchField
+        label={t(by === 'people' ? 'leads.catalogue.name' : 'leads.catalogue.company')}
+        value={values.q}
+        onChange={set.q}
+        w={width}
+      />
+      {by === 'people' ? (
+        <SearchField label={t('leads.catalogue.title')} value={values.title} onChange={set.title} w={width} />
+      ) : null}
       <SearchField label={t('leads.catalogue.industry')} value={values.industry} onChange={set.industry} w={width} />
       <Select
         value={values.country || null}
@@ -112,15 +151,17 @@ function FilterFields({
         searchable
         w={width}
       />
-      <Select
-        value={values.seniority || null}
-        onChange={(value) => set.seniority(value ?? '')}
-        data={options(metadata.seniorities)}
-        placeholder={t('leads.catalogue.seniority')}
-        aria-label={t('leads.catalogue.seniority')}
-        clearable
-        w={width}
-      />
+      {by === 'people' ? (
+        <Select
+          value={values.seniority || null}
+          onChange={(value) => set.seniority(value ?? '')}
+          data={options(metadata.seniorities)}
+          placeholder={t('leads.catalogue.seniority')}
+          aria-label={t('leads.catalogue.seniority')}
+          clearable
+          w={width}
+        />
+      ) : null}
     </Group>
   );
 }
@@ -170,9 +211,8 @@ function People({
   onToggle: (id: string) => void;
 }) {
   const t = useText();
-  const asked = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
-  const list = usePaged(['catalogue', 'people', asked], (cursor, signal) =>
-    dataOf(heron.POST('/v1/b2b-database/people', { body: { ...asked, limit: 100, ...cursor }, signal })),
+  const list = usePaged(['catalogue', 'people', filters], (cursor, signal) =>
+    dataOf(heron.POST('/v1/b2b-database/people', { body: { ...filters, limit: 100, ...cursor }, signal })),
   );
   return (
     <Answered query={list} skeleton={<ListSkeleton rows={8} />}>

@@ -72,10 +72,10 @@ export default function ConflictsPage() {
                       </Text>
                     </Table.Td>
                     <Table.Td maw={220} className="clip">
-                      <Who id={one.contact_id} contact={one.contact} />
+                      <Who id={one.contact_id} contact={one.contact} personId={one.person_id} />
                     </Table.Td>
                     <Table.Td maw={{ base: 110, sm: 220 }} className="clip">
-                      <Who id={one.other_contact_id} contact={one.other_contact} />
+                      <Who id={one.other_contact_id} contact={one.other_contact} personId={one.other_person_id} />
                     </Table.Td>
                     <Table.Td c="dimmed">
                       <Ago at={one.created_at} />
@@ -96,13 +96,13 @@ export default function ConflictsPage() {
   );
 }
 
-function Who({ id, contact }: { id: string | null; contact: Conflict['contact'] }) {
+function Who({ id, contact, personId }: { id: string | null; contact: Conflict['contact']; personId: string }) {
   const t = useText();
   if (!id)
     return (
-      <Text span size="sm" c="dimmed">
+      <PageLink to={`/leads/people/${personId}`} size="sm" display="block" className="clip">
         {t('leads.conflicts.nobody')}
-      </Text>
+      </PageLink>
     );
   const name = contact ? shownAddress(nameOf(contact)) : t('leads.one');
   return (

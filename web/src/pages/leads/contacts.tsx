@@ -1,7 +1,9 @@
-import { Badge, Group, Select } from '@mantine/core';
+import { Badge, Button, Group, Select } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import IconDownload from 'tabler:download';
 import IconUpload from 'tabler:upload';
 import IconUsers from 'tabler:users';
-import { memo, Suspense } from 'react';
+import { lazy, memo, Suspense } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../components/address.ts';
@@ -20,6 +22,7 @@ import { LeadsPage } from './pages.tsx';
 import { Tags, useTags } from './tags.tsx';
 
 type Contact = RowOf<'/v1/contacts'>;
+const ExportContacts = lazy(() => import('./export.tsx'));
 const SORTS = ['created_at', 'updated_at', 'email', 'last_name', 'campaign_count'] as const;
 
 /** Page of all contacts of the workspace, newest first. */
@@ -48,6 +51,7 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
   const [tag] = useFilter('tag');
   const [subscribed] = useFilter('subscribed');
   const [sort] = useFilter('sort');
+  const [isExporting, exporting] = useDisclosure();
   const isNarrow = Boolean(q || tag || subscribed);
   const selection = useSelection(`${q} ${tag} ${subscribed}`);
   const chosen = useChosen(selection);
@@ -89,7 +93,7 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
           </Empty>
         ) : (
           <>
-            <Filters />
+            <Filters onExport={exporting.open} />
             <VirtualTable<Contact>
               list={list}
               minWidth={760}
@@ -105,6 +109,11 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
             >
               {cellsOf}
             </VirtualTable>
+            {isExporting ? (
+              <Suspense>
+                <ExportContacts filters={filters} isNarrow={isNarrow} onClose={exporting.close} />
+              </Suspense>
+            ) : null}
             {chosen.isAll || chosen.ids.size > 0 ? (
               <Suspense>
                 <ContactBar selection={selection} filters={filters} />
@@ -117,7 +126,7 @@ function Contacts({ mayWrite }: { mayWrite: boolean }) {
   );
 }
 
-const Filters = memo(function Filters() {
+const Filters = memo(function Filters({ onExport }: { onExport: () => void }) {
   const t = useText();
   const [q, setQ] = useFilter('q');
   const [tag, setTag] = useFilter('tag');
@@ -154,6 +163,15 @@ const Filters = memo(function Filters() {
         allowDeselect={false}
         w={190}
       />
+      <Button
+        variant="default"
+        leftSection={<IconDownload size={16} />}
+        aria-haspopup="dialog"
+        onClick={onExport}
+        ml={{ md: 'auto' }}
+      >
+        {t('leads.export')}
+      </Button>
     </Group>
   );
 });

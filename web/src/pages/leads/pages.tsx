@@ -17,6 +17,7 @@ export function LeadsPage({ lead, actions, children }: { lead: string; actions?:
           { to: '/leads/verification', label: t('leads.field.verification_status') },
           { to: '/leads/suppressions', label: t('leads.suppressions') },
           { to: '/leads/conflicts', label: t('leads.conflicts') },
+          { to: '/leads/people', label: t('leads.people.without') },
           { to: '/leads/database', label: t('leads.database') },
           { to: '/leads/catalogue', label: t('leads.catalogue') },
         ]}
