@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: eea2d5a76d440f14. Types: c84cec3ed18293db. */
+/* Written by `npm run db:types`; do not edit. Sources: cc03bbd291e15d44. Types: cd06f77eb42b06e8. */
 
 import type {
   ApprovalBinding,
@@ -887,6 +887,8 @@ interface BulkEditContactsRow {
   organization_id: string;
   /** Entry that the edit added for the address. No foreign key, because it may be removed. */
   suppression_id: string | null;
+  /** Verdict on the address before a person marked it, to be restored. */
+  former_verdict: JsonObject | null;
 }
 
 interface BulkEditContactsInsert {
@@ -894,6 +896,7 @@ interface BulkEditContactsInsert {
   contact_id: string;
   organization_id: string;
   suppression_id?: string | null;
+  former_verdict?: string | null;
 }
 
 /** A change of many contacts that can be undone for a day. */
@@ -901,12 +904,22 @@ interface BulkEditsRow {
   id: string;
   organization_id: string;
   user_id: string | null;
-  action: 'add_to_campaign' | 'remove_from_campaign' | 'add_category' | 'remove_category' | 'suppress' | 'verify';
+  action:
+    | 'add_to_campaign'
+    | 'remove_from_campaign'
+    | 'add_category'
+    | 'remove_category'
+    | 'suppress'
+    | 'verify'
+    | 'mark_deliverable'
+    | 'mark_undeliverable';
   /** Campaign or category of the action. No foreign key, because either may be deleted. */
   target_id: string | null;
   /** Number of selected contacts, changed or not. */
   selected: number;
   changed: number;
+  /** Time at which no contact was left to do. Null while addresses are being verified. */
+  completed_at: Date | null;
   undone_at: Date | null;
   created_at: Date;
 }
@@ -915,10 +928,19 @@ interface BulkEditsInsert {
   id: string;
   organization_id: string;
   user_id?: string | null;
-  action: 'add_to_campaign' | 'remove_from_campaign' | 'add_category' | 'remove_category' | 'suppress' | 'verify';
+  action:
+    | 'add_to_campaign'
+    | 'remove_from_campaign'
+    | 'add_category'
+    | 'remove_category'
+    | 'suppress'
+    | 'verify'
+    | 'mark_deliverable'
+    | 'mark_undeliverable';
   target_id?: string | null;
   selected: number;
   changed: number;
+  completed_at?: Date | null;
   undone_at?: Date | null;
   created_at: Date;
 }

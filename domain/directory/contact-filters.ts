@@ -5,6 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { message } from '../../messages/index.ts';
 import { Conditions, likeLiteral } from '../platform/conditions.ts';
 import { cleanText } from './contact-fields.ts';
+import { refuseVerdicts, statedStatus, verdictProblems, type StatedVerdict } from './verification-words.ts';
 
 export const LEAD_STATUSES = [
   'pending',
@@ -31,7 +32,7 @@ export const ENGAGEMENTS = [
 ] as const;
 
 /** Filters of a contact search. A contact must match all given filters. */
-export interface ContactFilters {
+export interface ContactFilters extends StatedVerdict {
   query?: string | undefined;
   custom_field_filters?:
     | readonly { name: string; value: string; type: 'equal' | 'starts_with' | 'ends_with' | 'contains' }[]
@@ -75,10 +76,11 @@ export function leadStatusSql(where: Conditions, now: Date): string {
 /**
  * Compiles filters to conditions on `contacts c`; all values are bound. Text is compared ignoring case. Times "after"
  * are inclusive, "before" exclusive. Malformed ids match no contact.
- * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign
+ * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign, unknown_verification_status,
+ * unknown_verification_provider
  */
 export function compileFilters(filters: ContactFilters, now: Date): Conditions {
-  assertLeadFilters(filters);
+  assertFilters(filters);
   const where = new Conditions('f');
   addTextSearch(where, filters.query);
   for (const filter of filters.custom_field_filters ?? []) {
@@ -92,6 +94,8 @@ export function compileFilters(filters: ContactFilters, now: Date): Conditions {
   if (filters.max_campaigns !== undefined)
     where.add(`${CAMPAIGN_COUNT} <= ${where.bind(filters.max_campaigns, 'integer')}`);
   if (filters.subscribed !== undefined) where.add(`c.subscribed = ${where.bind(filters.subscribed, 'boolean')}`);
+  const verdict = statedStatus(filters);
+  if (verdict) where.add(`c.verification_status = ${where.bind(verdict, 'text')}`);
   if (filters.created_after) where.add(`c.created_at >= ${where.bind(filters.created_after, 'timestamptz')}`);
   if (filters.created_before) where.add(`c.created_at < ${where.bind(filters.created_before, 'timestamptz')}`);
   if (filters.updated_after) where.add(`c.updated_at >= ${where.bind(filters.updated_after, 'timestamptz')}`);
@@ -153,11 +157,11 @@ export function filterProblems(filters: ContactFilters): Problem[] {
     problems.push({ path: 'body.engagement', message: message('field.choice', { choices: ENGAGEMENTS }) });
   if ((status !== undefined || engagement !== undefined) && filters.campaign_ids?.length !== 1)
     problems.push({ path: 'body.campaign_ids', message: message('directory.one_campaign') });
-  return problems;
+  return [...problems, ...verdictProblems(filters, 'body')];
 }
 
 /** Throws an error with the code of the first problem, listing all of them. */
-function assertLeadFilters(filters: ContactFilters): void {
+function assertFilters(filters: ContactFilters): void {
   const problems = filterProblems(filters);
   switch (problems[0]?.path) {
     case undefined:
@@ -166,6 +170,9 @@ function assertLeadFilters(filters: ContactFilters): void {
       throw new AppError('invalid_lead_status', message('directory.unknown_lead_status'), { problems });
     case 'body.engagement':
       throw new AppError('invalid_engagement', message('directory.unknown_engagement'), { problems });
+    case 'body.verification_status':
+    case 'body.verification_provider':
+      return refuseVerdicts(problems);
     default:
       throw new AppError('lead_filter_requires_campaign', message('directory.lead_filter_campaign'), {
         fix: message('directory.lead_filter_campaign.fix'),

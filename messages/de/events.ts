@@ -44,7 +44,8 @@ export const events = {
   'event.contact.deleted':
     'Ein Kontakt wurde gelöscht; das Löschen vieler löst es einmal aus, mit `metadata.bulk` und `metadata.count`.',
   'event.form.submitted': 'Ein Formular wurde abgeschickt. Gibt es noch nicht: Es gibt keine Formulare.',
-  'event.bulk_operation.completed': 'Ein Import von Kontakten ist zu Ende; `status` sagt, wie.',
+  'event.bulk_operation.completed':
+    'Ein Import von Kontakten oder eine Prüfung von Adressen ist zu Ende; `status` sagt, wie.',
   'event.crm.deal_created': 'Ein Geschäft wurde angelegt.',
   'event.crm.deal_updated': 'Ein Geschäft wurde geändert.',
   'event.crm.deal_deleted': 'Ein Geschäft wurde gelöscht.',

@@ -42,7 +42,7 @@ export const events = {
   'event.contact.deleted':
     'A contact was deleted; a bulk deletion fires once, with `metadata.bulk` and `metadata.count`.',
   'event.form.submitted': 'A form was submitted. Not emitted yet: there are no forms.',
-  'event.bulk_operation.completed': 'A contact import ended; `status` says how.',
+  'event.bulk_operation.completed': 'A contact import, or a verification of addresses, ended; `status` says how.',
   'event.crm.deal_created': 'A deal was created.',
   'event.crm.deal_updated': 'A deal changed.',
   'event.crm.deal_deleted': 'A deal was deleted.',

@@ -53,6 +53,7 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'GET /v1/integrations/bookings',
     'GET /v1/analytics/accounts',
     'GET /v1/acquisition/prospects/{contactId}/attribution',
+    'PATCH /v1/contacts',
     'POST /v1/emails/{id}/send',
     'POST /v1/unibox/compose',
     'POST /v1/unibox/reply',

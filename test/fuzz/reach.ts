@@ -232,6 +232,7 @@ const REACHING: Record<string, Make> = {
   'teams.addMember': ({ tenant }) => ({ body: { user_id: tenant.userId } }),
   'contacts.bulkDelete': ({ contactId }) => ({ body: { contacts: [contactId] } }),
   'contacts.count': ({ contactId }) => ({ body: { contacts: [contactId] } }),
+  'contacts.verify': ({ contactId }) => ({ body: { contacts: [contactId], action: 'mark_deliverable' } }),
   'contacts.bulkEdit': ({ contactId }) => ({ body: { contacts: [contactId], action: { type: 'suppress' } } }),
   'contacts.bulkUpdate': ({ contactId }) => ({
     body: { contacts: [contactId], fields: [{ type: 'ADD', key: 'plan', value: 'pro' }], subscribe: true },

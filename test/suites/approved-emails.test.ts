@@ -230,6 +230,7 @@ const EXCEPTIONS: Record<string, string> = {
   'mailboxes.refreshIdentity': 'clears an address that its provider no longer lets the mailbox send as',
   'mailboxes.track': 'its column is driven with mailboxes.update; the route first asks the DNS of the domain',
   'mailboxes.test': 'reads and writes nothing that an email is made of',
+  'contacts.verify': 'sets a verdict, which keeps an approved email from leaving or lets it leave as it is',
   'contacts.undoBulkEdit':
     'restores memberships, categories and suppressions of before, by the statements of contacts.bulkEdit',
   'suppressions.remove': 'an entry that is removed lets an email leave as it was approved',

@@ -119,7 +119,7 @@ export const ROWS: Record<string, Factory> = {
     return insert(place, 'lead_allowances', { campaign_id, ...credential, leads_per_day: 10 });
   },
   '/contacts/bulk-edits/:id': async (place) =>
-    insert(place, 'bulk_edits', { action: 'suppress', selected: 0, changed: 0 }, ['created_at']),
+    insert(place, 'bulk_edits', { action: 'suppress', selected: 0, changed: 0 }, ['created_at', 'completed_at']),
   '/approvals/:id': async ({ world, tenant }) => (await createApproval(world.system(tenant.organizationId), tenant)).id,
   '/unibox/scheduled/:taskId': async ({ world, tenant }) => {
     const email = `${newId()}@example.com`;

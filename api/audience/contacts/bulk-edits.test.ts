@@ -2,12 +2,14 @@ import test from 'ava';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
-import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
+import { completeVerifications } from '../../../domain/audience/verification/complete.ts';
+import { verifyDueAddresses } from '../../../domain/audience/verification/verify-due.ts';
+import { assertStatus, call, createWorld, noRecords, type World } from '../../../test/harness/world.ts';
 
 let world: World;
 const clock = new ManualClock(new Date('2030-03-01T10:00:00Z'));
 test.before(async () => {
-  world = await createWorld({ clock });
+  world = await createWorld({ clock, dns: noRecords });
 });
 test.after.always(() => world?.close());
 
@@ -119,6 +121,130 @@ test('a planned verification is taken back, and an edit of yesterday is not undo
   t.is((await undo(newId())).status, 404);
   const unknown = await edit({ type: 'add_category', category_id: newId() });
   t.deepEqual([unknown.status, unknown.body.problems[0].path], [400, 'body.action.category_id']);
+});
+
+test('addresses are verified in the background, with progress and an end', async (t) => {
+  const { ask, people, organizationId, db } = await open();
+  const asked = await ask('POST', '/contacts/verification', {
+    action: 'verify',
+    all: true,
+    filters: { query: 'example.com' },
+    exclude: [people[2]!.id],
+  });
+  assertStatus(t, asked, 200);
+  t.like(asked.body, { action: 'verify', selected: 2, changed: 2, pending: 2, affected: 2, queued: true });
+  t.is(asked.body.completed_at, null);
+  const progress = async () => (await ask('GET', `/contacts/bulk-edits/${asked.body.id}`)).body;
+  t.like(await progress(), { pending: 2, completed_at: null });
+  await db('contact_verifications').where({ contact_id: people[0]!.id }).delete();
+  await completeVerifications(world.deps);
+  t.like(await progress(), { pending: 1, completed_at: null });
+  await verifyDueAddresses(world.deps);
+  const done = await progress();
+  t.is(done.pending, 0);
+  t.truthy(done.completed_at);
+  const ends = async () =>
+    (await db('domain_events').where({ organization_id: organizationId, type: 'bulk_operation.completed' })).map(
+      ({ data }) => data,
+    );
+  const operation = 'contact_verification';
+  t.like(await ends(), [{ operation, operation_id: asked.body.id, status: 'completed', selected: 2 }]);
+
+  const again = await ask('POST', '/contacts/verification', { action: 'verify', contacts: [people[1]!.id] });
+  t.like(again.body, { changed: 1, queued: true }, 'also an address with a verdict');
+  assertStatus(t, await ask('POST', `/contacts/bulk-edits/${again.body.id}/undo`), 200);
+  t.like((await ends())[1], { operation_id: again.body.id, status: 'cancelled' });
+  t.is((await ask('GET', `/contacts/bulk-edits/${newId()}`)).status, 404);
+});
+
+test('a person marks addresses, cancels their checks, and an undone mark restores both', async (t) => {
+  const { ask, people, undo, organizationId, db } = await open();
+  const [first, second, third] = people.map(({ id }) => id);
+  await db('contacts')
+    .where({ id: first! })
+    .update({
+      verification_status: 'risky',
+      verification_reason: 'role_address',
+      verification_checked_at: clock.now(),
+    });
+  await ask('POST', '/contacts/verification', { action: 'verify', contacts: [second] });
+  const mark = (action: string, contacts: unknown[]) => ask('POST', '/contacts/verification', { action, contacts });
+  const verdicts = async () =>
+    (await db('contacts').where({ organization_id: organizationId }).orderBy('email')).map((row) => [
+      row.verification_status,
+      row.verification_reason,
+    ]);
+  const planned = () => db('contact_verifications').where({ organization_id: organizationId }).pluck('contact_id');
+  const marked = await mark('mark_undeliverable', [first, second]);
+  t.like(marked.body, { action: 'mark_undeliverable', changed: 2, pending: 0, queued: false });
+  t.truthy(marked.body.completed_at);
+  const undeliverable = ['invalid', 'marked_undeliverable'];
+  t.deepEqual(await verdicts(), [undeliverable, undeliverable, ['unknown', '']]);
+  t.deepEqual(await planned(), []);
+  t.is((await mark('mark_undeliverable', [first, second, third])).body.changed, 1, 'those that had it stay');
+  clock.set(new Date(clock.now().getTime() + 1000));
+  t.is((await mark('mark_deliverable', [third])).body.changed, 1);
+  await undo(marked.body.id);
+  t.deepEqual(await verdicts(), [
+    ['risky', 'role_address'],
+    ['unknown', ''],
+    ['valid', 'marked_deliverable'],
+  ]);
+  t.deepEqual(await planned(), [second]);
+  const found = await ask('POST', '/contacts/search', {
+    verification_status: 'Catch-All',
+    verification_provider: 'ZeroBounce',
+  });
+  t.deepEqual(
+    found.body.data.map(({ id }: { id: string }) => id),
+    [first],
+  );
+});
+
+test('verifications and verdicts are refused with codes of their own', async (t) => {
+  const { ask, people } = await open();
+  const code = async (path: string, body: object) => {
+    const answer = await ask('POST', path, body);
+    return [answer.status, answer.body.code, answer.body.problems?.map(({ path: at }: { path: string }) => at)];
+  };
+  const contacts = [people[0]!.id];
+  t.deepEqual(await code('/contacts/verification', { action: 'dance', contacts }), [
+    400,
+    'invalid_action',
+    ['body.action'],
+  ]);
+  t.deepEqual(await code('/contacts/verification', { action: 'verify', contacts: [newId()] }), [
+    400,
+    'no_contacts',
+    ['body'],
+  ]);
+  const nobody = { action: 'verify', all: true, filters: { query: 'nobody' } };
+  t.is((await code('/contacts/verification', nobody))[1], 'no_contacts');
+  const status = [400, 'unknown_verification_status', ['body.verification_status']];
+  t.deepEqual(await code('/contacts/search', { verification_status: 'dancing' }), status);
+  t.deepEqual(
+    await code('/contacts/search', { verification_status: 'abuse', verification_provider: 'hunter' }),
+    status,
+  );
+  const provider = [400, 'unknown_verification_provider', ['body.verification_provider']];
+  t.deepEqual(await code('/contacts/search', { verification_status: 'ok', verification_provider: 'dancer' }), provider);
+  t.is((await code('/contacts/search', { verification_provider: 'hunter' }))[1], 'unknown_verification_status');
+  const stated = [{ email: 'd@example.com' }, { email: 'e@example.com', verification_status: 'dancing' }];
+  t.deepEqual(await code('/contacts', stated), [400, 'unknown_verification_status', ['body.1.verification_status']]);
+  const held = [
+    { email: 'd@example.com', verification_status: 'undeliverable', verification_provider: 'kickbox' },
+    { email: 'a@example.com', verification_status: 'ok' },
+  ];
+  const stored = await ask('POST', '/contacts', held);
+  t.deepEqual(
+    stored.body.map((one: Record<string, string>) => [one.verification_status, one.verification_reason]),
+    [
+      ['invalid', 'stated'],
+      ['valid', 'stated'],
+    ],
+  );
+  const other = await ask('POST', '/contacts', [{ email: 'a@example.com', verification_status: 'invalid' }]);
+  t.is(other.body[0].verification_status, 'valid', 'the first verdict stays');
 });
 
 test('a selection is counted, and an export is narrowed to it', async (t) => {

@@ -5,7 +5,7 @@ import { EXPORT_FIELDS, exportContacts, exportFieldProblems } from '../../../dom
 import { utcDay } from '../../../lib/clock.ts';
 import type { Language } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
-import { contactSearch } from './schemas.ts';
+import { contactSearch, FILTER_ERRORS } from './schemas.ts';
 import { route } from '../../http/route.ts';
 import {
   idParams,
@@ -106,7 +106,7 @@ export const contactHistoryRoutes = [
       contentType: 'text/csv',
       headers: { 'X-Total-Rows': { description: 'Number of rows, without the heading', schema: { type: 'integer' } } },
     },
-    errors: ['invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
+    errors: FILTER_ERRORS,
     handler: async (ctx, { body: { filename, ...request } }) => {
       const { rows, text } = await exportContacts(ctx, request);
       const name = filename ?? `contacts-${utcDay(ctx.clock.now())}`;

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import { UNDO_MS, type BulkEditRow } from '../../../domain/audience/contacts/bulk-edits.ts';
+import { UNDO_MS, type BulkEditView } from '../../../domain/audience/contacts/bulk-edits.ts';
 import type { ContactDetail } from '../../../domain/audience/contacts/read.ts';
 import type { FoundContact } from '../../../domain/audience/contacts/search.ts';
 import type { LeadProgress } from '../../../domain/sending/leads/progress.ts';
 import type { ContactView } from '../../../domain/directory/contact-view.ts';
 import type { LeadRow } from '../../../domain/sending/leads/list.ts';
 import { iso } from '../../http/schemas.ts';
-import type { bulkEdit, contact, contactDetail, foundContact, leadHold } from './schemas.ts';
+import type { bulkEdit, contact, contactDetail, foundContact, leadHold, verificationRequested } from './schemas.ts';
 import type { Language } from '../../../messages/index.ts';
 import { presentReason, reasonIn } from '../../http/stored-message.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
@@ -104,15 +104,22 @@ export function presentHoldOf(
 }
 
 /** Returns a bulk edit with the end of its undo. */
-export function presentBulkEdit(row: BulkEditRow): z.input<typeof bulkEdit> {
+export function presentBulkEdit(row: BulkEditView): z.input<typeof bulkEdit> {
   return {
     id: row.id,
     action: row.action,
     target_id: row.target_id,
     selected: row.selected,
     changed: row.changed,
+    pending: row.pending,
+    completed_at: iso(row.completed_at),
     undo_until: iso(new Date(row.created_at.getTime() + UNDO_MS)),
     undone_at: iso(row.undone_at),
     created_at: iso(row.created_at),
   };
+}
+
+/** Returns a verification of many contacts, with its counts by the names of peers. */
+export function presentVerification(row: BulkEditView): z.input<typeof verificationRequested> {
+  return { ...presentBulkEdit(row), affected: row.changed, queued: row.pending > 0 };
 }

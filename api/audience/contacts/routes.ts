@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { recordsOfBulkEdit, updateContacts } from '../../../domain/audience/contacts/bulk.ts';
-import { actionProblems, applyBulkEdit, undoBulkEdit } from '../../../domain/audience/contacts/bulk-edits.ts';
-import { createContacts, recordsOfContacts } from '../../../domain/audience/contacts/create.ts';
+import {
+  actionProblems,
+  applyBulkEdit,
+  getBulkEdit,
+  undoBulkEdit,
+} from '../../../domain/audience/contacts/bulk-edits.ts';
+import { createContacts, recordsOfContacts, statedProblems } from '../../../domain/audience/contacts/create.ts';
 import { getContact, lookupContact } from '../../../domain/audience/contacts/read.ts';
 import { createReferredContact } from '../../../domain/audience/contacts/refer.ts';
 import { deleteContact, deleteContacts } from '../../../domain/audience/contacts/remove.ts';
@@ -14,7 +19,7 @@ import { filterProblems } from '../../../domain/directory/contact-filters.ts';
 import { answerOrAwait, awaitingApproval } from '../../approvals/awaiting-approval.ts';
 import { route } from '../../http/route.ts';
 import { expectedVersion, idParams, pageQuery, presentPage } from '../../http/schemas.ts';
-import { presentBulkEdit, presentContact, presentDetail, presentFound } from './present.ts';
+import { presentBulkEdit, presentContact, presentDetail, presentFound, presentVerification } from './present.ts';
 import {
   bulkDelete,
   bulkEdit,
@@ -26,9 +31,12 @@ import {
   contactPage,
   contactSearch,
   contactUpdate,
+  FILTER_ERRORS,
   foundContactPage,
   selection,
   SELECTION_BODY,
+  verificationBody,
+  verificationRequested,
 } from './schemas.ts';
 
 const area = 'contacts';
@@ -36,6 +44,7 @@ const inCategory = z.uuid().optional().meta({ description: 'Only contacts in thi
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
+const SELECTION_ERRORS = ['too_many_contacts', 'selection_too_large', ...FILTER_ERRORS] as const;
 
 /** Routes of contacts: single, search and bulk. */
 export const contactRoutes = [
@@ -69,7 +78,7 @@ export const contactRoutes = [
     body: contactSearch,
     furtherProblems: async (_ctx, body) => filterProblems(body),
     success: { status: 200, body: foundContactPage },
-    errors: ['invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
+    errors: FILTER_ERRORS,
     handler: async (ctx, { query: { limit, cursor, category }, body }) => {
       const search = category ? { ...body, category_ids: [...(body.category_ids ?? []), category] } : body;
       return presentPage(await searchContacts(ctx, { limit, cursor }, search), (found) => presentFound(found, ctx));
@@ -82,13 +91,16 @@ export const contactRoutes = [
     path: '/contacts',
     summary: 'Add contacts',
     description:
-      'The body is always an array of 1 to 1000. A known address is updated with the sent non-empty fields, never duplicated. More than 100 contacts count as a bulk import, which emits no contact.created. ' +
+      'The body is always an array of 1 to 1000. A known address is updated with the sent non-empty fields, never duplicated. More than 100 contacts count as a bulk import, which emits no contact.created. A `verification_status` is stored for contacts without a verdict. ' +
       'Leads that a key or application adds beyond its policy to a campaign that sends are held until a person approves them: the answer is 202, and the contacts are stored.',
     body: z.array(contactCreate),
-    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), recordsOfContacts(body)),
+    furtherProblems: async (ctx, body) => [
+      ...(await unknownProblems(reader(ctx), recordsOfContacts(body))),
+      ...statedProblems(body),
+    ],
     bodyLimit: 8 * 1024 * 1024,
     success: { status: 200, body: z.array(contact), description: 'Each distinct contact once, in the order sent' },
-    errors: ['too_many_contacts'],
+    errors: ['too_many_contacts', 'unknown_verification_status', 'unknown_verification_provider'],
     awaiting: awaitingApproval,
     handler: (ctx, { body }) =>
       answerOrAwait(ctx, async (held) => (await createContacts(ctx, body, held)).map(presentContact)),
@@ -119,13 +131,7 @@ export const contactRoutes = [
     furtherProblems: (ctx, body) => unknownProblems(reader(ctx), recordsOfBulkEdit(body)),
     bodyLimit: SELECTION_BODY,
     success: { status: 200, body: z.array(contact) },
-    errors: [
-      'too_many_contacts',
-      'selection_too_large',
-      'invalid_lead_status',
-      'invalid_engagement',
-      'lead_filter_requires_campaign',
-    ],
+    errors: SELECTION_ERRORS,
     awaiting: awaitingApproval,
     handler: (ctx, { body }) =>
       answerOrAwait(ctx, async (held) => (await updateContacts(ctx, body, held)).map(presentContact)),
@@ -139,13 +145,7 @@ export const contactRoutes = [
     body: bulkDelete,
     bodyLimit: SELECTION_BODY,
     success: { status: 204 },
-    errors: [
-      'too_many_contacts',
-      'selection_too_large',
-      'invalid_lead_status',
-      'invalid_engagement',
-      'lead_filter_requires_campaign',
-    ],
+    errors: SELECTION_ERRORS,
     handler: async (ctx, { body }) => {
       await deleteContacts(ctx, body);
     },
@@ -161,13 +161,7 @@ export const contactRoutes = [
     body: z.strictObject(selection),
     bodyLimit: SELECTION_BODY,
     success: { status: 200, body: z.strictObject({ count: z.int() }) },
-    errors: [
-      'too_many_contacts',
-      'selection_too_large',
-      'invalid_lead_status',
-      'invalid_engagement',
-      'lead_filter_requires_campaign',
-    ],
+    errors: SELECTION_ERRORS,
     handler: async (ctx, { body }) => ({
       count: (await readSelection(reader(ctx), body, ctx.clock.now())).length,
     }),
@@ -184,16 +178,39 @@ export const contactRoutes = [
     furtherProblems: async (ctx, { action }) => (action ? actionProblems(reader(ctx), action) : []),
     bodyLimit: SELECTION_BODY,
     success: { status: 200, body: bulkEdit },
-    errors: [
-      'too_many_contacts',
-      'selection_too_large',
-      'invalid_lead_status',
-      'invalid_engagement',
-      'lead_filter_requires_campaign',
-    ],
+    errors: SELECTION_ERRORS,
     awaiting: awaitingApproval,
     handler: (ctx, { body: { action, ...selected } }) =>
       answerOrAwait(ctx, async (held) => presentBulkEdit(await applyBulkEdit(ctx, selected, action, held))),
+  }),
+  route({
+    ...bulk,
+    operationId: 'contacts.verify',
+    method: 'post',
+    path: '/contacts/verification',
+    summary: 'Verify many addresses, or set their verdict',
+    description:
+      'A bulk edit: selects contacts as PATCH /contacts does, and can be undone for a day. `verify` checks addresses in the background, also those with a verdict, which stands meanwhile. `mark_deliverable` and `mark_undeliverable` set the verdict by the word of a person. GET /contacts/bulk-edits/{id} has the progress, and bulk_operation.completed tells the end.',
+    body: verificationBody,
+    bodyLimit: SELECTION_BODY,
+    refusal: ({ path }) => (path === 'body.action' ? 'invalid_action' : 'bad_request'),
+    success: { status: 200, body: verificationRequested },
+    errors: ['invalid_action', 'no_contacts', ...SELECTION_ERRORS],
+    handler: async (ctx, { body: { action: type, ...selected } }) => {
+      const action = type === 'verify' ? { type, again: true } : { type };
+      return presentVerification(await applyBulkEdit(ctx, selected, action, { ifNone: 'no_contacts' }));
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.getBulkEdit',
+    method: 'get',
+    path: '/contacts/bulk-edits/:id',
+    summary: 'Get a bulk edit with its progress',
+    description: 'It is kept for a day, and as long as addresses wait for their check.',
+    params: idParams,
+    success: { status: 200, body: bulkEdit },
+    handler: async (ctx, { params }) => presentBulkEdit(await getBulkEdit(ctx, params.id)),
   }),
   route({
     ...bulk,

@@ -44,6 +44,19 @@ export const mergeFields = z.strictObject({
   custom_fields: customFields,
 });
 
+const statedVerdict = {
+  verification_status: z
+    .string()
+    .max(50)
+    .optional()
+    .meta({ description: 'valid, risky, invalid, unknown, or the word of a known verification service' }),
+  verification_provider: z
+    .string()
+    .max(50)
+    .optional()
+    .meta({ description: 'Service whose words verification_status uses, such as zerobounce or neverbounce' }),
+};
+
 export const contactCreate = resource('ContactCreate', {
   email: address,
   first_name: name.optional(),
@@ -57,6 +70,7 @@ export const contactCreate = resource('ContactCreate', {
     .boolean()
     .optional()
     .meta({ description: 'false stores an opt-out; true undoes none, which PATCH /contacts/{id} does' }),
+  ...statedVerdict,
 });
 
 export const contactUpdate = z.strictObject({
@@ -98,11 +112,21 @@ const filters = {
     .string()
     .optional()
     .meta({ description: `${ENGAGEMENTS.join(', ')}; needs exactly one campaign id` }),
+  ...statedVerdict,
   created_after: inputTimestamp.optional(),
   created_before: inputTimestamp.optional(),
   updated_after: inputTimestamp.optional(),
   updated_before: inputTimestamp.optional(),
 };
+
+/** Error codes of filters of contacts. */
+export const FILTER_ERRORS = [
+  'invalid_lead_status',
+  'invalid_engagement',
+  'lead_filter_requires_campaign',
+  'unknown_verification_status',
+  'unknown_verification_provider',
+] as const;
 
 export const contactSearch = resource('ContactSearch', {
   ...filters,
@@ -168,21 +192,53 @@ export const bulkEditBody = z.strictObject({
       z.strictObject({ type: z.enum(['add_category', 'remove_category']), category_id: categoryId }),
       z.strictObject({ type: z.literal('suppress'), reason: z.string().max(500).optional() }),
       z
-        .strictObject({ type: z.literal('verify') })
+        .strictObject({
+          type: z.literal('verify'),
+          again: z.boolean().optional().meta({ description: 'Also addresses with a verdict, which stands meanwhile' }),
+        })
         .meta({ description: 'Verifies addresses without a verdict; the result is in verification_status' }),
+      z
+        .strictObject({ type: z.enum(['mark_deliverable', 'mark_undeliverable']) })
+        .meta({ description: 'Sets verification_status to valid or invalid, by the word of a person' }),
     ])
     .meta({ description: 'The change of each selected contact' }),
 });
 
-export const bulkEdit = resource('BulkEdit', {
+export const verificationBody = z.strictObject({
+  ...selection,
+  action: z
+    .enum(['verify', 'mark_deliverable', 'mark_undeliverable'])
+    .meta({ description: '`verify` checks the addresses in the background, the others set the verdict' }),
+});
+
+const bulkEditFields = {
   id: uuid,
-  action: z.enum(['add_to_campaign', 'remove_from_campaign', 'add_category', 'remove_category', 'suppress', 'verify']),
+  action: z.enum([
+    'add_to_campaign',
+    'remove_from_campaign',
+    'add_category',
+    'remove_category',
+    'suppress',
+    'verify',
+    'mark_deliverable',
+    'mark_undeliverable',
+  ]),
   target_id: uuid.nullable().meta({ description: 'Campaign or category of the action' }),
   selected: z.int().meta({ description: 'Number of selected contacts' }),
   changed: z.int().meta({ description: 'Number of contacts that the action has changed' }),
+  pending: z.int().meta({ description: 'Number of changed contacts whose address waits for its check' }),
+  completed_at: timestamp.nullable().meta({ description: 'Null while addresses wait for their check' }),
   undo_until: timestamp.meta({ description: 'Time until which it can be undone' }),
   undone_at: timestamp.nullable(),
   created_at: timestamp,
+};
+
+export const bulkEdit = resource('BulkEdit', bulkEditFields);
+
+export const verificationRequested = resource('ContactVerification', {
+  ...bulkEditFields,
+  affected: z.int().meta({ description: 'The same as `changed`' }),
+  queued: z.boolean().meta({ description: 'Checks run in the background' }),
 });
 
 /** Either a list of ids or a selection. */

@@ -66,18 +66,22 @@ create table bulk_edits (
   id uuid primary key,
   organization_id uuid not null references organizations on delete cascade,
   user_id uuid,
-  action text not null check (action in ('add_to_campaign', 'remove_from_campaign', 'add_category', 'remove_category', 'suppress', 'verify')),
+  action text not null check (action in ('add_to_campaign', 'remove_from_campaign', 'add_category', 'remove_category', 'suppress', 'verify',
+    'mark_deliverable', 'mark_undeliverable')),
   target_id uuid,
   selected integer not null,
   changed integer not null,
+  completed_at timestamptz,
   undone_at timestamptz,
   created_at timestamptz not null
 );
 comment on table bulk_edits is 'A change of many contacts that can be undone for a day.';
 comment on column bulk_edits.target_id is 'Campaign or category of the action. No foreign key, because either may be deleted.';
 comment on column bulk_edits.selected is 'Number of selected contacts, changed or not.';
+comment on column bulk_edits.completed_at is 'Time at which no contact was left to do. Null while addresses are being verified.';
 create index bulk_edits_organization on bulk_edits (organization_id);
 create index bulk_edits_created on bulk_edits (created_at);
+create index bulk_edits_open on bulk_edits (id) where completed_at is null;
 call heron_guard_rows('bulk_edits');
 
 create table bulk_edit_contacts (
@@ -85,9 +89,11 @@ create table bulk_edit_contacts (
   contact_id uuid not null references contacts on delete cascade,
   organization_id uuid not null references organizations on delete cascade,
   suppression_id uuid,
+  former_verdict jsonb,
   primary key (edit_id, contact_id)
 );
 comment on table bulk_edit_contacts is 'A contact that a bulk edit has changed.';
+comment on column bulk_edit_contacts.former_verdict is 'Verdict on the address before a person marked it, to be restored.';
 comment on column bulk_edit_contacts.suppression_id is 'Entry that the edit added for the address. No foreign key, because it may be removed.';
 create index bulk_edit_contacts_contact on bulk_edit_contacts (contact_id);
 create index bulk_edit_contacts_organization on bulk_edit_contacts (organization_id);

@@ -6,11 +6,13 @@ import { isUuid, newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
 import { announceUpdates } from '../../directory/announce-contact.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { transact, type Tx } from '../../platform/kernel/transact.ts';
+import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
 import { leaveCampaigns, unknownProblems } from '../../sending/leads/membership.ts';
 import { addLeads, type HeldLeads } from '../leads/add.ts';
 import { liftSuppressions, suppressContacts } from '../suppressions/of-contacts.ts';
+import { announceVerification } from '../verification/complete.ts';
+import { markAddresses, restoreVerdicts, type Mark } from '../verification/mark.ts';
 import { scheduleVerification } from '../verification/schedule.ts';
 import { assertVerificationOn } from './bulk.ts';
 import { resolveSelection, type Selection } from './selection.ts';
@@ -24,19 +26,25 @@ type BulkAction =
   | { type: 'add_to_campaign' | 'remove_from_campaign'; campaign_id: string }
   | { type: 'add_category' | 'remove_category'; category_id: string }
   | { type: 'suppress'; reason?: string | undefined }
-  | { type: 'verify' };
+  /** `again`: also addresses with a verdict. */
+  | { type: 'verify'; again?: boolean | undefined }
+  | { type: Mark };
 
-export type BulkEditRow = Row<'bulk_edits'>;
+/** A bulk edit with the number of its contacts that wait for verification. */
+export type BulkEditView = Row<'bulk_edits'> & { pending: number };
 
-/** A contact that the action has changed, with the suppression that it added. */
+/** A contact that the action has changed, with the suppression that it added or the verdict that it replaced. */
 interface Changed {
   contact_id: string;
   suppression_id?: string;
+  former_verdict?: Record<string, unknown>;
 }
 
 /**
  * Applies one action to a selection of contacts, and notes which of them it has changed, so that it can be undone.
  * Contacts that are as the action would make them do not count as changed. contact.updated is emitted once.
+ * Addresses to verify are checked one after the other in the background: {@link getBulkEdit} has the progress, and
+ * bulk_operation.completed is emitted at the end.
  * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected, verification is off)
  * @throws AppError bad_request for an unknown category or campaign; forbidden as {@link addLeads}
  */
@@ -44,12 +52,12 @@ export async function applyBulkEdit(
   ctx: Ctx,
   selection: Selection,
   action: BulkAction,
-  { onHeld }: HeldLeads = {},
-): Promise<BulkEditRow> {
+  { onHeld, ifNone }: HeldLeads & { ifNone?: 'no_contacts' | undefined } = {},
+): Promise<BulkEditView> {
   if (action.type === 'verify') assertVerificationOn(ctx);
   return transact(ctx, async (tx) => {
     refuseProblems(await actionProblems(tx.org, action));
-    const ids = await resolveSelection(tx.org, selection, tx.now);
+    const ids = await resolveSelection(tx.org, selection, tx.now, ifNone);
     const changed = await apply(ctx, tx, ids, action, { onHeld });
     const edit = await store(tx, action, ids.length, changed);
     announceUpdates(tx, changed.length);
@@ -66,6 +74,23 @@ export async function applyBulkEdit(
     });
     return edit;
   });
+}
+
+/**
+ * Returns a bulk edit with its progress.
+ * @throws AppError not_found, also a day after an edit whose contacts are all done
+ */
+export async function getBulkEdit(ctx: Ctx, id: string): Promise<BulkEditView> {
+  const [edit] = isUuid(id)
+    ? await reader(ctx).sql<BulkEditView>(
+        `select e.*, case when e.completed_at is null then
+           (select count(*)::int from bulk_edit_contacts b join contact_verifications v on v.contact_id = b.contact_id where b.edit_id = e.id)
+         else 0 end as pending from bulk_edits e where e.organization_id = :org and e.id = :id`,
+        { id },
+      )
+    : [];
+  if (!edit) throw notFound('bulk_edit');
+  return edit;
 }
 
 /** Returns a problem if the organization does not have the category or campaign that an action names. */
@@ -113,7 +138,10 @@ async function apply(
     case 'suppress':
       return suppressContacts(tx, ids, action.reason ?? '');
     case 'verify':
-      return toChanged(await scheduleVerification(tx, ids));
+      return toChanged(await scheduleVerification(tx, ids, action));
+    case 'mark_deliverable':
+    case 'mark_undeliverable':
+      return markAddresses(tx, ids, action.type);
   }
 }
 
@@ -122,7 +150,7 @@ async function apply(
  * in the meantime stay sent.
  * @throws AppError not_found; conflict when it was undone before or is older than a day
  */
-export async function undoBulkEdit(ctx: Ctx, id: string, { onHeld }: HeldLeads = {}): Promise<BulkEditRow> {
+export async function undoBulkEdit(ctx: Ctx, id: string, { onHeld }: HeldLeads = {}): Promise<BulkEditView> {
   return transact(ctx, async (tx) => {
     const edit = await lockEdit(tx, id);
     const rows = await tx.org.sql<Columns<'bulk_edit_contacts', 'contact_id' | 'suppression_id'>>(
@@ -139,7 +167,9 @@ export async function undoBulkEdit(ctx: Ctx, id: string, { onHeld }: HeldLeads =
         rows.flatMap(({ suppression_id: entry }) => entry ?? []),
         { onHeld },
       );
-    await tx.org.table('bulk_edits').where({ id }).update({ undone_at: tx.now });
+    const ended = { undone_at: tx.now, completed_at: edit.completed_at ?? tx.now };
+    await tx.org.table('bulk_edits').where({ id }).update(ended);
+    if (!edit.completed_at) announceVerification(tx, edit, 'cancelled');
     announceUpdates(tx, ids.length);
     tx.audit({
       action: 'update',
@@ -152,15 +182,18 @@ export async function undoBulkEdit(ctx: Ctx, id: string, { onHeld }: HeldLeads =
         target_id: edit.target_id,
       },
     });
-    return { ...edit, undone_at: tx.now };
+    return { ...edit, ...ended, pending: 0 };
   });
 }
 
-async function lockEdit(tx: Tx, id: string): Promise<BulkEditRow> {
+async function lockEdit(tx: Tx, id: string): Promise<Row<'bulk_edits'>> {
   const [edit] = isUuid(id)
-    ? await tx.org.sql<BulkEditRow>('select * from bulk_edits where organization_id = :org and id = :id for update', {
-        id,
-      })
+    ? await tx.org.sql<Row<'bulk_edits'>>(
+        'select * from bulk_edits where organization_id = :org and id = :id for update',
+        {
+          id,
+        },
+      )
     : [];
   if (!edit) throw notFound('bulk_edit');
   if (edit.undone_at) throw new AppError('conflict', message('audience.bulk_edit_undone'));
@@ -172,7 +205,7 @@ async function lockEdit(tx: Tx, id: string): Promise<BulkEditRow> {
 async function revert(
   ctx: Ctx,
   tx: Tx,
-  { action, target_id: target }: BulkEditRow,
+  { id, action, target_id: target, created_at: at }: Row<'bulk_edits'>,
   ids: readonly string[],
   suppressions: readonly string[],
   { onHeld }: HeldLeads,
@@ -197,11 +230,16 @@ async function revert(
         'delete from contact_verifications where organization_id = :org and contact_id = any(cast(:ids as uuid[]))',
         { ids },
       );
+      return;
+    case 'mark_deliverable':
+    case 'mark_undeliverable':
+      return restoreVerdicts(tx, { id, at, mark: action });
   }
 }
 
-async function store(tx: Tx, action: BulkAction, selected: number, changed: readonly Changed[]): Promise<BulkEditRow> {
-  const edit: BulkEditRow = {
+async function store(tx: Tx, action: BulkAction, selected: number, changed: readonly Changed[]): Promise<BulkEditView> {
+  const pending = action.type === 'verify' ? changed.length : 0;
+  const edit: Row<'bulk_edits'> = {
     id: newId(),
     organization_id: tx.org.organizationId,
     user_id: tx.actor.userId,
@@ -209,20 +247,23 @@ async function store(tx: Tx, action: BulkAction, selected: number, changed: read
     target_id: 'campaign_id' in action ? action.campaign_id : 'category_id' in action ? action.category_id : null,
     selected,
     changed: changed.length,
+    completed_at: pending > 0 ? null : tx.now,
     undone_at: null,
     created_at: tx.now,
   };
   await tx.org.insert('bulk_edits', edit);
   await tx.org.sql(
-    `insert into bulk_edit_contacts (edit_id, contact_id, organization_id, suppression_id)
-     select :edit, c.id, :org, c.suppression from unnest(cast(:ids as uuid[]), cast(:suppressions as uuid[])) as c(id, suppression)`,
+    `insert into bulk_edit_contacts (edit_id, contact_id, organization_id, suppression_id, former_verdict)
+     select :edit, c.id, :org, c.suppression, cast(c.verdict as jsonb)
+     from unnest(cast(:ids as uuid[]), cast(:suppressions as uuid[]), cast(:verdicts as text[])) as c(id, suppression, verdict)`,
     {
       edit: edit.id,
       ids: changed.map(({ contact_id: contactId }) => contactId),
       suppressions: changed.map(({ suppression_id: entry }) => entry ?? null),
+      verdicts: changed.map(({ former_verdict: verdict }) => (verdict ? JSON.stringify(verdict) : null)),
     },
   );
-  return edit;
+  return { ...edit, pending };
 }
 
 async function leadsAmong(tx: Tx, campaignId: string, ids: readonly string[]): Promise<string[]> {

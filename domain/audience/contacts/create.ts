@@ -1,8 +1,8 @@
-import { AppError, refuseProblems } from '../../../lib/errors.ts';
+import { AppError, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import { addLeads, type HeldLeads } from '../leads/add.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { transact } from '../../platform/kernel/transact.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { soleCause, suppressedAmong } from '../../directory/suppression-check.ts';
 import { announceUpdates } from '../../directory/announce-contact.ts';
 import {
@@ -14,6 +14,12 @@ import {
 } from '../../directory/contact-fields.ts';
 import { assertKnown, type NamedRecords } from '../../sending/leads/membership.ts';
 import { addToCategories, upsertContacts, type UpsertOptions } from './upsert.ts';
+import {
+  refuseVerdicts,
+  statedStatus,
+  verdictProblems,
+  type StatedVerdict,
+} from '../../directory/verification-words.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
 /** Maximum contacts of one request; larger numbers need an import. */
@@ -21,7 +27,7 @@ const MAX_CONTACTS_PER_REQUEST = 1000;
 /** A request with more contacts than this emits no contact.created. */
 const BULK_ARRIVAL = 100;
 
-interface ContactInput {
+interface ContactInput extends StatedVerdict {
   email: string;
   first_name?: string | undefined;
   last_name?: string | undefined;
@@ -50,7 +56,7 @@ export function recordsOfContacts(
  * contact once, in the order of the request.
  * @param origin source of the contacts, and the handling of known addresses; defaults to the API, which updates them
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, too many custom fields for a
- * contact)
+ * contact), unknown_verification_status, unknown_verification_provider
  */
 export async function createContacts(
   ctx: Ctx,
@@ -64,6 +70,7 @@ export async function createContacts(
       fix: message('audience.too_many_contacts.fix'),
     });
   }
+  refuseVerdicts(statedProblems(inputs));
   return transact(ctx, async (tx) => {
     await assertKnown(tx.org, recordsOfContacts(inputs));
     const drafts = mergeByAddress(inputs);
@@ -86,6 +93,7 @@ export async function createContacts(
       ),
     );
 
+    await storeVerdicts(tx, inputs, idOf);
     for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf))
       await addToCategories(tx.org, ids, [categoryId]);
     for (const [campaignId, ids] of idsBy(inputs, (input) => input.campaigns, idOf)) {
@@ -116,6 +124,27 @@ export async function createContacts(
     });
     return views;
   });
+}
+
+/** Returns problems of verdicts whose words no known service uses. */
+export function statedProblems(inputs: readonly Partial<StatedVerdict>[]): Problem[] {
+  return inputs.flatMap((input, index) => verdictProblems(input, `body.${index}`));
+}
+
+/** Stores the verdicts that come with contacts without one. */
+async function storeVerdicts(tx: Tx, inputs: readonly ContactInput[], idOf: Map<string, string>): Promise<void> {
+  const stated = new Map<string, string>();
+  for (const input of inputs) {
+    const status = statedStatus(input);
+    if (status && status !== 'unknown') stated.set(idOf.get(input.email)!, status);
+  }
+  if (stated.size === 0) return;
+  await tx.org.sql(
+    `update contacts c set verification_status = s.status, verification_reason = 'stated', verification_checked_at = :now
+     from unnest(cast(:ids as uuid[]), cast(:statuses as text[])) as s(id, status)
+     where c.organization_id = :org and c.id = s.id and c.verification_status = 'unknown'`,
+    { ids: [...stated.keys()], statuses: [...stated.values()], now: tx.now },
+  );
 }
 
 function mergeByAddress(inputs: readonly ContactInput[]): Map<string, ContactDraft> {

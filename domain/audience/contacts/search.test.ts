@@ -46,7 +46,17 @@ const person = fc.record({
 });
 
 const everyFilter: fc.Arbitrary<
-  Required<Omit<ContactFilters, 'lead_status' | 'engagement' | 'updated_after' | 'updated_before'>>
+  Required<
+    Omit<
+      ContactFilters,
+      | 'lead_status'
+      | 'engagement'
+      | 'updated_after'
+      | 'updated_before'
+      | 'verification_status'
+      | 'verification_provider'
+    >
+  >
 > = fc.record({
   query: text,
   custom_field_filters: fc.array(

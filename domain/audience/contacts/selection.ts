@@ -29,11 +29,16 @@ export function readSelection(org: OrgScope, selection: Selection, now: Date): P
 /**
  * Resolves a selection to ids, locked in order. Unknown ids are omitted.
  * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over
- * 50000), bad_request when nothing is selected
+ * 50000), bad_request or `ifNone` when nothing is selected
  */
-export async function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
+export async function resolveSelection(
+  org: OrgScope,
+  selection: Selection,
+  now: Date,
+  ifNone?: 'no_contacts',
+): Promise<string[]> {
   const ids = await selectedIds(org, selection, now, 'for update');
-  if (ids.length === 0) refuseProblems([{ path: 'body', message: message('directory.nothing_selected') }]);
+  if (ids.length === 0) refuseProblems([{ path: 'body', message: message('directory.nothing_selected') }], ifNone);
   return ids;
 }
 

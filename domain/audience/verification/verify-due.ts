@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { across } from '../../../db/across.ts';
+import type { Columns } from '../../../db/rows.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { announceUpdate } from '../../directory/announce-contact.ts';
 import { addressChecker, type AddressChecker } from './checker.ts';
+import { completeVerifications } from './complete.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Number of addresses checked concurrently. */
@@ -29,9 +31,15 @@ interface Due {
 
 /**
  * Verifies due addresses, oldest first, at most EMAIL_VERIFICATIONS_PER_MINUTE. Addresses without an answer are retried
- * at growing intervals. Returns the number of verdicts.
+ * at growing intervals. Completes the bulk edits that asked for them. Returns the number of verdicts.
  */
 export async function verifyDueAddresses(deps: Deps): Promise<number> {
+  const done = await checkDueAddresses(deps);
+  await completeVerifications(deps);
+  return done;
+}
+
+async function checkDueAddresses(deps: Deps): Promise<number> {
   const check = addressChecker(deps);
   if (!check) return 0;
   const paceMs = (AT_ONCE * 60_000) / deps.config.EMAIL_VERIFICATIONS_PER_MINUTE;
@@ -94,36 +102,35 @@ async function stopChecking({ db }: Deps, { contact_id: contact }: Due): Promise
   return false;
 }
 
-/** Stores a verdict, unless the contact's address or verdict has changed. A changed address is checked again. */
+/**
+ * Stores a verdict, unless the address changed or its check was cancelled in the meantime. A changed address is checked
+ * again.
+ */
 function settle(deps: Deps, due: Due, verdict: Verdict): Promise<boolean> {
   return transact(systemCtx(deps, due.organization_id, 'verification'), async (tx) => {
-    const [stored] = await tx.org.sql(
+    // The contact is locked before its schedule, as by a person's mark.
+    const [contact] = await tx.org.sql<Columns<'contacts', 'email'>>(
+      'select email from contacts where organization_id = :org and id = :id for update',
+      { id: due.contact_id },
+    );
+    const scheduled = tx.org.table('contact_verifications').where({ contact_id: due.contact_id });
+    if (contact?.email !== due.email) {
+      await scheduled.update({ attempts: 0, due_at: tx.now });
+      return false;
+    }
+    if ((await scheduled.delete()) === 0) return false;
+    await tx.org.sql(
       `update contacts set verification_status = :status, verification_reason = :reason, is_catch_all = :catch_all,
-         verification_checked_at = :now, updated_at = :now
-       where organization_id = :org and id = :id and email = :email and verification_status = 'unknown' returning id`,
+         verification_checked_at = :now, updated_at = :now where organization_id = :org and id = :id`,
       {
         id: due.contact_id,
-        email: due.email,
         status: verdict.status,
         reason: verdict.reason,
         catch_all: verdict.isCatchAll,
         now: tx.now,
       },
     );
-    await tx.org.sql(
-      `delete from contact_verifications v using contacts c
-       where v.organization_id = :org and v.contact_id = :id and c.id = v.contact_id and (c.email = :email or c.verification_status <> 'unknown')`,
-      { id: due.contact_id, email: due.email },
-    );
-    if (stored) await announceUpdate(tx, due.contact_id);
-    else
-      await tx.org.sql(
-        'update contact_verifications set attempts = 0, due_at = :now where organization_id = :org and contact_id = :id',
-        {
-          id: due.contact_id,
-          now: tx.now,
-        },
-      );
-    return stored !== undefined;
+    await announceUpdate(tx, due.contact_id);
+    return true;
   });
 }

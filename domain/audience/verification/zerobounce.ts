@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EgressError } from '../../../lib/egress/index.ts';
+import { VERDICT_WORDS } from '../../directory/verification-words.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -24,17 +25,6 @@ const PASSING = new Set([
   'forcible_disconnect',
   'exception_occurred',
 ]);
-
-const STATUS = {
-  valid: 'valid',
-  invalid: 'invalid',
-  'catch-all': 'risky',
-  unknown: 'unknown',
-  // Mail to these addresses is delivered but harms the sender's reputation.
-  spamtrap: 'invalid',
-  abuse: 'risky',
-  do_not_mail: 'risky',
-} as const;
 
 /**
  * Checks an address with ZeroBounce (GET /v2/validate). Returns `later` for a refused key, missing credits (both are an
@@ -65,7 +55,11 @@ export async function checkByZeroBounce({ config, egress, log }: Deps, email: st
   }
   const { status, sub_status: detail } = answer.data;
   if (status === 'unknown' && PASSING.has(detail)) return 'later';
-  return { status: STATUS[status], reason: detail || status.replace('-', '_'), isCatchAll: status === 'catch-all' };
+  return {
+    status: VERDICT_WORDS.zerobounce[status],
+    reason: detail || status.replace('-', '_'),
+    isCatchAll: status === 'catch-all',
+  };
 }
 
 function parsed(json: string): unknown {

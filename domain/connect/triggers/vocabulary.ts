@@ -129,15 +129,19 @@ const TRIGGERS = {
     phone: null,
     source_url: 'https://example.org/demo',
   }),
-  'import.completed': from('bulk_operation.completed', {
-    operation: 'contact_import',
-    operation_id: SAMPLE_IDS.import,
-    status: 'completed',
-    imported: 480,
-    updated: 15,
-    skipped: 4,
-    failed: 1,
-  }),
+  'import.completed': from(
+    'bulk_operation.completed',
+    {
+      operation: 'contact_import',
+      operation_id: SAMPLE_IDS.import,
+      status: 'completed',
+      imported: 480,
+      updated: 15,
+      skipped: 4,
+      failed: 1,
+    },
+    ({ operation }) => operation === 'contact_import',
+  ),
   'campaign.started': from('campaign.started', {
     ...campaign,
     status: 'active',

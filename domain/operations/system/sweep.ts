@@ -38,7 +38,7 @@ const EXPIRING = [
   // Kept longer than providers repeat a webhook.
   { table: 'integration_inbound', column: 'received_at', keptMs: 30 * DAY_MS },
   { table: 'integration_deliveries', column: 'failed_at', keptMs: 30 * DAY_MS, only: `state = 'failed'` },
-  { table: 'bulk_edits', column: 'created_at', keptMs: UNDO_MS },
+  { table: 'bulk_edits', column: 'created_at', keptMs: UNDO_MS, only: 'completed_at is not null' },
   { table: 'reaction_parked_events', column: 'settled_at', keptMs: 30 * DAY_MS },
 ] as const satisfies readonly { table: string; column: string; keptMs: number; only?: string }[];
 

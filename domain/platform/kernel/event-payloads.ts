@@ -307,15 +307,23 @@ export const EVENT_PAYLOADS = {
     phone: textOrNull,
     source_url: textOrNull,
   }),
-  'bulk_operation.completed': z.strictObject({
-    operation: z.literal('contact_import'),
-    operation_id: id,
-    status: z.enum(['completed', 'failed', 'cancelled']),
-    imported: count,
-    updated: count,
-    skipped: count,
-    failed: count,
-  }),
+  'bulk_operation.completed': z.union([
+    z.strictObject({
+      operation: z.literal('contact_import'),
+      operation_id: id,
+      status: z.enum(['completed', 'failed', 'cancelled']),
+      imported: count,
+      updated: count,
+      skipped: count,
+      failed: count,
+    }),
+    z.strictObject({
+      operation: z.literal('contact_verification'),
+      operation_id: id.describe('The bulk edit'),
+      status: z.enum(['completed', 'cancelled']),
+      selected: count.describe('Addresses to verify'),
+    }),
+  ]),
   'crm.deal_created': z.strictObject(deal),
   'crm.deal_updated': z.strictObject({
     ...deal,

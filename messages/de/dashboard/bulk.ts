@@ -22,6 +22,12 @@ export const bulk = {
   'bulk.left': '{count, plural, one {Ein Lead entfernt} other {# Leads entfernt}}',
   'bulk.verify': 'Adressen prüfen',
   'bulk.verified': '{count, plural, one {Eine Adresse wird geprüft} other {# Adressen werden geprüft}}',
+  'bulk.markDeliverable': 'Als zustellbar markieren',
+  'bulk.markedDeliverable':
+    '{count, plural, one {Eine Adresse ist als zustellbar markiert} other {# Adressen sind als zustellbar markiert}}',
+  'bulk.markUndeliverable': 'Als unzustellbar markieren',
+  'bulk.markedUndeliverable':
+    '{count, plural, one {Eine Adresse ist als unzustellbar markiert} other {# Adressen sind als unzustellbar markiert}}',
   'bulk.export': 'Als CSV exportieren',
   'bulk.suppress': 'Sperren',
   'bulk.suppress.why': 'An diese Adressen schreibt in diesem Arbeitsbereich keine Kampagne mehr.',

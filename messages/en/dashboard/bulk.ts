@@ -21,6 +21,12 @@ export const bulk = {
   'bulk.left': '{count, plural, one {One lead was removed} other {# leads were removed}}',
   'bulk.verify': 'Verify addresses',
   'bulk.verified': '{count, plural, one {One address is being verified} other {# addresses are being verified}}',
+  'bulk.markDeliverable': 'Mark as deliverable',
+  'bulk.markedDeliverable':
+    '{count, plural, one {One address was marked as deliverable} other {# addresses were marked as deliverable}}',
+  'bulk.markUndeliverable': 'Mark as undeliverable',
+  'bulk.markedUndeliverable':
+    '{count, plural, one {One address was marked as undeliverable} other {# addresses were marked as undeliverable}}',
   'bulk.export': 'Export as CSV',
   'bulk.suppress': 'Suppress',
   'bulk.suppress.why': 'No campaign emails these addresses any more, in this workspace.',

@@ -17,7 +17,7 @@ import { deleteContacts, editContacts, selectionsOf, type Action, type Filters }
 
 type Open = 'campaign' | 'tag' | 'untag' | 'suppress' | 'delete';
 
-/** Bar of a list of contacts: adds chosen ones to a campaign, tags, suppresses, verifies, exports and deletes them. */
+/** Bar of a list of contacts: adds chosen ones to a campaign, tags, suppresses, verifies, marks, exports and deletes them. */
 export default function ContactBar({
   selection,
   filters,
@@ -99,6 +99,18 @@ export default function ContactBar({
             ) : null}
             <Menu.Item onClick={() => run({ type: 'verify' }, (count) => text('bulk.verified', { count }))}>
               {t('bulk.verify')}
+            </Menu.Item>
+            <Menu.Item
+              onClick={() => run({ type: 'mark_deliverable' }, (count) => text('bulk.markedDeliverable', { count }))}
+            >
+              {t('bulk.markDeliverable')}
+            </Menu.Item>
+            <Menu.Item
+              onClick={() =>
+                run({ type: 'mark_undeliverable' }, (count) => text('bulk.markedUndeliverable', { count }))
+              }
+            >
+              {t('bulk.markUndeliverable')}
             </Menu.Item>
             <Menu.Item disabled={!mayExport} onClick={() => save.mutate()}>
               {t('bulk.export')}

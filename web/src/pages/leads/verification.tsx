@@ -114,16 +114,27 @@ function Verify({ tag, open }: { tag: string; open: number }) {
   const verify = useAction(
     () =>
       dataOf(
-        heron.PATCH('/v1/contacts', {
-          body: { all: true, filters: tag ? { category_ids: [tag] } : {}, confirm_all: true, verify: true },
+        heron.POST('/v1/contacts/verification', {
+          body: {
+            action: 'verify',
+            all: true,
+            filters: { verification_status: 'unknown', ...(tag ? { category_ids: [tag] } : {}) },
+          },
         }),
       ),
     { isShown: true },
   );
+  const id = verify.data?.id ?? '';
+  const progress = useQuery({
+    queryKey: ['contacts', 'verification', 'progress', id],
+    queryFn: () => dataOf(heron.GET('/v1/contacts/bulk-edits/{id}', { params: { path: { id } } })),
+    enabled: id !== '',
+  });
+  const { changed = 0, pending = 0 } = progress.data ?? verify.data ?? {};
   if (verify.isSuccess)
     return (
       <Alert variant="light" color="blue" role="status" title={t('leads.verify.asked', { count: open })}>
-        {t('leads.verify.asked.why')}
+        {t('leads.verify.asked.why')} {t('leads.verify.checked', { done: changed - pending, total: changed })}
       </Alert>
     );
   return (

@@ -1,0 +1,99 @@
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { message } from '../../messages/index.ts';
+
+/** Verdict on an address, as stored. */
+export type VerificationStatus = 'valid' | 'risky' | 'invalid' | 'unknown';
+
+/** Words of known verification services for their verdicts, each with the verdict that is stored. */
+export const VERDICT_WORDS = {
+  heron: { valid: 'valid', risky: 'risky', invalid: 'invalid', unknown: 'unknown' },
+  zerobounce: {
+    valid: 'valid',
+    invalid: 'invalid',
+    'catch-all': 'risky',
+    unknown: 'unknown',
+    // Mail to these addresses is delivered but harms the sender's reputation.
+    spamtrap: 'invalid',
+    abuse: 'risky',
+    do_not_mail: 'risky',
+  },
+  neverbounce: { valid: 'valid', invalid: 'invalid', catchall: 'risky', disposable: 'risky', unknown: 'unknown' },
+  millionverifier: {
+    ok: 'valid',
+    catch_all: 'risky',
+    disposable: 'risky',
+    invalid: 'invalid',
+    error: 'unknown',
+    unknown: 'unknown',
+  },
+  hunter: {
+    valid: 'valid',
+    accept_all: 'risky',
+    disposable: 'risky',
+    invalid: 'invalid',
+    webmail: 'unknown',
+    unknown: 'unknown',
+  },
+  kickbox: { deliverable: 'valid', risky: 'risky', undeliverable: 'invalid', unknown: 'unknown' },
+  bouncer: { deliverable: 'valid', risky: 'risky', undeliverable: 'invalid', unknown: 'unknown' },
+  emailable: { deliverable: 'valid', risky: 'risky', undeliverable: 'invalid', unknown: 'unknown' },
+} as const satisfies Record<string, Record<string, VerificationStatus>>;
+
+/** A verdict in the words of a service. Without a provider the word may be of any known service. */
+export interface StatedVerdict {
+  verification_status?: string | undefined;
+  verification_provider?: string | undefined;
+}
+
+const PROVIDERS = Object.keys(VERDICT_WORDS);
+const WORDS = new Map<string, ReadonlyMap<string, VerificationStatus>>(
+  Object.entries(VERDICT_WORDS).map(([provider, words]) => [provider, wordMap(words)]),
+);
+const ANY = new Map([...WORDS.values()].flatMap((words) => [...words]));
+
+function wordMap(words: Record<string, VerificationStatus>): Map<string, VerificationStatus> {
+  return new Map(Object.entries(words).map(([word, status]) => [plainWord(word), status]));
+}
+
+/** Writes `Catch-All` as `catch_all`. */
+function plainWord(word: string): string {
+  return word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+}
+
+/** Returns the verdict that a stated one means; undefined if none is stated, or its words are unknown. */
+export function statedStatus({
+  verification_status: status,
+  verification_provider: provider,
+}: StatedVerdict): VerificationStatus | undefined {
+  if (status === undefined) return undefined;
+  const words = provider === undefined ? ANY : WORDS.get(plainWord(provider));
+  return words?.get(plainWord(status));
+}
+
+/** Returns problems of a verdict whose words no known service uses. `path` is that of the object which states it. */
+export function verdictProblems(stated: StatedVerdict, path: string): Problem[] {
+  const { verification_status: status, verification_provider: provider } = stated;
+  if (provider !== undefined && !WORDS.has(plainWord(provider)))
+    return [{ path: `${path}.verification_provider`, message: message('field.choice', { choices: PROVIDERS }) }];
+  if (status === undefined)
+    return provider === undefined
+      ? []
+      : [{ path: `${path}.verification_status`, message: message('directory.verdict_needed') }];
+  if (statedStatus(stated)) return [];
+  const known = provider === undefined ? ANY : WORDS.get(plainWord(provider))!;
+  return [{ path: `${path}.verification_status`, message: message('field.choice', { choices: [...known.keys()] }) }];
+}
+
+/**
+ * Refuses verdicts in unknown words, listing all problems.
+ * @throws AppError unknown_verification_status, unknown_verification_provider
+ */
+export function refuseVerdicts(problems: Problem[]): void {
+  if (problems.length === 0) return;
+  if (problems.some(({ path }) => path.endsWith('.verification_provider')))
+    throw new AppError('unknown_verification_provider', message('directory.unknown_provider'), { problems });
+  throw new AppError('unknown_verification_status', message('directory.unknown_verdict'), { problems });
+}
