@@ -18,6 +18,13 @@ import { workflowBundle } from './bundle.ts';
 
 const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 
+/**
+ * Time limit (ms) of one activation of a workflow, which takes milliseconds: only an endless loop needs a limit. The
+ * SDK's own of 5 s also expires while the machine stands still. Cutting promise callbacks off while async hooks are in
+ * use makes Node end the process. The SDK reads this option, but its type lacks it.
+ */
+const ACTIVATION_MS = 600_000;
+
 /** Dependencies for serving task queues. */
 export interface QueueParts {
   deps: Deps;
@@ -88,6 +95,7 @@ export async function startQueues(
           ? {
               workflowBundle: await workflowBundle(log),
               maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
+              isolateExecutionTimeout: ACTIVATION_MS,
             }
           : {}),
       }),

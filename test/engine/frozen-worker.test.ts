@@ -1,6 +1,9 @@
 /** Tests a worker process that is suspended for some seconds. Its work in progress is not repeated. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { forkSource } from '../../local/typescript.ts';
@@ -10,11 +13,13 @@ import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
+const FREEZE = new URL('../harness/freeze-activation.mjs', import.meta.url).href;
 const PROCESS = fileURLToPath(new URL('../harness/engine-process.ts', import.meta.url));
 const ENV = {
   WORKER_ROLES: 'temporal,relay,fanout',
   TEMPORAL_TASK_QUEUE: `frozen-${newId()}`,
   WEBHOOK_TIMEOUT_MS: '60000',
+  WEBHOOK_RETRY_BASE_MS: '500',
   WEBHOOK_ENDPOINT_CONCURRENCY: '30',
 };
 const EVENTS = 20;
@@ -32,9 +37,9 @@ test.after.always(async () => {
   await world?.close();
 });
 
-async function startWorkerProcess(): Promise<ChildProcess> {
+async function startWorkerProcess(env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
   const worker = forkSource(PROCESS, [], {
-    env: { ...process.env, PRIMARY_DB: world.databaseUrl, WORLD_ENV: JSON.stringify(ENV) },
+    env: { ...process.env, ...env, PRIMARY_DB: world.databaseUrl, WORLD_ENV: JSON.stringify(ENV) },
   });
   workers.add(worker);
   const [first] = await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => [undefined])]);
@@ -42,10 +47,10 @@ async function startWorkerProcess(): Promise<ChildProcess> {
   return worker;
 }
 
-const delivered = (organizationId: string) =>
+const delivered = (organizationId: string, events: number) =>
   eventually(async () => {
     const rows = await world.deps.db('webhook_deliveries').where({ organization_id: organizationId });
-    return rows.length === EVENTS && rows.every(({ status }) => status === 'delivered') && rows;
+    return rows.length === events && rows.every(({ status }) => status === 'delivered') && rows;
   }, PATIENCE_MS);
 
 /** `others`: another worker serves the queues in the meantime, and the suspension exceeds the heartbeat timeout. */
@@ -77,10 +82,45 @@ for (const { frozenMs, others } of [
       worker.kill('SIGCONT');
       await new Promise((resolve) => setTimeout(resolve, 5_000));
       open();
-      const rows = await delivered(organizationId);
+      const rows = await delivered(organizationId, EVENTS);
       t.is(receiver.requests.length, EVENTS);
       t.true(rows.every(({ attempt_count: attempts }) => attempts === 1));
       for (const each of workers) each.kill('SIGKILL');
       workers.clear();
     },
   );
+
+test.serial('a worker that stands still in the middle of an activation goes on', async (t) => {
+  t.timeout(240_000);
+  const { organizationId } = await world.tenant();
+  await createEndpoint(world.deps, organizationId, receiver.url);
+  const folder = await mkdtemp(join(tmpdir(), 'heron-frozen-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const freezeFile = join(folder, 'freeze');
+  const worker = await startWorkerProcess({ NODE_OPTIONS: `--import ${FREEZE}`, FREEZE_FILE: freezeFile });
+  receiver.clear();
+  receiver.respond(500);
+  await emitEvents(world.deps, organizationId, 1);
+  await receiver.received(1, PATIENCE_MS);
+  // The retry is inside a cancellation scope, which switches Node's async hooks on.
+  receiver.respond(async () => {
+    await writeFile(freezeFile, '');
+    return { status: 204 };
+  });
+  await receiver.received(2, PATIENCE_MS);
+  await eventually(
+    () =>
+      access(freezeFile).then(
+        () => false,
+        () => true,
+      ),
+    PATIENCE_MS,
+  );
+  // Longer than the SDK's own limit for an activation (5 s).
+  await new Promise((resolve) => setTimeout(resolve, 7_000));
+  const ended = once(worker, 'exit');
+  worker.kill('SIGCONT');
+  await emitEvents(world.deps, organizationId, 1);
+  t.truthy(await Promise.race([delivered(organizationId, 2), ended.then(() => false)]), 'the worker ended');
+  t.is(worker.exitCode, null);
+});
