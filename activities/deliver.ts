@@ -1,4 +1,5 @@
 import { deliverSend } from '../domain/sending/deliver.ts';
+import { deliverToLead } from '../domain/sending/enrollment/deliver.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
 import { callVerb } from './call-verb.ts';
 import type { ActivityParts } from './family.ts';
@@ -7,10 +8,16 @@ import { retryLater } from './retry-later.ts';
 /** Minimum delay (ms) before checking an email again that another attempt may still be sending. */
 const RECHECK_MS = 1_000;
 
-/** Creates the activity that sends one email of a campaign, a direct send or a test run. */
+/**
+ * Creates the activity that sends one email of a campaign, a direct send or a test run. For an email of a campaign it
+ * also decides the next step of its lead.
+ */
 export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts): EnrollmentActivities['deliverSend'] {
   return async (args) => {
-    const delivery = await callVerb(deps, args, (ctx) => deliverSend(ctx, { smtp, copies }, args.sendId));
+    const delivery = await callVerb(deps, args, (ctx) => {
+      const { sendId, lead } = args;
+      return lead ? deliverToLead(ctx, { smtp, copies }, sendId, lead) : deliverSend(ctx, { smtp, copies }, sendId);
+    });
     if ('retryInMs' in delivery) {
       metrics.targetBusy.inc({ resource: 'mail' });
       throw retryLater(
@@ -24,6 +31,6 @@ export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts
       throw retryLater('send_in_hand', 'another attempt may still be under way', delayMs);
     }
     metrics.sends.inc({ result: delivery.outcome });
-    return { outcome: delivery.outcome };
+    return delivery;
   };
 }

@@ -23,20 +23,21 @@ export function asBlocked(error: unknown): Blocked {
 }
 
 /**
- * Runs work by activities. If the activity blocked the workflow, shows the reason and waits for a signal, after which
- * the workflow requests the next step again.
+ * Runs work by activities and returns its result. If the activity blocked the workflow, shows the reason and waits for
+ * a signal, after which the workflow requests the next step again.
  */
-export async function runOrShowBlocked(
-  work: () => Promise<unknown>,
+export async function runOrShowBlocked<T>(
+  work: () => Promise<T>,
   hints: Hints,
   show: (blocked: Blocked) => void,
-): Promise<void> {
+): Promise<T | undefined> {
   try {
-    await work();
+    return await work();
   } catch (error) {
     const blocked = asBlocked(error);
     show(blocked);
     await waitUntil(null, hints.any, blocked.where);
+    return undefined;
   }
 }
 

@@ -1,15 +1,12 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { EnrollmentActivities } from './enrollment/contract.ts';
+import type { DeliverArgs, EnrollmentActivities } from './enrollment/contract.ts';
 import { resourceQueue } from './queues.ts';
 
 /**
  * Sends one email. Call it in a scope that is not cancelled with the workflow, because otherwise nobody would settle
  * the email.
  */
-export function deliver(
-  args: { organizationId: string; sendId: string },
-  summary: string,
-): Promise<{ outcome: string }> {
+export function deliver(args: DeliverArgs, summary: string): ReturnType<EnrollmentActivities['deliverSend']> {
   const { deliverSend } = proxyActivities<Pick<EnrollmentActivities, 'deliverSend'>>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
     summary,

@@ -1,6 +1,7 @@
 import { CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { runOrShowBlocked, type Blocked } from './blocked.ts';
 import { deliver } from './deliver.ts';
+import type { Decision, DeliverArgs } from './enrollment/contract.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 import { resourceQueue } from './queues.ts';
@@ -11,26 +12,35 @@ interface Sequence {
   show(blocked: Blocked): void;
 }
 
-/** Sends an email at its slot (epoch ms), unless a change arrives before. */
+/**
+ * Sends an email at its slot (epoch ms), unless a change arrives before. Returns the next step of its lead, if known.
+ */
 export async function sendAt(
   sequence: Sequence,
-  email: { organizationId: string; sendId: string },
+  email: DeliverArgs,
   { at, where }: { at: number; where: string },
-): Promise<void> {
+): Promise<Decision | undefined> {
   await waitUntil(at, sequence.hints.any, where);
-  if (!sequence.hints.any()) await send(sequence, email, where);
+  return sequence.hints.any() ? undefined : send(sequence, email, where);
 }
 
 /**
  * Sends an email immediately. Cancelling the workflow does not cancel this activity, because nobody else would settle
- * the email. If the activity is blocked, nothing remains to be settled, and the workflow ends.
+ * the email. If the activity is blocked, nothing remains to be settled, and the workflow ends. Returns the next step of
+ * its lead, unless a signal came after the start of the activity.
  */
 export async function send(
   { hints, show }: Sequence,
-  email: { organizationId: string; sendId: string },
+  email: DeliverArgs,
   where: string,
-): Promise<void> {
-  await runOrShowBlocked(() => CancellationScope.nonCancellable(() => deliver(email, where)), hints, show);
+): Promise<Decision | undefined> {
+  hints.take();
+  const delivered = await runOrShowBlocked(
+    () => CancellationScope.nonCancellable(() => deliver(email, where)),
+    hints,
+    show,
+  );
+  return hints.any() ? undefined : delivered?.next;
 }
 
 /** Calls a customer's app and stores its answer with the step. */

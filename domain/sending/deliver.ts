@@ -25,12 +25,12 @@ import {
  * Result of one delivery attempt. `busy`: try again at `retryAt` (epoch ms). `host_busy`: the mail host has no free
  * connection; nothing was changed, try again in `retryInMs`.
  */
-type Delivery =
+export type Delivery =
   | { outcome: string }
   | { outcome: 'busy'; retryAt: number }
   | { outcome: 'host_busy'; retryInMs: number };
 
-interface DeliverParts {
+export interface DeliverParts {
   smtp: SmtpSender;
   /** Limits the IMAP connections that save copies to Sent folders. Unlimited if absent. */
   copies?: TargetLimits;

@@ -4,6 +4,7 @@ import { pauseLead, removeLead, resumeLead } from '../../domain/sending/leads/ho
 import { deleteStep, updateStep } from '../../domain/campaigns/steps.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { deleteContact } from '../../domain/audience/contacts/remove.ts';
+import type { Decision } from '../../workflows/enrollment/contract.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { finishEnrollment } from '../../domain/sending/control/finish.ts';
 import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
@@ -12,6 +13,7 @@ import { clearHold, holdMailbox } from '../../domain/sending/control/mailbox-hol
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import { recordSendBounce, recordSendUnsubscribe } from '../../domain/sending/outcomes/effects.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
+import { deliverToLead } from '../../domain/sending/enrollment/deliver.ts';
 import { suppress } from '../../domain/sending/outcomes/suppress.ts';
 import type { ManualClock } from '../harness/manual-clock.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -128,13 +130,25 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
 
   /** Runs one iteration of a contact's workflow. */
   async function run(enrollmentId: string): Promise<{ until: number | null; done: boolean }> {
-    const decision = await advanceEnrollment(ctx, enrollmentId);
+    const lead = leads.indexOf(enrollmentId);
+    return obey(await advanceEnrollment(ctx, enrollmentId), {
+      campaignId: campaignOf(lead),
+      contactId: contactOf(lead),
+    });
+  }
+
+  /** Executes a decision, and the one that an email's delivery returns. */
+  async function obey(
+    decision: Decision,
+    lead: { campaignId: string; contactId: string },
+  ): Promise<{ until: number | null; done: boolean }> {
     if (decision.kind === 'done') return { until: null, done: true };
     if (decision.kind === 'wait' || decision.kind === 'waitForEvent' || decision.kind === 'hold')
       return { until: decision.until, done: false };
     if (decision.kind === 'call') throw new Error('no step of the model asks an app');
     if (decision.kind === 'slot') return { until: decision.at, done: false };
-    const delivery = await deliverSend(ctx, { smtp }, decision.sendId);
+    const delivery = await deliverToLead(ctx, { smtp }, decision.sendId, lead);
+    if ('next' in delivery && delivery.next) return obey(delivery.next, lead);
     return { until: 'retryAt' in delivery ? delivery.retryAt : clock.now().getTime(), done: false };
   }
 

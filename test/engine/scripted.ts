@@ -46,6 +46,12 @@ const held: Decision = { kind: 'hold', until: null, state: 'held', ...at };
 const slot = (ms: number): Decision => ({ kind: 'slot', sendId: newId(), at: inMs(ms), ...at });
 const send: Decision = { kind: 'send', sendId: newId(), ...at };
 const sent: Answer = { activity: 'deliverSend', gives: { outcome: 'sent' } };
+/** Answer of an email's delivery with the next step of its lead. */
+const sentBefore = (then: Decision, more: Partial<Answer> = {}): Answer => ({
+  activity: 'deliverSend',
+  gives: { outcome: 'sent', next: then },
+  ...more,
+});
 
 const enrollments: Scripted[] = [
   enrollment(
@@ -56,6 +62,16 @@ const enrollments: Scripted[] = [
       { ...control('released'), events: SHOWN, times: 1 },
     ],
   ),
+  enrollment('decided-with-each-email', [next(slot(0)), sentBefore(slot(9_000)), sentBefore(send), sentBefore(done)]),
+  // The signal may be newer than the decision, so the workflow asks again.
+  enrollment('signal-while-sending', [
+    next(send),
+    sentBefore(order, { meanwhile: control('held') }),
+    next(held, { meanwhile: control('released'), takesMs: LONG_MS }),
+    next(send),
+    sentBefore(done, { meanwhile: control('launched') }),
+    next(done),
+  ]),
   enrollment('signal-while-asking-for-a-deadline', [
     next(order, { meanwhile: product(), takesMs: LONG_MS }),
     next(slot(30_000)),

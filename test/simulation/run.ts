@@ -8,11 +8,12 @@ import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { holdMailbox } from '../../domain/sending/control/mailbox-hold.ts';
 import { signalLauncher } from '../../domain/sending/control/signals.ts';
+import type { Decision } from '../../workflows/enrollment/contract.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { recordSendUnsubscribe } from '../../domain/sending/outcomes/effects.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
-import { deliverSend } from '../../domain/sending/deliver.ts';
+import { deliverToLead } from '../../domain/sending/enrollment/deliver.ts';
 import { systemCtx, type Ctx } from '../../domain/platform/kernel/context.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { pauseLead, removeLead } from '../../domain/sending/leads/hold.ts';
@@ -305,14 +306,20 @@ class Simulation {
 
   async #run(key: string, run: { campaignId: string; contactId: string }, actor: Actor): Promise<void> {
     if (actor.sendId !== null) {
-      const delivery = await deliverSend(this.#ctx, { smtp: this.#smtp }, actor.sendId);
+      const delivery = await deliverToLead(this.#ctx, { smtp: this.#smtp }, actor.sendId, run);
       if ('retryInMs' in delivery) actor.at = this.#now() + delivery.retryInMs;
       else if ('retryAt' in delivery) actor.at = delivery.retryAt;
-      else actor.sendId = null;
+      else {
+        actor.sendId = null;
+        if (delivery.next) this.#obey(key, delivery.next, actor);
+      }
       return;
     }
     if (actor.call) return this.#ask(actor, actor.call);
-    const decision = await advanceEnrollment(this.#ctx, run);
+    this.#obey(key, await advanceEnrollment(this.#ctx, run), actor);
+  }
+
+  #obey(key: string, decision: Decision, actor: Actor): void {
     switch (decision.kind) {
       case 'done':
         this.#actors.delete(key);

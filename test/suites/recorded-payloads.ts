@@ -329,8 +329,14 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       },
       deliverSend: enrollmentActivity(
         'deliverSend',
-        z.tuple([z.strictObject({ organizationId: id, sendId: id })]),
-        outcome,
+        z.tuple([
+          z.strictObject({
+            organizationId: id,
+            sendId: id,
+            lead: z.strictObject({ campaignId: id, contactId: id }).optional(),
+          }),
+        ]),
+        z.strictObject({ outcome: why, next: decision.optional() }),
       ),
       callApp: enrollmentActivity('callApp', z.tuple([z.strictObject({ organizationId: id, stepRunId: id })]), outcome),
     },

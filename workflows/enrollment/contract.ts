@@ -83,12 +83,22 @@ interface Done {
   outcome: string;
 }
 
+/** Arguments of the activity that sends an email. `lead` is absent for emails that belong to no campaign. */
+export interface DeliverArgs {
+  organizationId: string;
+  sendId: string;
+  lead?: Pick<EnrollmentArgs, 'campaignId' | 'contactId'>;
+}
+
 /** Activities of this family for the workflow. */
 export interface EnrollmentActivities {
   /** Advances the contact as far as possible and returns the next step. Local: it only queries PostgreSQL. */
   advanceEnrollment(args: EnrollmentArgs): Promise<Decision>;
-  /** Sends a reserved email, or settles it after a worker died. */
-  deliverSend(args: { organizationId: string; sendId: string }): Promise<{ outcome: string }>;
+  /**
+   * Sends a reserved email, or settles it after a worker died. Then decides the next step of the email's `lead`. `next`
+   * is absent if that failed; ask {@link EnrollmentActivities.advanceEnrollment} then.
+   */
+  deliverSend(args: DeliverArgs): Promise<{ outcome: string; next?: Decision }>;
   /** Calls the customer's app for an app_action step and stores its answer. */
   callApp(args: { organizationId: string; stepRunId: string }): Promise<{ outcome: string }>;
 }

@@ -2,22 +2,29 @@ import { queryNextStep } from '../next-step.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
 import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
 import { performCall, send, sendAt } from '../steps.ts';
-import type { EnrollmentActivities, EnrollmentArgs } from './contract.ts';
+import type { Decision, EnrollmentActivities, EnrollmentArgs } from './contract.ts';
 import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
 /**
  * Workflow of one contact in a campaign: wait, wait for an event, send at a slot, call an app, hold, until done.
- * PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the next one. A signal
- * only hints at a change and causes an early decision, so a lost or repeated one only delays.
+ * PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the next one. The activity
+ * that sends an email also returns the decision after it. A signal only hints at a change and causes an early decision,
+ * so a lost or repeated one only delays.
  */
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
-  const { organizationId } = args;
+  const { organizationId, campaignId, contactId } = args;
+  const lead = { campaignId, contactId };
   const hints = listenForHints();
   const run = { hints, show: showDecisions(hints) };
-  for (;;) {
+  const ask = () => {
     hints.take();
-    const decision = await queryNextStep((activities: EnrollmentActivities) => activities.advanceEnrollment(args));
+    return queryNextStep((activities: EnrollmentActivities) => activities.advanceEnrollment(args));
+  };
+  let next: Decision | undefined;
+  for (;;) {
+    const decision = next ?? (await ask());
+    next = undefined;
     run.show(decision);
     switch (decision.kind) {
       // The timer may fire, a product event may arrive, or a person or the campaign may cause a change. PostgreSQL
@@ -28,10 +35,10 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
         await waitUntilWorkerTime(decision.until, hints.any, decision.where);
         break;
       case 'slot':
-        await sendAt(run, { organizationId, sendId: decision.sendId }, decision);
+        next = await sendAt(run, { organizationId, sendId: decision.sendId, lead }, decision);
         break;
       case 'send':
-        await send(run, { organizationId, sendId: decision.sendId }, decision.where);
+        next = await send(run, { organizationId, sendId: decision.sendId, lead }, decision.where);
         break;
       case 'call': {
         const { stepRunId, where } = decision;
