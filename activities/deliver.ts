@@ -1,4 +1,5 @@
 import { deliverSend } from '../domain/sending/deliver.ts';
+import { deliverToLead } from '../domain/sending/enrollment/deliver.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
 import { callVerb } from './call-verb.ts';
 import type { ActivityParts } from './family.ts';
@@ -13,7 +14,10 @@ const RECHECK_MS = 1_000;
  */
 export function createDeliverSend({ deps, smtp, metrics, copies }: ActivityParts): EnrollmentActivities['deliverSend'] {
   return async (args) => {
-    const delivery = await callVerb(deps, args, (ctx) => deliverSend(ctx, { smtp, copies }, args.sendId, args.lead));
+    const delivery = await callVerb(deps, args, (ctx) => {
+      const { sendId, lead } = args;
+      return lead ? deliverToLead(ctx, { smtp, copies }, sendId, lead) : deliverSend(ctx, { smtp, copies }, sendId);
+    });
     if ('retryInMs' in delivery) {
       metrics.targetBusy.inc({ resource: 'mail' });
       throw retryLater(

@@ -1,4 +1,3 @@
-import type { Decision } from '../../workflows/enrollment/contract.ts';
 import { reasonOfFault, type RejectedRecipient, type SmtpOutcome, type SmtpSender } from '../../lib/smtp/index.ts';
 import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../lib/imap/index.ts';
 import { message, type Message } from '../../messages/index.ts';
@@ -9,8 +8,6 @@ import { retryUntilStored } from '../platform/kernel/retry-until-stored.ts';
 import { recordSendBounce } from './outcomes/effects.ts';
 import { externalText } from '../platform/external-text.ts';
 import { ensureAccess, expireAccess } from './control/access-token.ts';
-import { advanceEnrollment } from './enrollment/advance.ts';
-import type { EnrollmentKey } from './enrollment/snapshot.ts';
 import { claimSend, markSubmission, type Claim, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from './senders/mailbox-credentials.ts';
 import { holdForRefusal, refusalVerdict, type Refused, type Verdict } from './refused.ts';
@@ -26,14 +23,14 @@ import {
 
 /**
  * Result of one delivery attempt. `busy`: try again at `retryAt` (epoch ms). `host_busy`: the mail host has no free
- * connection; nothing was changed, try again in `retryInMs`. `next` is the next step of the email's lead.
+ * connection; nothing was changed, try again in `retryInMs`.
  */
-type Delivery =
-  | { outcome: string; next?: Decision }
+export type Delivery =
+  | { outcome: string }
   | { outcome: 'busy'; retryAt: number }
   | { outcome: 'host_busy'; retryInMs: number };
 
-interface DeliverParts {
+export interface DeliverParts {
   smtp: SmtpSender;
   /** Limits the IMAP connections that save copies to Sent folders. Unlimited if absent. */
   copies?: TargetLimits;
@@ -55,37 +52,8 @@ const COPY_PATIENCE_MS = 5_000;
  */
 const SMTP_SHARE = 0.9;
 
-/**
- * Sends one reserved email, or determines the result of an email left by a dead worker. Then decides the next step of
- * its lead, whatever the result. Safe to call repeatedly.
- * @param lead the lead whose run sends the email; absent for an email that belongs to no campaign
- */
-export async function deliverSend(
-  ctx: Ctx,
-  parts: DeliverParts,
-  sendId: string,
-  lead?: Exclude<EnrollmentKey, string>,
-): Promise<Delivery> {
-  const delivery = await deliver(ctx, parts, sendId);
-  if (!lead || 'retryAt' in delivery || 'retryInMs' in delivery) return delivery;
-  const next = await decideNext(ctx, lead);
-  return next ? { ...delivery, next } : delivery;
-}
-
-/**
- * Decides the next step of a lead whose email is settled. Returns undefined on an error, because the email's result
- * stands. The run then asks by itself, with retries that a person can see.
- */
-async function decideNext(ctx: Ctx, lead: EnrollmentKey): Promise<Decision | undefined> {
-  try {
-    return await withCostPath('advance', () => advanceEnrollment(ctx, lead));
-  } catch (error) {
-    ctx.log.warn({ err: error, lead }, 'the next step of a lead could not be decided after its email');
-    return undefined;
-  }
-}
-
-async function deliver(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
+/** Sends one reserved email, or determines the result of an email left by a dead worker. Safe to call repeatedly. */
+export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
   // Takes the permit before the claim. An email that waits for its mail host is not claimed and can still be released.
   const organizationId = organizationOf(ctx);
   let permit: Permit | undefined;

@@ -13,6 +13,7 @@ import { clearHold, holdMailbox } from '../../domain/sending/control/mailbox-hol
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import { recordSendBounce, recordSendUnsubscribe } from '../../domain/sending/outcomes/effects.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
+import { deliverToLead } from '../../domain/sending/enrollment/deliver.ts';
 import { suppress } from '../../domain/sending/outcomes/suppress.ts';
 import type { ManualClock } from '../harness/manual-clock.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -146,7 +147,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
       return { until: decision.until, done: false };
     if (decision.kind === 'call') throw new Error('no step of the model asks an app');
     if (decision.kind === 'slot') return { until: decision.at, done: false };
-    const delivery = await deliverSend(ctx, { smtp }, decision.sendId, lead);
+    const delivery = await deliverToLead(ctx, { smtp }, decision.sendId, lead);
     if ('next' in delivery && delivery.next) return obey(delivery.next, lead);
     return { until: 'retryAt' in delivery ? delivery.retryAt : clock.now().getTime(), done: false };
   }

@@ -13,7 +13,7 @@ import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { recordSendUnsubscribe } from '../../domain/sending/outcomes/effects.ts';
 import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
-import { deliverSend } from '../../domain/sending/deliver.ts';
+import { deliverToLead } from '../../domain/sending/enrollment/deliver.ts';
 import { systemCtx, type Ctx } from '../../domain/platform/kernel/context.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { pauseLead, removeLead } from '../../domain/sending/leads/hold.ts';
@@ -306,7 +306,7 @@ class Simulation {
 
   async #run(key: string, run: { campaignId: string; contactId: string }, actor: Actor): Promise<void> {
     if (actor.sendId !== null) {
-      const delivery = await deliverSend(this.#ctx, { smtp: this.#smtp }, actor.sendId, run);
+      const delivery = await deliverToLead(this.#ctx, { smtp: this.#smtp }, actor.sendId, run);
       if ('retryInMs' in delivery) actor.at = this.#now() + delivery.retryInMs;
       else if ('retryAt' in delivery) actor.at = delivery.retryAt;
       else {
