@@ -9,6 +9,7 @@ export const lead = {
   'lead.soon': 'Der Lead geht weiter, wenn im Zeitplan ein Platz frei ist.',
   'lead.campaign.idle': 'Die Kampagne läuft nicht.',
   'lead.blocked': 'Der Lead ist blockiert, bis ein Mensch entscheidet.',
+  'lead.blocked.open': 'Neue Versuche öffnen',
   'lead.held': 'Angehalten',
   'lead.held.open': 'Bis jemand den Lead fortsetzt.',
   'lead.pause': 'Anhalten',

@@ -9,6 +9,7 @@ export const lead = {
   'lead.soon': 'The lead continues when the schedule has a free slot.',
   'lead.campaign.idle': 'The campaign is not running.',
   'lead.blocked': 'The lead is blocked until a person decides.',
+  'lead.blocked.open': 'Open retries',
   'lead.held': 'Held',
   'lead.held.open': 'Until a person resumes the lead.',
   'lead.pause': 'Hold',

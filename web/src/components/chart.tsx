@@ -16,7 +16,7 @@ interface Series {
 }
 
 /**
- * Line chart of numbers by day, with period and time zone under the title. A table with the same numbers is passed as
+ * Line chart of numbers by day or hour, with period and time zone under the title. A table with the same numbers is passed as
  * `children`. Lines can be hidden by their names, and the chart saved as PNG.
  */
 export function TimeChart({
@@ -24,14 +24,17 @@ export function TimeChart({
   note,
   filename,
   dates,
+  labels = dates,
   series,
   children,
 }: {
   title: string;
   note: string;
   filename: string;
-  /** YYYY-MM-DD, UTC. */
+  /** Days (YYYY-MM-DD, UTC), or the starts of hours (RFC 3339). */
   dates: readonly string[];
+  /** Names of the dates, shown on hover. */
+  labels?: readonly string[];
   series: readonly Series[];
   children: ReactNode;
 }) {
@@ -56,7 +59,7 @@ export function TimeChart({
             {title}
           </Text>
           <Text size="xs" c="dimmed">
-            {at === null ? note : dates[at]}
+            {at === null ? note : labels[at]}
           </Text>
         </div>
         <Group gap="xs">

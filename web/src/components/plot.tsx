@@ -5,6 +5,8 @@ import uPlot from 'uplot';
 import { region } from '../app/preferences.ts';
 import { toNumber } from '../text/index.ts';
 
+const DAY_S = 86_400;
+
 interface Line {
   label: string;
   color: string;
@@ -37,14 +39,20 @@ export default function Plot({
     const [ink, rule, paper] =
       scheme === 'dark' ? ['#aab2bb', '#33373d', '#242424'] : ['#56616d', '#e6e9ed', '#ffffff'];
     const axis = { stroke: ink, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule, width: 1 } };
-    const day = new Intl.DateTimeFormat(region(), { day: 'numeric', month: 'short', timeZone: 'UTC' });
+    const seconds = dates.map((one) => Date.parse(one) / 1000);
+    // Ticks of a single day are hours.
+    const isOfDay = seconds.length > 1 && seconds.at(-1)! - seconds[0]! < DAY_S;
+    const format = new Intl.DateTimeFormat(region(), {
+      ...(isOfDay ? ({ hour: '2-digit', minute: '2-digit' } as const) : ({ day: 'numeric', month: 'short' } as const)),
+      timeZone: 'UTC',
+    });
     const plot = new uPlot(
       {
         width: element.clientWidth,
         height,
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+        tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'UTC'),
         scales: { y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] } },
         series: [
           {},
@@ -57,7 +65,7 @@ export default function Plot({
           })),
         ],
         axes: [
-          { ...axis, space: 64, values: (_, splits) => splits.map((seconds) => day.format(new Date(seconds * 1000))) },
+          { ...axis, space: 64, values: (_, splits) => splits.map((at) => format.format(new Date(at * 1000))) },
           {
             ...axis,
             size: 48,
@@ -67,7 +75,7 @@ export default function Plot({
         ],
         hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
       },
-      [dates.map((one) => Date.parse(`${one}T00:00:00Z`) / 1000), ...lines.map(({ values }) => [...values])],
+      [seconds, ...lines.map(({ values }) => [...values])],
       element,
     );
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));

@@ -2,8 +2,8 @@ import { Group, Select, Table, Text } from '@mantine/core';
 import IconPlus from 'tabler:plus';
 import IconSend from 'tabler:send';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { lazy, Suspense, useState } from 'react';
+import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { daysAgo } from '../../components/day.ts';
 import { useFilter } from '../../components/filter.ts';
@@ -38,6 +38,15 @@ export default function CampaignsPage() {
   const [status, setStatus] = useFilter('status');
   const [folder, setFolder] = useFilter('folder');
   const folders = useQuery(foldersQuery);
+  // The numbers are for the choices alone, so they are loaded when one of them opens.
+  const [isPicking, setPicking] = useState(false);
+  const overview = useQuery({
+    queryKey: ['campaigns', 'overview'],
+    enabled: isPicking,
+    queryFn: () => dataOf(heron.GET('/v1/campaigns-overview')),
+  });
+  const counted = (label: string, count: number | undefined) =>
+    count === undefined ? label : t('campaigns.counted', { label, count });
   const selection = useSelection(`${q} ${status} ${folder}`);
   const { ids } = useChosen(selection);
   const list = usePaged(['campaigns', 'list', q, status, folder], (cursor, signal) =>
@@ -78,7 +87,11 @@ export default function CampaignsPage() {
                 <Select
                   value={status || null}
                   onChange={(value) => setStatus(value ?? '')}
-                  data={STATUSES.map((value) => ({ value, label: t(`campaigns.status.${value}`) }))}
+                  data={STATUSES.map((value) => ({
+                    value,
+                    label: counted(t(`campaigns.status.${value}`), overview.data?.[value]),
+                  }))}
+                  onDropdownOpen={() => setPicking(true)}
                   placeholder={t('campaigns.anyStatus')}
                   aria-label={t('campaigns.anyStatus')}
                   clearable
@@ -88,7 +101,11 @@ export default function CampaignsPage() {
                   <Select
                     value={folder || null}
                     onChange={(value) => setFolder(value ?? '')}
-                    data={folders.data.map(({ id, title }) => ({ value: id, label: title }))}
+                    data={folders.data.map(({ id, title }) => ({
+                      value: id,
+                      label: counted(title, overview.data && countIn(overview.data, id)),
+                    }))}
+                    onDropdownOpen={() => setPicking(true)}
                     placeholder={t('campaigns.anyFolder')}
                     aria-label={t('campaigns.anyFolder')}
                     clearable
@@ -133,6 +150,10 @@ export default function CampaignsPage() {
     </Page>
   );
 }
+
+/** Returns the number of campaigns in a folder. */
+const countIn = ({ folders }: AnswerOf<'/v1/campaigns-overview'>, id: string) =>
+  folders.find(({ folder_id: folder }) => folder === id)?.total ?? 0;
 
 /** Rows of one page of campaigns with their figures. */
 function Rows({

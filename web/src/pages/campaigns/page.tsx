@@ -25,19 +25,23 @@ const TABS = {
   schedule: () => import('./schedule.tsx'),
   senders: () => import('./senders.tsx'),
   check: () => import('./check.tsx'),
+  results: () => import('./results.tsx'),
+  log: () => import('./log.tsx'),
 };
 type Tab = keyof typeof TABS;
 /** Tabs that begin with the results of the campaign. */
-const WITH_FIGURES: ReadonlySet<Tab> = new Set(['sequence', 'leads']);
+const WITH_FIGURES: ReadonlySet<Tab> = new Set(['sequence', 'leads', 'results']);
 const Sequence = lazy(TABS.sequence);
 const Leads = lazy(TABS.leads);
 const Schedule = lazy(TABS.schedule);
 const Senders = lazy(TABS.senders);
 const Check = lazy(TABS.check);
+const Results = lazy(TABS.results);
+const Log = lazy(TABS.log);
 
 /**
- * Page of one campaign: its results, and tabs for sequence, leads, schedule, senders and checks, each with its own
- * address.
+ * Page of one campaign: its figures, and tabs for sequence, leads, schedule, senders, checks, results and log, each
+ * with its own address.
  */
 export default function CampaignPage() {
   const t = useText();
@@ -103,6 +107,8 @@ export default function CampaignPage() {
                     {shown === 'schedule' ? <Schedule key={data.id} campaign={data} /> : null}
                     {shown === 'senders' ? <Senders campaign={data} /> : null}
                     {shown === 'check' ? <Check id={id} /> : null}
+                    {shown === 'results' ? <Results id={id} /> : null}
+                    {shown === 'log' ? <Log id={id} /> : null}
                   </Suspense>
                 </Tabs.Panel>
               </Tabs>

@@ -125,7 +125,10 @@ function Now({ way }: { way: LeadDetail }) {
       ) : null}
       {way.blocked ? (
         <Text size="sm" c="red">
-          {t('lead.blocked')}
+          {t('lead.blocked')}{' '}
+          <PageLink to={`/campaigns/${way.campaign.id}?tab=log`} inherit underline="always">
+            {t('lead.blocked.open')}
+          </PageLink>
         </Text>
       ) : null}
     </Paper>

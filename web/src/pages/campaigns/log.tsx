@@ -1,0 +1,164 @@
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import type { Key } from '../../app/query-keys.ts';
+import { useCan } from '../../app/person.ts';
+import { useAction } from '../../components/action.ts';
+import { More, PagedTable, usePaged } from '../../components/paged.tsx';
+import { PageLink } from '../../components/page-link.tsx';
+import { Section } from '../../components/section.tsx';
+import { Answered, Finding, ListSkeleton } from '../../components/states.tsx';
+import { Ago } from '../../components/time.tsx';
+import { text, useText } from '../../text/index.ts';
+import { messageText, withServerTexts } from '../../text/server.ts';
+
+type Run = RowOf<'/v1/campaigns/{id}/step-runs'>;
+type Line = RowOf<'/v1/campaigns/{id}/logs'>;
+
+/** Tab of a campaign: leads that wait for a retry, and the activity log. */
+export default function Log({ id }: { id: string }) {
+  return (
+    <Stack gap="lg">
+      <BlockedRuns id={id} />
+      <Lines id={id} />
+    </Stack>
+  );
+}
+
+/** App calls that failed for good, whose leads wait; hidden if there are none. */
+function BlockedRuns({ id }: { id: string }) {
+  const t = useText();
+  const mayRetry = useCan('send_campaigns');
+  const list = usePaged(['campaigns', id, 'blocked'], (cursor, signal) =>
+    dataOf(
+      heron.GET('/v1/campaigns/{id}/step-runs', {
+        params: { path: { id }, query: { state: 'blocked', limit: 50, ...cursor } },
+        signal,
+      }),
+    ),
+  );
+  const runs = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const retryAll = useRetry(id);
+  if (list.data && runs.length === 0) return null;
+  return (
+    <Section
+      title={t('blocked.title')}
+      action={
+        mayRetry && runs.length > 1 ? (
+          <Button size="xs" onClick={() => retryAll.mutate(runs)} loading={retryAll.isPending}>
+            {t('blocked.retryAll', { count: runs.length })}
+          </Button>
+        ) : null
+      }
+    >
+      <Answered query={list} skeleton={<ListSkeleton rows={1} height={40} />}>
+        {() => (
+          <Stack gap="sm">
+            <Text size="sm" c="dimmed">
+              {t('blocked.why')}
+            </Text>
+            <PagedTable
+              list={list}
+              minWidth={620}
+              columns={[
+                { label: t('blocked.step') },
+                { label: t('blocked.reason') },
+                { label: t('campaign.log.at'), isExtra: true },
+                { label: t('campaign.lead.do'), isHidden: true },
+              ]}
+            >
+              {runs.map((run) => (
+                <BlockedRun key={run.id} campaignId={id} run={run} mayRetry={mayRetry} />
+              ))}
+            </PagedTable>
+          </Stack>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function BlockedRun({ campaignId, run, mayRetry }: { campaignId: string; run: Run; mayRetry: boolean }) {
+  const t = useText();
+  const retry = useRetry(campaignId);
+  return (
+    <Table.Tr>
+      <Table.Td maw={{ base: 130, sm: 220 }}>
+        <Text size="sm" className="clip" title={run.step_name ?? ''}>
+          {run.step_name ?? t('blocked.stepGone')}
+        </Text>
+        <PageLink to={`/campaigns/${campaignId}/leads/${run.contact_id}`} size="xs">
+          {t('campaign.log.lead')}
+        </PageLink>
+      </Table.Td>
+      <Table.Td className="wrap-anywhere" maw={420}>
+        {run.error ? <Finding message={run.error.message} fix={run.error.fix} /> : run.detail}
+      </Table.Td>
+      <Table.Td c="dimmed">
+        <Ago at={run.started_at} />
+      </Table.Td>
+      <Table.Td ta="right">
+        {mayRetry ? (
+          <Button size="compact-xs" variant="default" onClick={() => retry.mutate([run])} loading={retry.isPending}>
+            {t('blocked.retry')}
+          </Button>
+        ) : null}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** Returns an action that retries blocked runs one after another. */
+function useRetry(id: string) {
+  const stale: readonly Key[] = [['campaigns', id]];
+  return useAction(
+    async (runs: readonly Run[]) => {
+      for (const { id: runId } of runs)
+        await dataOf(heron.POST('/v1/campaigns/{id}/step-runs/{runId}/retry', { params: { path: { id, runId } } }));
+    },
+    { stale, done: text('blocked.retried') },
+  );
+}
+
+/** Activity log of the campaign, newest first. */
+function Lines({ id }: { id: string }) {
+  const t = useText();
+  const list = usePaged(['campaigns', id, 'log'], async (cursor, signal) =>
+    withServerTexts(
+      await dataOf(
+        heron.GET('/v1/campaigns/{id}/logs', { params: { path: { id }, query: { limit: 50, ...cursor } }, signal }),
+      ),
+    ),
+  );
+  return (
+    <Section title={t('campaign.log')}>
+      <Answered query={list} skeleton={<ListSkeleton rows={6} height={24} />}>
+        {({ pages }) => (
+          <Stack gap={8} component="ul" p={0} m={0} className="plain-list">
+            {pages.flatMap(({ data }) => data.map((line) => <LogLine key={line.id} campaignId={id} line={line} />))}
+            <More list={list} />
+          </Stack>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function LogLine({ campaignId, line }: { campaignId: string; line: Line }) {
+  const t = useText();
+  const { contact_id: contactId } = line.metadata;
+  return (
+    <Group component="li" gap="xs" wrap="nowrap" align="baseline">
+      <Text size="sm" miw={0} flex={1} className="wrap-anywhere">
+        {messageText(line)}{' '}
+        {typeof contactId === 'string' ? (
+          <PageLink to={`/campaigns/${campaignId}/leads/${contactId}`} inherit underline="always">
+            {t('campaign.log.lead')}
+          </PageLink>
+        ) : null}
+      </Text>
+      <Text size="sm" c="dimmed" flex="none">
+        <Ago at={line.created_at} />
+      </Text>
+    </Group>
+  );
+}
