@@ -9,7 +9,7 @@ import { meRoutes } from './identity/auth/me-routes.ts';
 import { authRoutes } from './identity/auth/routes.ts';
 import { abAnalysisRoutes } from './campaigns/ab-analysis-routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
-import { mailboxTrackingRoutes } from './campaigns/mailbox-tracking-routes.ts';
+import { trackingDomainRoutes } from './campaigns/tracking-domain-routes.ts';
 import { identityConflictRoutes, peopleRoutes } from './audience/people/routes.ts';
 import { productEventRoutes } from './audience/product-events/routes.ts';
 import { organizationsRoutes } from './identity/organizations/routes.ts';
@@ -108,7 +108,7 @@ export const routes: readonly AnyRoute[] = [
   ...auditRoutes,
   ...mailboxRoutes,
   ...mailboxStateRoutes,
-  ...mailboxTrackingRoutes,
+  ...trackingDomainRoutes,
   ...consentPageRoutes,
   ...mailboxOrdersRoutes,
   ...warmupRoutes,

@@ -454,6 +454,33 @@ export const trackingDomain = resource('TrackingDomain', {
   tracking_domain_verified_at: timestamp.nullable(),
 });
 
+export const trackingDomainList = z.strictObject({
+  data: z.array(
+    resource('TrackingDomainRecords', {
+      domain: z.string(),
+      verified_at: timestamp.nullable().meta({ description: 'Last check that passed' }),
+      fault: z
+        .enum(['dns', 'no_answer', 'certificate', 'other_instance'])
+        .nullable()
+        .meta({ description: 'Cause for which links do not use the domain' }),
+      campaigns: z.array(z.strictObject({ id: uuid, name: z.string(), in_use: z.boolean() })),
+      mailboxes: z.array(z.strictObject({ id: uuid, email: z.string(), in_use: z.boolean() })),
+      records: z.array(
+        z.strictObject({
+          type: z.enum(['CNAME', 'TXT']),
+          name: z.string(),
+          expected: z.string(),
+          found: z.array(z.string()).nullable().meta({ description: 'Null if no DNS server answered' }),
+          required: z
+            .boolean()
+            .meta({ description: 'False for the TXT record of a domain that the workspace has proven before' }),
+          correct: z.boolean(),
+        }),
+      ),
+    }),
+  ),
+});
+
 const copy = z
   .string()
   .max(256 * 1024)

@@ -6,6 +6,7 @@ import {
   markTrackingDomain,
   setMailboxDomain,
 } from '../../domain/campaigns/tracking-domain.ts';
+import { listTrackingDomains } from '../../domain/campaigns/tracking-domain-records.ts';
 import { readInstallationId } from '../../domain/platform/installation-id.ts';
 import { createEgress, type Egress } from '../../lib/egress/index.ts';
 import { fixture, httpsReceiver } from '../../lib/egress/fixtures/servers.ts';
@@ -16,7 +17,7 @@ import { freePort } from '../../local/servers.ts';
 import { createMailbox } from '../../test/harness/factories.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { egressWithHealth } from '../../test/harness/tracking-health.ts';
-import { createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
 import { render } from '../../messages/render.ts';
 import { createClickRecorder } from '../../domain/campaigns/tracking/clicks.ts';
 import { createOpenRecorder } from '../../domain/campaigns/tracking/opens.ts';
@@ -196,4 +197,56 @@ test('a tracking domain counts only when this installation answers https on it w
   );
   t.true((await verify(egressTo(t, right.port))).tracking_domain_verified);
   t.true((await desk.row(another)).tracking_domain_verified, 'the check is of the domain, not of one campaign');
+});
+
+test('the domains of a workspace are listed with the records that they need and that DNS has', async (t) => {
+  const [desk, other] = [await openDesk(world), await openDesk(world)];
+  const { organizationId } = desk.tenant;
+  const domain = 'listed.example.com';
+  const { id } = await desk.campaign({ name: 'Lights', tracking_domain: domain });
+  const mailboxId = await createMailbox(world.deps, organizationId, `${newId()}@ours.test`, undefined, {
+    tracking_domain: 'old.example.com',
+  });
+  const list = async (cname: string[], txt: string[]) => {
+    const listed = await listTrackingDomains(contextOf(desk, domain, cname, txt));
+    return listed.map(({ records, ...one }) => ({
+      ...one,
+      records: records.map(({ type, found, isRequired, isCorrect }) => [type, found, isRequired, isCorrect]),
+    }));
+  };
+  t.like(await list(['elsewhere.example.net'], [proofOf(desk)]), [
+    {
+      domain,
+      fault: null,
+      verified_at: null,
+      campaigns: [{ id, name: 'Lights', in_use: false }],
+      mailboxes: [],
+      records: [
+        ['CNAME', ['elsewhere.example.net'], true, false],
+        ['TXT', [proofOf(desk)], true, true],
+      ],
+    },
+    { domain: 'old.example.com', campaigns: [], mailboxes: [{ id: mailboxId, in_use: false }] },
+  ]);
+  const ctx = contextOf(desk, domain, [home], [proofOf(desk)]);
+  await markTrackingDomain(ctx, id, await checkTrackingDomain(ctx, id));
+  const [held] = await list([home], []);
+  t.deepEqual(held!.records, [
+    ['CNAME', [home], true, true],
+    ['TXT', [], false, false],
+  ]);
+  t.true(held!.campaigns[0]!.in_use);
+
+  const read = (token: string) => call(world, 'GET', '/v1/tracking-domains', { token });
+  const answer = await read(desk.tenant.apiKey);
+  assertStatus(t, answer, 200);
+  t.like(answer.body.data[0], {
+    domain,
+    fault: null,
+    records: [
+      { type: 'CNAME', name: domain, expected: home, found: [], required: true, correct: false },
+      { type: 'TXT', name: `_heron.${domain}`, expected: proofOf(desk), found: [], required: false, correct: false },
+    ],
+  });
+  t.deepEqual((await read(other.tenant.apiKey)).body, { data: [] });
 });

@@ -1,7 +1,6 @@
 import { across } from '../../db/across.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
-import { isUuid } from '../../lib/ids.ts';
 import type { MailboxRow } from '../../db/models/mailbox.ts';
 import { findMailbox } from '../mailboxes/read.ts';
 import { changed } from '../platform/changes.ts';
@@ -11,6 +10,7 @@ import { lockCampaign } from '../sending/control/status.ts';
 import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { message } from '../../messages/index.ts';
+import { fetchRecords, PROOF } from './tracking-domain-records.ts';
 import { fixOf, healthFault, pointsAt, putBackInUse, takeOutOfUse, trackingHost } from './tracking-domain-use.ts';
 
 /** DNS result for a tracking domain that points at this installation. */
@@ -19,8 +19,6 @@ interface CheckedDomain {
   /** Ids of the workspaces that the domain's owner names in its TXT records. */
   named: readonly string[];
 }
-
-const PROOF = 'heron-workspace=';
 
 /**
  * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner
@@ -85,16 +83,10 @@ export async function setMailboxDomain(
 
 async function checkDomain(ctx: Ctx, domain: string): Promise<CheckedDomain> {
   const organizationId = organizationOf(ctx);
-  const [names, texts, holder] = await Promise.all([
-    ctx.dns.cname(domain),
-    ctx.dns.txt(`_heron.${domain}`),
+  const [{ names, named }, holder] = await Promise.all([
+    fetchRecords(ctx, domain),
     reader(ctx).table('tracking_domains').where({ domain }).first('domain'),
   ]);
-  const named = (texts ?? [])
-    .map((text) => text.trim().toLowerCase())
-    .filter((text) => text.startsWith(PROOF))
-    .map((text) => text.slice(PROOF.length))
-    .filter(isUuid);
   const isProven = holder !== undefined || named.includes(organizationId);
   const cname = message('tracking.cname', { name: domain, value: trackingHost(ctx) });
   const txt = message('tracking.txt', { name: `_heron.${domain}`, value: `${PROOF}${organizationId}` });

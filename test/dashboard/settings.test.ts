@@ -4,7 +4,7 @@ import { browserTests, findChromium } from '../harness/browser.ts';
 import { signInOn, tenantWithPassword } from '../harness/consent.ts';
 import { createDashboardWorld, settle, type DashboardWorld } from '../harness/dashboard.ts';
 import { eventually } from '../harness/eventually.ts';
-import { createApiKey, createMember, type Tenant } from '../harness/factories.ts';
+import { createApiKey, createCampaign, createMember, type Tenant } from '../harness/factories.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { call } from '../harness/world.ts';
 
@@ -12,9 +12,12 @@ const browserTest = browserTests(test);
 const GUEST = 'ben@example.com';
 let world: DashboardWorld;
 let tenant: Tenant;
+/** Records in DNS, by name. */
+const dns = new Map<string, string[]>();
+const found = async (name: string) => dns.get(name) ?? [];
 test.before(async () => {
   if (!findChromium()) return;
-  world = await createDashboardWorld();
+  world = await createDashboardWorld({ dns: { mx: found, cname: found, txt: found } });
   tenant = await world.tenant('Northwind');
 });
 test.after.always(() => world?.close());
@@ -181,6 +184,35 @@ browserTest('outreach settings are saved block by block, and keep what somebody 
       now.inbox.keep_sent_days === 90
     );
   });
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('a tracking domain shows the records that it needs and has, and is checked on request', async (t) => {
+  const own = await world.tenant('Domains');
+  const domain = 'links.ours.test';
+  const { campaignId } = await createCampaign(world.deps, own.organizationId, [{ subject: 'Hello' }], {
+    name: 'Lights',
+    tracking_domain: domain,
+  });
+  dns.set(`_heron.${domain}`, ['heron-workspace=of-somebody-else']);
+  const { page, context, faults } = await world.open(own, '/settings/domains', english);
+  const section = page.getByRole('region', { name: domain });
+  await section.getByText('Not in use').waitFor();
+  await section.getByText('Missing').waitFor();
+  await section.getByText('Another value').waitFor();
+  await section.getByText('DNS has: heron-workspace=of-somebody-else').waitFor();
+  await section.getByText(`heron-workspace=${own.organizationId}`).waitFor();
+  dns.set(domain, [new URL(world.deps.config.TRACKING_DOMAIN).hostname]);
+  await section.getByRole('button', { name: 'Check DNS now' }).click();
+  await section.getByRole('alert').getByText('No TXT record proves').waitFor();
+  await section.getByText('Found').waitFor();
+  dns.set(`_heron.${domain}`, [`heron-workspace=${own.organizationId}`]);
+  await section.getByRole('button', { name: 'Check DNS now' }).click();
+  await section.getByRole('alert').getByText('does not').waitFor();
+  await eventually(async () => (await section.getByText('Found').count()) === 2);
+  await section.getByRole('link', { name: 'Lights' }).click();
+  await page.waitForURL(`**/campaigns/${campaignId}?tab=schedule`);
   t.deepEqual(faults, []);
   await context.close();
 });

@@ -194,6 +194,7 @@ export const LISTS: Record<string, Factory> = {
     );
     return insert(place, 'domain_renewals', { domain_id, expires_at, renew_at: expires_at });
   },
+  'trackingDomains.list': (place) => campaign(place, { tracking_domain: `${newId()}.example.com` }),
   'unibox.list': message,
   'unibox.listSnoozes': async (place) => {
     const { thread_id } = await message(place);

@@ -293,16 +293,26 @@ export const settings = {
   'settings.taskTypes.delete': 'Die Aufgaben bleiben ohne Typ.',
   'settings.domains': 'Domains',
   'settings.domains.why':
-    'Links einer Kampagne für Öffnungen, Klicks und Abmeldungen können auf deiner eigenen Domain liegen. Ihre Einträge werden täglich geprüft.',
+    'Links für Öffnungen, Klicks und Abmeldungen können auf deiner eigenen Domain liegen. Ihre Einträge werden täglich geprüft.',
   'settings.domains.none': 'Noch keine eigene Domain',
-  'settings.domains.none.why': 'Eine Kampagne bekommt ihre Domain im Reiter Zeitplan, unter Tracking.',
+  'settings.domains.none.why':
+    'Eine Kampagne bekommt ihre Domain im Reiter Zeitplan, unter Tracking; ein Postfach auf seiner Seite.',
   'settings.domains.inUse': 'In Gebrauch',
-  'settings.domains.notInUse': 'Nicht in Gebrauch: Einträge fehlen',
+  'settings.domains.notInUse': 'Nicht in Gebrauch',
   'settings.domains.checked': 'Zuletzt bestanden:',
-  'settings.domains.records':
-    'Die Domain ist ein CNAME des Tracking-Hosts. Vor dem ersten Gebrauch braucht sie auch diesen Eintrag:',
-  'settings.domains.txt': 'TXT-Eintrag',
-  'settings.domains.campaigns': 'Kampagnen:',
+  'settings.domains.fault.dns': 'Die letzte Prüfung ist gescheitert: Die Domain zeigt nicht auf diese Installation.',
+  'settings.domains.fault.no_answer': 'Die letzte Prüfung ist gescheitert: Die Domain antwortet nicht über https.',
+  'settings.domains.fault.certificate': 'Die letzte Prüfung ist gescheitert: Die Domain hat kein gültiges Zertifikat.',
+  'settings.domains.fault.other_instance':
+    'Die letzte Prüfung ist gescheitert: Auf der Domain antwortet ein anderer Server.',
+  'settings.domains.record': '{type}-Eintrag unter {name}',
+  'settings.domains.record.right': 'Gefunden',
+  'settings.domains.record.unknown': 'DNS hat nicht geantwortet',
+  'settings.domains.record.optional': 'Nicht mehr nötig',
+  'settings.domains.record.missing': 'Fehlt',
+  'settings.domains.record.wrong': 'Anderer Wert',
+  'settings.domains.found': 'Im DNS steht: {values}',
+  'settings.domains.uses': 'Verwendet von:',
   'settings.domains.check': 'DNS jetzt prüfen',
   'settings.domains.passed': 'Die Domain hat die Prüfung bestanden',
 };

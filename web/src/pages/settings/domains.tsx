@@ -1,8 +1,8 @@
 import { Badge, Button, Group, List, Stack, Text } from '@mantine/core';
 import IconWorld from 'tabler:world';
 import { useQuery } from '@tanstack/react-query';
-import { dataOf, heron, type RowOf } from '../../app/api.ts';
-import { useCan, usePerson } from '../../app/person.ts';
+import { dataOf, heron, queryClient, type RowOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
 import { useAction } from '../../components/action.ts';
 import { shownAddress } from '../../components/address.ts';
 import { CopyBox } from '../../components/copy.tsx';
@@ -10,27 +10,26 @@ import { PageLink, PageLinkButton } from '../../components/page-link.tsx';
 import { Section } from '../../components/section.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
-import { useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 import { SettingsPage } from './frame.tsx';
 
-type Campaign = RowOf<'/v1/campaigns'>;
+type Domain = RowOf<'/v1/tracking-domains'>;
+type Record = Domain['records'][number];
+const COLORS = { right: 'teal', unknown: 'gray', optional: 'gray', missing: 'red', wrong: 'red' } as const;
+const queryKey = ['settings', 'domains'] as const;
 
-/** Page of the own domains in links of campaigns, for opens, clicks and unsubscribes, with a check of their DNS. */
+/** Page of the own domains in links, for opens, clicks and unsubscribes, with their DNS records as they are now. */
 export default function DomainsPage() {
   const t = useText();
-  const campaigns = useQuery({
-    queryKey: ['campaigns', 'domains'],
-    queryFn: () => dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })),
-  });
+  const domains = useQuery({ queryKey, queryFn: () => dataOf(heron.GET('/v1/tracking-domains')) });
   return (
     <SettingsPage>
       <Text size="sm" c="dimmed" maw={720}>
         {t('settings.domains.why')}
       </Text>
-      <Answered query={campaigns} skeleton={<ListSkeleton rows={2} height={140} />}>
-        {({ data }) => {
-          const domains = [...new Set(data.map(({ tracking_domain: domain }) => domain))].filter(Boolean);
-          return domains.length === 0 ? (
+      <Answered query={domains} skeleton={<ListSkeleton rows={2} height={140} />}>
+        {({ data }) =>
+          data.length === 0 ? (
             <Empty
               icon={IconWorld}
               title={t('settings.domains.none')}
@@ -39,34 +38,39 @@ export default function DomainsPage() {
               {t('settings.domains.none.why')}
             </Empty>
           ) : (
-            domains.map((domain) => (
-              <Domain
-                key={domain}
-                domain={domain}
-                campaigns={data.filter(({ tracking_domain: own }) => own === domain)}
-              />
-            ))
-          );
-        }}
+            data.map((one) => <DomainSection key={one.domain} one={one} />)
+          )
+        }
       </Answered>
     </SettingsPage>
   );
 }
 
-function Domain({ domain, campaigns }: { domain: string; campaigns: readonly Campaign[] }) {
+function DomainSection({ one: { domain, fault, verified_at: at, campaigns, mailboxes, records } }: { one: Domain }) {
   const t = useText();
-  const may = useCan('manage_campaigns');
-  const { workspace } = usePerson();
-  const verified = campaigns.filter(({ tracking_domain_verified: isVerified }) => isVerified);
-  const at = verified[0]?.tracking_domain_verified_at;
-  const isInUse = verified.length === campaigns.length;
+  const [mayCampaigns, maySettings] = [useCan('manage_campaigns'), useCan('manage_settings')];
+  const uses = [
+    ...(mayCampaigns ? campaigns.map((use) => ({ ...use, isMailbox: false })) : []),
+    ...(maySettings ? mailboxes.map((use) => ({ ...use, isMailbox: true })) : []),
+  ];
+  const isInUse = [...campaigns, ...mailboxes].every(({ in_use: isUsed }) => isUsed);
   const check = useAction(
     async () => {
-      // Each campaign stores the result, so the check runs for each. The first failure is that of the domain.
-      for (const { id } of campaigns)
-        await dataOf(heron.POST('/v1/campaigns/{id}/tracking-domain/verify', { params: { path: { id } } }));
+      // A check covers all uses that passed one before, so that one of these is enough.
+      const unused = uses.filter(({ in_use: isUsed }) => !isUsed);
+      try {
+        for (const { id, isMailbox } of unused.length > 0 ? unused : uses.slice(0, 1))
+          await dataOf(
+            isMailbox
+              ? heron.PATCH('/v1/emails/{id}/track', { params: { path: { id }, query: { domain } } })
+              : heron.POST('/v1/campaigns/{id}/tracking-domain/verify', { params: { path: { id } } }),
+          );
+      } finally {
+        // A failed check takes the domain out of use.
+        await queryClient.invalidateQueries({ queryKey });
+      }
     },
-    { stale: [['campaigns']], isShown: true, done: t('settings.domains.passed') },
+    { stale: [['campaigns'], ['mailboxes']], isShown: true, done: t('settings.domains.passed') },
   );
   return (
     <Section
@@ -78,17 +82,16 @@ function Domain({ domain, campaigns }: { domain: string; campaigns: readonly Cam
       }
     >
       <Stack gap="sm">
+        {fault ? <Text size="sm">{textOf('settings.domains.fault', fault)}</Text> : null}
         {at ? (
           <Text size="sm" c="dimmed">
             {t('settings.domains.checked')} <Ago at={at} />
           </Text>
         ) : null}
-        <Text size="sm">{t('settings.domains.records')}</Text>
-        <CopyBox
-          label={t('settings.domains.txt')}
-          value={`_heron.${domain} TXT heron-workspace=${workspace?.id ?? ''}`}
-        />
-        <Text size="sm">{t('settings.domains.campaigns')}</Text>
+        {records.map((record) => (
+          <DnsRecord key={record.type} record={record} />
+        ))}
+        <Text size="sm">{t('settings.domains.uses')}</Text>
         <List size="sm">
           {campaigns.map(({ id, name }) => (
             <List.Item key={id} className="wrap-anywhere">
@@ -97,9 +100,16 @@ function Domain({ domain, campaigns }: { domain: string; campaigns: readonly Cam
               </PageLink>
             </List.Item>
           ))}
+          {mailboxes.map(({ id, email }) => (
+            <List.Item key={id} className="wrap-anywhere">
+              <PageLink to={`/mailboxes/${id}`} size="sm">
+                {email}
+              </PageLink>
+            </List.Item>
+          ))}
         </List>
         <ErrorNote error={check.error} />
-        {may ? (
+        {uses.length > 0 ? (
           <Group>
             <Button size="xs" variant="default" onClick={() => check.mutate()} loading={check.isPending}>
               {t('settings.domains.check')}
@@ -108,5 +118,37 @@ function Domain({ domain, campaigns }: { domain: string; campaigns: readonly Cam
         ) : null}
       </Stack>
     </Section>
+  );
+}
+
+/** One DNS record: the value that it needs, and what DNS has. */
+function DnsRecord({ record: { type, name, expected, found, required: isRequired, correct } }: { record: Record }) {
+  const t = useText();
+  const state = correct
+    ? 'right'
+    : found === null
+      ? 'unknown'
+      : !isRequired
+        ? 'optional'
+        : found.length === 0
+          ? 'missing'
+          : 'wrong';
+  return (
+    <Stack gap={6}>
+      <Group gap="xs">
+        <Text size="sm" fw={600} className="wrap-anywhere">
+          {t('settings.domains.record', { type, name })}
+        </Text>
+        <Badge variant="light" color={COLORS[state]} tt="none" flex="none">
+          {t(`settings.domains.record.${state}`)}
+        </Badge>
+      </Group>
+      <CopyBox label={t('settings.domains.record', { type, name })} value={expected} />
+      {correct || !found || found.length === 0 ? null : (
+        <Text size="sm" c="dimmed" className="wrap-anywhere">
+          {t('settings.domains.found', { values: found.join(', ') })}
+        </Text>
+      )}
+    </Stack>
   );
 }

@@ -1,12 +1,38 @@
 import { z } from 'zod';
+import { listTrackingDomains } from '../../domain/campaigns/tracking-domain-records.ts';
 import { checkMailboxDomain, setMailboxDomain } from '../../domain/campaigns/tracking-domain.ts';
 import { hostname } from '../../domain/campaigns/input.ts';
 import { route } from '../http/route.ts';
 import { idParams, iso } from '../http/schemas.ts';
-import { trackingDomain } from './schemas.ts';
+import { trackingDomain, trackingDomainList } from './schemas.ts';
 
-/** Route of the tracking domain of a mailbox. */
-export const mailboxTrackingRoutes = [
+/** Routes of the tracking domains of a workspace, and of that of a mailbox. */
+export const trackingDomainRoutes = [
+  route({
+    area: 'campaigns',
+    scope: ['READ_CAMPAIGNS'],
+    permission: 'view_campaigns',
+    everyMailbox: true,
+    operationId: 'trackingDomains.list',
+    method: 'get',
+    path: '/tracking-domains',
+    summary: 'List tracking domains with the DNS records that they need and have',
+    description:
+      'The domains that campaigns and mailboxes name, at most 50, each with at most 100 of both. DNS is asked now; nothing is changed. POST /campaigns/{id}/tracking-domain/verify and PATCH /emails/{id}/track check a domain and use it.',
+    success: { status: 200, body: trackingDomainList },
+    handler: async (ctx) => ({
+      data: (await listTrackingDomains(ctx)).map(({ verified_at: at, records, ...row }) => ({
+        ...row,
+        verified_at: iso(at),
+        records: records.map(({ isRequired, isCorrect, found, ...record }) => ({
+          ...record,
+          found: found && [...found],
+          required: isRequired,
+          correct: isCorrect,
+        })),
+      })),
+    }),
+  }),
   route({
     area: 'campaigns',
     scope: ['WRITE_EMAILS'],
