@@ -5,6 +5,7 @@ import { ChangedMeanwhile } from '../../db/errors.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isCredential, type Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
+import { sendersToAllow, type PoolChoice } from '../sending/campaign/sender-pool.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 /** The credential that requests an action, from the request or from a stored row. */
@@ -22,7 +23,7 @@ export interface Action {
 }
 
 /** Result: the action is allowed at once, or waits for a person for the given reasons. */
-type Authorization =
+export type Authorization =
   | { decision: 'execute' }
   | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
 
@@ -44,8 +45,8 @@ export async function authorizeAction(tx: Tx, requester: Requester, action: Acti
   const allowed = await usableMailboxes(tx, requester);
   const reasons = policy
     ? policyReasons(policy, action, { allowed: allowed ?? [], now: tx.now })
-    : [reason('no_policy', message('approval_reason.no_policy'))];
-  if (!allowed) reasons.unshift(reason('credential_revoked', message('approval_reason.credential_revoked')));
+    : [reason(message('approval_reason.no_policy'))];
+  if (!allowed) reasons.unshift(reason(message('approval_reason.credential_revoked')));
   if (reasons.length === 0) reasons.push(...(await countAction(tx, credentialId, policy!, action)));
   const [first, ...rest] = reasons;
   if (first) return { decision: 'awaiting_approval', reasons: [first, ...rest] };
@@ -53,6 +54,22 @@ export async function authorizeAction(tx: Tx, requester: Requester, action: Acti
   // Runs last before the commit, so that the lock is held only during the commit.
   tx.atEnd(`~policy/${id}/${version}`, () => assertSamePolicy(tx, id, version));
   return { decision: 'execute' };
+}
+
+/**
+ * Variant of {@link authorizeAction} for emails of a campaign, with the senders that it has now. They may have changed
+ * since the request.
+ * @param recipients number of recipients, including cc and bcc
+ */
+export async function authorizeCampaign(
+  tx: Tx,
+  requester: Requester,
+  campaign: PoolChoice,
+  recipients: number,
+): Promise<Authorization> {
+  // People need no policy.
+  const mailboxIds = isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [];
+  return authorizeAction(tx, requester, { capability: 'campaign.launch', mailboxIds, recipients });
 }
 
 /** A policy, with the id of the transaction that wrote it. */
@@ -115,45 +132,25 @@ function policyReasons(
   action: Action,
   { allowed, now }: { allowed: readonly string[]; now: Date },
 ): PolicyReason[] {
-  const reasons: PolicyReason[] = [];
-  if (!policy.enabled) reasons.push(reason('policy_disabled', message('approval_reason.policy_disabled')));
-  if (policy.expires_at <= now)
-    reasons.push(
-      reason('policy_expired', message('approval_reason.policy_expired', { at: policy.expires_at.toISOString() })),
-    );
-  if (!policy.capabilities.includes(action.capability))
-    reasons.push(
-      reason(
-        'capability_not_granted',
-        message('approval_reason.capability_not_granted', { capability: action.capability }),
-      ),
-    );
+  const { capability, mailboxIds, recipients: count, spendCents: cents = 0 } = action;
+  const { expires_at: end, max_recipients_per_run: most, max_monthly_mailbox_spend_cents: spend } = policy;
   // A policy cannot permit a restricted key to use mailboxes that the key itself may not use.
   const mayUse = (id: string) => policy.mailbox_ids.includes(id) && (allowed.length === 0 || allowed.includes(id));
-  const outside = new Set(action.mailboxIds.filter((id) => !mayUse(id)));
-  if (outside.size > 0)
-    reasons.push(
-      reason('mailbox_not_granted', message('approval_reason.mailbox_not_granted', { count: outside.size })),
-    );
-  if (action.recipients > policy.max_recipients_per_run)
-    reasons.push(
-      reason(
-        'recipients_per_run_exceeded',
-        message('approval_reason.recipients_per_run_exceeded', {
-          count: action.recipients,
-          most: policy.max_recipients_per_run,
-        }),
-      ),
-    );
-  if (action.capability === 'mailbox.provision') reasons.push(...spendReasons(policy, action.spendCents ?? 0));
-  return reasons;
-}
-
-function spendReasons(policy: AgentPolicyRow, spendCents: number): PolicyReason[] {
-  const cap = policy.max_monthly_mailbox_spend_cents;
-  if (cap === null) return [reason('spend_not_granted', message('approval_reason.spend_not_granted'))];
-  if (spendCents <= cap) return [];
-  return [reason('spend_exceeded', message('approval_reason.spend_exceeded', { cents: spendCents, most: cap }))];
+  const outside = new Set(mailboxIds.filter((id) => !mayUse(id))).size;
+  const isOrder = capability === 'mailbox.provision';
+  return [
+    policy.enabled ? [] : reason(message('approval_reason.policy_disabled')),
+    end > now ? [] : reason(message('approval_reason.policy_expired', { at: end.toISOString() })),
+    policy.capabilities.includes(capability)
+      ? []
+      : reason(message('approval_reason.capability_not_granted', { capability })),
+    outside === 0 ? [] : reason(message('approval_reason.mailbox_not_granted', { count: outside })),
+    count <= most ? [] : reason(message('approval_reason.recipients_per_run_exceeded', { count, most })),
+    isOrder && spend === null ? reason(message('approval_reason.spend_not_granted')) : [],
+    isOrder && spend !== null && cents > spend
+      ? reason(message('approval_reason.spend_exceeded', { cents, most: spend }))
+      : [],
+  ].flat();
 }
 
 /**
@@ -181,28 +178,20 @@ async function countAction(
     'select actions, recipients from agent_policy_usage where organization_id = :org and credential_id = :credential and day = :day',
     { credential: credentialId, day },
   );
-  const reasons: PolicyReason[] = [];
-  if (used.actions + 1 > limits.actions)
-    reasons.push(
-      reason(
-        'actions_per_day_exceeded',
-        message('approval_reason.actions_per_day_exceeded', { count: used.actions, most: limits.actions }),
-      ),
-    );
-  if (used.recipients + recipients > limits.recipients)
-    reasons.push(
-      reason(
-        'recipients_per_day_exceeded',
-        message('approval_reason.recipients_per_day_exceeded', {
-          count: used.recipients,
-          more: recipients,
-          most: limits.recipients,
-        }),
-      ),
-    );
-  return reasons;
+  const sum = { count: used.recipients, more: recipients, most: limits.recipients };
+  return [
+    used.actions < limits.actions
+      ? []
+      : reason(message('approval_reason.actions_per_day_exceeded', { count: used.actions, most: limits.actions })),
+    used.recipients + recipients <= limits.recipients
+      ? []
+      : reason(message('approval_reason.recipients_per_day_exceeded', sum)),
+  ].flat();
 }
 
-function reason(code: string, said: Message): PolicyReason {
-  return { code, message: said };
+const REASONS = 'approval_reason.';
+
+/** Returns a reason whose code is the end of its message's code. */
+function reason(said: Message): PolicyReason {
+  return { code: said.code.slice(REASONS.length), message: said };
 }

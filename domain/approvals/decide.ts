@@ -45,7 +45,7 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
     const found = await findApproval(tx.org, id);
     await assertMayDecide(tx, found, decision);
     const subject = subjectOf(tx, found.subject_type);
-    const locked: unknown = found.status === 'pending' ? await subject.lock(tx, found.subject_id) : undefined;
+    const locked: unknown = found.status === 'pending' ? await subject.lock(tx, found) : undefined;
     const decided = await storeDecision(tx, id, decision);
     if (decided.status === 'denied') {
       if (locked !== undefined) await subject.refused(tx, locked, decided, 'denied', ctx.config);
@@ -154,7 +154,7 @@ export async function executeApproved<Subject>(
     await subject.refused(tx, locked, approval, 'revoked', config);
     return false;
   }
-  const content = await subject.content(tx, locked, approval, config);
+  const content = await subject.content(tx, locked, config);
   if (content && (await markExecuted(tx, approval.id, content))) {
     await subject.execute(tx, locked, approval, config);
     return true;

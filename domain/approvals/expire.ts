@@ -2,7 +2,7 @@ import { json } from '../../db/connection.ts';
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
-import { subjectOf, type SubjectType } from '../platform/kernel/approval-subjects.ts';
+import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import { approvalEvent, endReason, findApproval } from './view.ts';
 import type { Message } from '../../messages/index.ts';
 import { codedReason } from '../platform/coded-reason.ts';
@@ -15,7 +15,7 @@ import { render } from '../../messages/render.ts';
 export async function expireApproval(tx: Tx, id: string, config: Config): Promise<boolean> {
   const found = await findApproval(tx.org, id);
   const subject = subjectOf(tx, found.subject_type);
-  const locked: unknown = await subject.lock(tx, found.subject_id);
+  const locked: unknown = await subject.lock(tx, found);
   const [ended] = await expireApprovals(tx, [id]);
   if (ended && locked !== undefined) await subject.refused(tx, locked, ended, 'expired', config);
   return ended !== undefined;
@@ -33,24 +33,6 @@ export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<A
   );
   for (const approval of ended) announce(tx, approval);
   return ended;
-}
-
-/**
- * Ends the approval of a subject that no longer needs it, because the subject was cancelled, deleted, or executed by a
- * person. The caller has signalled the subject's workflow.
- * @returns false if no approval was pending or approved
- */
-export async function withdrawApproval(
-  tx: Tx,
-  subject: { type: SubjectType; id: string },
-  why: Message,
-): Promise<boolean> {
-  const [open] = await tx.org.sql<{ id: string }>(
-    `select id from approvals where organization_id = :org and subject_type = :type and subject_id = :subject and status in ('pending', 'approved')
-     order by id desc limit 1`,
-    { type: subject.type, subject: subject.id },
-  );
-  return open ? endApproval(tx, open.id, why) : false;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ApprovalContent, JsonObject, PolicyReason } from '../../db/json-columns.ts';
+import type { JsonObject, PolicyReason } from '../../db/json-columns.ts';
 import type { Capability } from '../../db/models/agent-policy.ts';
 import { Approvals, type ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
@@ -11,9 +11,10 @@ import type { Requester } from './authorize.ts';
 import { endApproval } from './expire.ts';
 import { approvalUrl } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
-import type { SubjectType } from '../platform/kernel/approval-subjects.ts';
+import { subjectOf, type SubjectType } from '../platform/kernel/approval-subjects.ts';
+import { requesterOf } from './standing.ts';
 import { approvalEvent, approvalStatus, noDecision } from './view.ts';
-import { message } from '../../messages/index.ts';
+import { message, type Message } from '../../messages/index.ts';
 
 /** An action that waits for a person. */
 export interface AwaitingApproval {
@@ -22,8 +23,8 @@ export interface AwaitingApproval {
   subject: { type: SubjectType; id: string };
   /** Reasons for which {@link authorizeAction} did not allow the action. */
   reasons: readonly PolicyReason[];
-  /** The approved content that will be executed: `content` of its subject. */
-  content: ApprovalContent;
+  /** The subject in the form of its `lock`. A person decides on its `content`. */
+  locked: unknown;
   /**
    * Report of the checks for the approver. It is not part of the hash, because the checks run again before the action.
    */
@@ -31,19 +32,17 @@ export interface AwaitingApproval {
 }
 
 /**
- * Creates an approval with the exact content that a person decides on. A subject has at most one open approval. A
+ * Creates an approval with the current content of its subject, which a person decides on. A subject has at most one open approval. A
  * repeated request with the same content returns the pending or approved approval. A request with other content ends
  * that approval and creates a new one. Approvers are notified by the event and by email, which the workflow
  * `approval-mail/{approvalId}` sends.
  * @param config time to decide, and the base URL of the link in the event
  */
-export async function holdForApproval(
-  tx: Tx,
-  config: Pick<Config, 'APP_URL' | 'APPROVAL_EXPIRES_MS'>,
-  held: AwaitingApproval,
-): Promise<ApprovalRow> {
-  if (held.content.samples.length > MAX_SAMPLES) throw new Error(`more than ${MAX_SAMPLES} samples`);
-  const payloadHash = hashContent(held.content);
+export async function holdForApproval(tx: Tx, config: Config, held: AwaitingApproval): Promise<ApprovalRow> {
+  const content = await subjectOf(tx, held.subject.type).content(tx, held.locked, config);
+  if (!content) throw new Error(`a part of the ${held.subject.type} is deleted`);
+  if (content.samples.length > MAX_SAMPLES) throw new Error(`more than ${MAX_SAMPLES} samples`);
+  const payloadHash = hashContent(content);
   // Serializes two requests for one subject, so that the second sees the approval of the first.
   await tx.org.lock(`approval ${held.subject.type} ${held.subject.id}`);
   const open = await openApproval(tx, held.subject);
@@ -63,7 +62,7 @@ export async function holdForApproval(
     oauth_grant_id: apiKeyId ? null : oauthGrantId!,
     requester_name: await requesterName(tx, held.requester),
     reasons: [...held.reasons],
-    payload: held.content,
+    payload: content,
     payload_hash: payloadHash,
     preflight: held.preflight ?? null,
     created_at: tx.now,
@@ -85,6 +84,36 @@ export async function holdForApproval(
     metadata: { action_type: held.capability, subject_type: held.subject.type, subject_id: held.subject.id },
   });
   return approval;
+}
+
+/**
+ * Creates another approval for a subject whose emails differ from the approved content.
+ * @param approval earlier approval, whose requester is valid
+ * @param again.fields names of the fields that differ
+ */
+export function holdAgain(
+  tx: Tx,
+  config: Config,
+  approval: ApprovalRow,
+  { subject, locked, fields }: Pick<AwaitingApproval, 'subject' | 'locked'> & { fields: string[] },
+): Promise<ApprovalRow> {
+  return holdForApproval(tx, config, {
+    requester: requesterOf(approval),
+    capability: approval.action_type,
+    subject,
+    locked,
+    reasons: [{ code: 'content_changed', message: message('approval_reason.fields_changed', { fields }) }],
+  });
+}
+
+/**
+ * Ends the approval of a subject that no longer needs it, because the subject was cancelled, deleted, or executed by a
+ * person. The caller has signalled the subject's workflow.
+ * @returns false if no approval was pending or approved
+ */
+export async function withdrawApproval(tx: Tx, subject: AwaitingApproval['subject'], why: Message): Promise<boolean> {
+  const open = await openApproval(tx, subject);
+  return open ? endApproval(tx, open.id, why) : false;
 }
 
 /** Returns the approval of a subject that is pending, or approved but not executed. */

@@ -3,12 +3,11 @@ import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import { authorizeAction, type Requester } from './authorize.ts';
+import { authorizeAction, authorizeCampaign, type Authorization, type Requester } from './authorize.ts';
+import { holdForApproval } from './hold.ts';
 import { useAllowance } from './lead-allowances/use.ts';
 import { approveAdded, holdAdded } from '../sending/control/approved-leads.ts';
-import { sendersToAllow } from '../sending/campaign/sender-pool.ts';
-import { subjectOf } from '../platform/kernel/approval-subjects.ts';
-import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
+import { may, type Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { message, joined, type Message } from '../../messages/index.ts';
 
@@ -21,8 +20,7 @@ import { message, joined, type Message } from '../../messages/index.ts';
  * @throws AppError forbidden, with every reason
  */
 export async function assertMayChangeActive(tx: Tx, campaign: CampaignRow): Promise<void> {
-  if (!isCredential(tx.actor) || campaign.status !== 'active') return;
-  await assertWithinPolicy(tx, campaign, 0);
+  if (campaign.status === 'active') refuseBeyondPolicy(await authorizeCampaign(tx, tx.actor, campaign, 0));
 }
 
 /**
@@ -31,7 +29,7 @@ export async function assertMayChangeActive(tx: Tx, campaign: CampaignRow): Prom
  */
 export async function assertMayReopen(tx: Tx, campaign: CampaignRow): Promise<void> {
   assertMayMail(tx.actor, campaign);
-  if (isCredential(tx.actor)) await assertWithinPolicy(tx, campaign, 1);
+  refuseBeyondPolicy(await authorizeCampaign(tx, tx.actor, campaign, 1));
 }
 
 /** Leads of a campaign that wait for a person. */
@@ -67,7 +65,13 @@ export async function holdUnlessMayAdd(
   if (allowed.length > 0 && (campaign.approval_id || requester !== tx.actor)) await approveAdded(tx, campaign, allowed);
   if (waiting.length === 0) return undefined;
   await holdAdded(tx, campaign.id, waiting, message('leads.wait_for_approval', { reasons: sentences(reasons) }));
-  const approval = await subjectOf(tx, 'campaign_leads').ask!(tx, campaign, { requester, reasons }, config);
+  const approval = await holdForApproval(tx, config, {
+    requester,
+    capability: 'campaign.launch',
+    subject: { type: 'campaign_leads', id: campaign.id },
+    locked: campaign,
+    reasons,
+  });
   return { count: waiting.length, approval };
 }
 
@@ -80,11 +84,7 @@ async function countAllowed(
   leads: number,
   requester: Requester,
 ): Promise<{ count: number; reasons: PolicyReason[] }> {
-  const authorization = await authorizeAction(tx, requester, {
-    capability: 'campaign.launch',
-    mailboxIds: isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [],
-    recipients: leads,
-  });
+  const authorization = await authorizeCampaign(tx, requester, campaign, leads);
   if (authorization.decision === 'execute') return { count: leads, reasons: [] };
   const allowance = await useAllowance(tx, requester, campaign.id, leads);
   return { count: allowance.count, reasons: [...authorization.reasons, ...allowance.reasons] };
@@ -114,16 +114,12 @@ export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'
  * @throws AppError forbidden, with every reason
  */
 export async function assertMayChangeEmails(tx: Tx, senders: readonly string[]): Promise<void> {
-  if (!isCredential(tx.actor) || senders.length === 0) return;
-  await assertAllowed(tx, senders, 0);
+  if (senders.length === 0) return;
+  const action = { capability: 'campaign.launch', mailboxIds: senders, recipients: 0 } as const;
+  refuseBeyondPolicy(await authorizeAction(tx, tx.actor, action));
 }
 
-async function assertWithinPolicy(tx: Tx, campaign: CampaignRow, recipients: number): Promise<void> {
-  await assertAllowed(tx, await sendersToAllow(tx.org, campaign), recipients);
-}
-
-async function assertAllowed(tx: Tx, mailboxIds: readonly string[], recipients: number): Promise<void> {
-  const authorization = await authorizeAction(tx, tx.actor, { capability: 'campaign.launch', mailboxIds, recipients });
+function refuseBeyondPolicy(authorization: Authorization): void {
   if (authorization.decision === 'execute') return;
   throw new AppError('forbidden', message('leads.beyond_policy', { reasons: sentences(authorization.reasons) }), {
     fix: message('leads.beyond_policy.fix'),

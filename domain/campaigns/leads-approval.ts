@@ -1,11 +1,10 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Config } from '../../lib/config/index.ts';
-import type { Requester } from '../approvals/authorize.ts';
-import { holdForApproval } from '../approvals/hold.ts';
-import { isRequesterValid, requesterOf } from '../approvals/standing.ts';
+import { holdAgain } from '../approvals/hold.ts';
+import { isRequesterValid } from '../approvals/standing.ts';
 import { approvalOfSubject, findApproval, type ApprovalRow } from '../approvals/view.ts';
 import { restartForLeads } from '../audience/leads/add.ts';
-import type { ApprovalSubject, AskedApproval, Tx } from '../platform/kernel/tx.ts';
+import type { ApprovalSubject, Tx } from '../platform/kernel/tx.ts';
 import { bindingOf } from '../sending/approved.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { approveWaiting, holdChanged } from '../sending/control/approved-leads.ts';
@@ -21,9 +20,8 @@ import { message } from '../../messages/index.ts';
  */
 export const campaignLeads: ApprovalSubject<CampaignRow> = {
   type: 'campaign_leads',
-  lock: (tx, campaignId) => lockCampaign(tx, campaignId).catch(undefinedIfGone),
-  content: (tx, campaign, _approval, config) => launchContent(tx.org, campaign, config, { onlyWaiting: true }),
-  ask,
+  lock: (tx, approval) => lockCampaign(tx, approval.subject_id).catch(undefinedIfGone),
+  content: (tx, campaign, config) => launchContent(tx.org, campaign, config, { onlyWaiting: true }),
   async execute(tx, campaign, { payload }) {
     const count = await approveWaiting(tx, campaign.id, bindingOf(payload).fields);
     await logCampaign(tx, campaign.id, 'leads_approved', message('log.leads_approved', { count }), { count });
@@ -41,11 +39,10 @@ export const campaignLeads: ApprovalSubject<CampaignRow> = {
     const approval = approvalId
       ? await findApproval(tx.org, approvalId)
       : await approvalOfSubject(tx.org, 'campaign_leads', campaign.id);
-    if (approval && (await isRequesterValid(tx, approval)))
-      await askAgain(tx, config, campaign, requesterOf(approval), fields);
+    if (approval && (await isRequesterValid(tx, approval))) await askAgain(tx, config, campaign, approval, fields);
   },
   async refused(tx, campaign, approval, why, config) {
-    if (why === 'changed') return void (await askAgain(tx, config, campaign, requesterOf(approval), ['leads']));
+    if (why === 'changed') return void (await askAgain(tx, config, campaign, approval, ['leads']));
     await logCampaign(tx, campaign.id, 'leads_held', REFUSED[why], { approval_id: approval.id });
   },
 };
@@ -57,28 +54,7 @@ const REFUSED = {
 };
 
 /** Requests an approval for the waiting leads after some of them have changed. */
-function askAgain(
-  tx: Tx,
-  config: Config,
-  campaign: CampaignRow,
-  requester: Requester,
-  fields: string[],
-): Promise<ApprovalRow> {
-  const reason = { code: 'content_changed', message: message('approval_reason.fields_changed', { fields }) };
-  return ask(tx, campaign, { requester, reasons: [reason] }, config);
-}
-
-async function ask(
-  tx: Tx,
-  campaign: CampaignRow,
-  { requester, reasons }: AskedApproval,
-  config: Config,
-): Promise<ApprovalRow> {
-  return holdForApproval(tx, config, {
-    requester,
-    capability: 'campaign.launch',
-    subject: { type: 'campaign_leads', id: campaign.id },
-    reasons,
-    content: await launchContent(tx.org, campaign, config, { onlyWaiting: true }),
-  });
+function askAgain(tx: Tx, config: Config, campaign: CampaignRow, approval: ApprovalRow, fields: string[]) {
+  const subject = { type: 'campaign_leads', id: campaign.id } as const;
+  return holdAgain(tx, config, approval, { subject, locked: campaign, fields });
 }

@@ -6,7 +6,7 @@ import { cancel, writeIntents } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { message } from '../../messages/index.ts';
-import { withdrawApproval } from '../approvals/expire.ts';
+import { withdrawApproval } from '../approvals/hold.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { releaseReservedSends } from '../sending/control/release.ts';

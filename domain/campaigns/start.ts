@@ -1,22 +1,25 @@
 import { CAMPAIGN_STATUSES, type CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
-import { authorizeAction, type Requester } from '../approvals/authorize.ts';
-import { withdrawApproval } from '../approvals/expire.ts';
-import { holdForApproval } from '../approvals/hold.ts';
+import { authorizeCampaign } from '../approvals/authorize.ts';
+import { holdForApproval, withdrawApproval } from '../approvals/hold.ts';
 import type { ApprovalRow } from '../approvals/view.ts';
 import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
-import { assertPoolAllowed, sendersToAllow } from '../sending/campaign/sender-pool.ts';
-import { countLeads, launchRefusal } from '../sending/campaign/launch-checks.ts';
+import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
+import { checkLaunch } from '../sending/campaign/launch-checks.ts';
 import { unbindCampaign } from '../sending/control/approved-leads.ts';
-import { launchContent } from './launch-content.ts';
-import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
+import { activateCampaign, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 export interface StartOptions {
   /** Allows a start despite a high projected bounce rate. */
   acknowledgeListRisk?: boolean;
+}
+
+/** A start of a locked campaign, as its approval holds it. */
+export interface CampaignStart extends StartOptions {
+  campaign: CampaignRow;
 }
 
 /** The outcome of a start. The campaign was started if neither field is set. */
@@ -40,7 +43,7 @@ export function assertMaySend(actor: Actor): void {
  * Starts or resumes a campaign (POST /campaigns/:id/start). A campaign whose leads have all finished becomes continuous
  * and waits for more. A key or application starts it only within its policy; otherwise the start waits for a person.
  * @throws AppError not_found, bad_request when it is active, forbidden for mailboxes the key may not use, and the
- * refusals of {@link launchRefusal}
+ * refusals of {@link checkLaunch}
  */
 export async function startCampaign(ctx: Ctx, campaignId: string, options: StartOptions = {}): Promise<Start> {
   return transact(ctx, async (tx) => {
@@ -59,16 +62,33 @@ export async function startOrHold(
   campaign: CampaignRow,
   options: StartOptions,
 ): Promise<Start> {
-  await assertPoolAllowed(tx, campaign);
-  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
-  if (refusal) throw refusal;
-  const held = await holdUnlessAllowed(config, tx, campaign, options);
-  if (held) return { held };
-  await launch(tx, campaign);
-  // A permitted caller starts the current version, so no earlier approval binds the campaign.
-  if (campaign.approval_id) await unbindCampaign(tx, campaign.id);
-  await withdrawApproval(tx, subjectOf(campaign), message('approval.campaign_started'));
+  const openLeads = await assertMayStart(tx, campaign, options);
+  const subject = { type: 'campaign', id: campaign.id } as const;
+  // People need no policy, and an active campaign was checked when it was started.
+  if (isCredential(tx.actor) && campaign.status !== 'active') {
+    const recipients = openLeads + campaign.cc.length + campaign.bcc.length;
+    const authorization = await authorizeCampaign(tx, tx.actor, campaign, recipients);
+    if (authorization.decision === 'awaiting_approval') {
+      const { reasons } = authorization;
+      const locked: CampaignStart = { campaign, ...options };
+      const held = { requester: tx.actor, capability: 'campaign.launch', subject, locked, reasons } as const;
+      return { held: await holdForApproval(tx, config, held) };
+    }
+  }
+  await launch(tx, campaign, openLeads);
+  await withdrawApproval(tx, subject, message('approval.campaign_started'));
   return {};
+}
+
+/**
+ * Makes the checks of a start that hold for every caller: the caller may use the sender pool, and the launch checks pass.
+ * @returns the number of unfinished leads
+ */
+export async function assertMayStart(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<number> {
+  await assertPoolAllowed(tx, campaign);
+  const { refusal, openLeads } = await checkLaunch(tx.org, campaign, { now: tx.now, ...options });
+  if (refusal) throw refusal;
+  return openLeads;
 }
 
 /**
@@ -83,64 +103,12 @@ export async function park(tx: Tx, campaign: CampaignRow, error: unknown): Promi
 }
 
 /**
- * Checks the policy of a key or application. People and active campaigns need no policy.
- * @returns the approval that the start waits for; undefined if the start is allowed
- */
-async function holdUnlessAllowed(
-  config: Ctx['config'],
-  tx: Tx,
-  campaign: CampaignRow,
-  options: StartOptions,
-): Promise<ApprovalRow | undefined> {
-  if (!isCredential(tx.actor) || campaign.status === 'active') return undefined;
-  const { open } = await countLeads(tx.org, campaign.id);
-  const authorization = await authorizeLaunch(tx, tx.actor, campaign, open);
-  if (authorization.decision === 'execute') return undefined;
-  return holdForApproval(tx, config, {
-    requester: tx.actor,
-    capability: 'campaign.launch',
-    subject: subjectOf(campaign),
-    reasons: authorization.reasons,
-    content: await startContent(tx, campaign, config, options),
-  });
-}
-
-/**
- * Checks a credential's policy for the launch of a campaign with its current senders and recipients, which may have
- * changed since the request.
- * @param leads number of unfinished leads
- */
-export async function authorizeLaunch(tx: Tx, requester: Requester, campaign: CampaignRow, leads: number) {
-  return authorizeAction(tx, requester, {
-    capability: 'campaign.launch',
-    // People need no policy.
-    mailboxIds: isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [],
-    recipients: leads + campaign.cc.length + campaign.bcc.length,
-  });
-}
-
-/** A campaign as the subject of the approval of its start. */
-export function subjectOf({ id }: CampaignRow) {
-  return { type: 'campaign', id } as const;
-}
-
-/** Builds the content that an approver of a start decides on, including an accepted list risk. */
-export async function startContent(
-  tx: Tx,
-  campaign: CampaignRow,
-  config: Ctx['config'],
-  { acknowledgeListRisk }: StartOptions,
-): Promise<ApprovalRow['payload']> {
-  const content = await launchContent(tx.org, campaign, config);
-  return acknowledgeListRisk ? { ...content, details: { ...content.details, list_risk_accepted: true } } : content;
-}
-
-/**
- * Starts a locked campaign. The caller has made all checks of a start in this transaction.
+ * Starts a locked campaign. The caller has made all checks of a start in this transaction, and binds the campaign if a
+ * person has approved the start.
  * @throws AppError bad_request when it is active and does not wait for leads
  */
-export async function launch(tx: Tx, campaign: CampaignRow): Promise<void> {
-  const waitForLeads = !(await hasOpenLeads(tx, campaign.id));
+export async function launch(tx: Tx, campaign: CampaignRow, openLeads: number): Promise<void> {
+  const waitForLeads = openLeads === 0;
   if (campaign.status === 'active') {
     if (!waitForLeads || campaign.continuous) throw new AppError('bad_request', message('campaigns.already_active'));
     await tx.org
@@ -154,6 +122,8 @@ export async function launch(tx: Tx, campaign: CampaignRow): Promise<void> {
       waitForLeads,
     });
   }
+  // The current version is started, so no earlier approval binds the campaign.
+  if (campaign.approval_id) await unbindCampaign(tx, campaign.id);
   tx.audit({
     action: 'start',
     entityType: 'campaign',

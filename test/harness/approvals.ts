@@ -89,20 +89,21 @@ export function approvalContent(changes: Partial<ApprovalContent> = {}): Approva
   };
 }
 
-/** Creates a pending approval, by default of a key's email. */
+/** Creates a pending approval with a given content, by default of a key's email. */
 export async function createApproval(
   ctx: Ctx,
   { apiKeyId }: Pick<Tenant, 'apiKeyId'>,
-  changes: Partial<AwaitingApproval> = {},
+  { content: payload = approvalContent(), ...changes }: Partial<AwaitingApproval> & { content?: ApprovalContent } = {},
 ): Promise<ApprovalRow> {
   const requester: Requester = { kind: 'api_key', apiKeyId };
-  return transact(ctx, (tx) =>
+  const families = [recordedSubject(changes.subject?.type).family];
+  return transact({ ...ctx, families }, (tx) =>
     holdForApproval(tx, ctx.config, {
       requester,
       capability: 'email.compose',
       subject: { type: 'direct_send', id: newId() },
       reasons: [{ code: 'no_policy', message: message('approval_reason.no_policy') }],
-      content: approvalContent(),
+      locked: { id: newId(), payload },
       ...changes,
     }),
   );
@@ -112,13 +113,13 @@ export async function createApproval(
  * Creates a family that accepts any approval as its subject, executes nothing, and records its calls. `changed`
  * contains the approvals whose subject has changed since the request.
  */
-export function recordedSubject() {
+export function recordedSubject(type: ApprovalRow['subject_type'] = 'direct_send') {
   const told: string[] = [];
   const changed = new Set<string>();
-  const approval: ApprovalSubject<string> = {
-    type: 'direct_send',
-    lock: async (_tx, id) => id,
-    content: async (_tx, _id, { id, payload }) =>
+  const approval: ApprovalSubject<Pick<ApprovalRow, 'id' | 'payload'>> = {
+    type,
+    lock: async (_tx, held) => held,
+    content: async (_tx, { id, payload }) =>
       changed.has(id) ? { ...payload, title: message('action.launch', { name: 'Something else' }) } : payload,
     execute: async (_tx, _id, { id }) => void told.push(`${id} executed`),
     refused: async (_tx, _subject, { id }, why) => void told.push(`${id} ${why}`),

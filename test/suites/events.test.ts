@@ -22,7 +22,7 @@ import { recordInbound } from '../../domain/sending/outcomes/record-inbound.ts';
 import { createRun } from '../../domain/campaigns/runs/create.ts';
 import { sentFacts, settleDelivered, settleSent } from '../../domain/sending/settle.ts';
 import { decideApproval } from '../../domain/approvals/decide.ts';
-import { withdrawApproval } from '../../domain/approvals/expire.ts';
+import { withdrawApproval } from '../../domain/approvals/hold.ts';
 import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
 import { approverCtx, createApproval, policyBody } from '../harness/approvals.ts';

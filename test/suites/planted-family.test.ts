@@ -73,16 +73,17 @@ export const planted = family<PlantedActivities>({
   approval: plantedApproval,
 });
 `,
-  'domain/audience/planted/turn.ts': `import type { Ctx } from '../../platform/kernel/context.ts';
+  'domain/audience/planted/turn.ts': `import type { ApprovalRow } from '../../../db/models/approval.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import type { ApprovalSubject } from '../../platform/kernel/tx.ts';
 
 /** Something of the family that waits for a person. */
-export const plantedApproval: ApprovalSubject<string> = {
+export const plantedApproval: ApprovalSubject<ApprovalRow> = {
   type: 'mailbox_order',
-  lock: async (_tx, id) => id,
-  content: async (_tx, _id, { payload }) => payload,
-  async execute(tx, id) {
+  lock: async (_tx, approval) => approval,
+  content: async (_tx, { payload }) => payload,
+  async execute(tx, { subject_id: id }) {
     await tx.org.table('contact_imports').where({ id }).update({ error: JSON.stringify('approved') });
   },
   refused: async () => {},

@@ -5,8 +5,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow } from '../../../workflows/mailbox-order/contract.ts';
 import { authorizeAction } from '../../approvals/authorize.ts';
-import { withdrawApproval } from '../../approvals/expire.ts';
-import { holdForApproval } from '../../approvals/hold.ts';
+import { holdForApproval, withdrawApproval } from '../../approvals/hold.ts';
 import { approvalOfSubject, approvalStatus, type ApprovalRow } from '../../approvals/view.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
@@ -60,7 +59,7 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
           capability: 'mailbox.provision',
           subject,
           reasons: authorization.reasons,
-          content: orderContent(quote),
+          locked: quote,
         }),
       };
     await withdrawApproval(tx, subject, message('approval.mailboxes_ordered'));
@@ -71,7 +70,7 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
 /** Approval of a quote's order. An approved order is created, and waits for its payment. */
 export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
   type: 'mailbox_order',
-  lock: (tx, orderId) => lockQuote(tx, { order_id: orderId }),
+  lock: (tx, approval) => lockQuote(tx, { order_id: approval.subject_id }),
   content: async (_tx, quote) => orderContent(quote),
   async execute(tx, quote, approval, config) {
     await assertRoom(tx.org, quote.count);

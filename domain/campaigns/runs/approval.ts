@@ -4,7 +4,6 @@ import type { Config } from '../../../lib/config/index.ts';
 import { expireApprovals } from '../../approvals/expire.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
 import { endReason, findApproval } from '../../approvals/view.ts';
-import { launchContent } from '../launch-content.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import type { Recipients } from './audience.ts';
@@ -23,6 +22,12 @@ const EXPIRED: RunError = {
   message: message('runs.approval_expired'),
   fix: message('runs.approval_expired.fix'),
 };
+
+/** A locked run. `ready` is set once the launch checks have passed in this transaction. */
+export interface LaunchedRun {
+  run: RunRow;
+  ready: { campaign: CampaignRow; checked: LaunchCheck; recipients: Recipients } | null;
+}
 
 /** Reasons why a run waits for a person, and the results shown to that person. */
 interface Wait {
@@ -47,7 +52,7 @@ export async function holdRun(
     capability: 'campaign.launch',
     subject: { type: 'run', id: run.id },
     reasons,
-    content: await launchContent(tx.org, campaign, config),
+    locked: { run, ready: { campaign, checked, recipients } } satisfies LaunchedRun,
     preflight: checked.report,
   });
   return (await moveRun(tx, run.id, ['preflighting', 'launching'], 'awaiting_approval', {

@@ -6,9 +6,8 @@ import { bindingOf } from '../../sending/approved.ts';
 import { bindCampaign } from '../../sending/control/approved-leads.ts';
 import { launchContent } from '../launch-content.ts';
 import { launch } from '../start.ts';
-import { denyUndecided, holdRun } from './approval.ts';
+import { denyUndecided, holdRun, type LaunchedRun } from './approval.ts';
 import type { Recipients } from './audience.ts';
-import type { LaunchCheck } from './checks.ts';
 import { denyRun } from './end.ts';
 import { undefinedIfGone } from '../gone.ts';
 import { lockRun, moveRun } from './move.ts';
@@ -17,20 +16,14 @@ import type { RunRow } from './states.ts';
 import { endReason } from '../../approvals/view.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A locked run. `ready` is set once the launch checks have passed in this transaction. */
-interface LaunchedRun {
-  run: RunRow;
-  ready: { campaign: CampaignRow; checked: LaunchCheck; recipients: Recipients } | null;
-}
-
 /**
  * Approval of a run's launch. The decision only signals the run's workflow, because the launch checks use the network.
  * If the campaign has changed before that, the run waits for another approval.
  */
 export const runLaunch: ApprovalSubject<LaunchedRun> = {
   type: 'run',
-  async lock(tx, runId) {
-    const run = await lockRun(tx, runId).catch(undefinedIfGone);
+  async lock(tx, approval) {
+    const run = await lockRun(tx, approval.subject_id).catch(undefinedIfGone);
     return run && { run, ready: null };
   },
   async handOver(tx, { run }, { id, decided_by }) {
@@ -38,10 +31,10 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
     await moveRun(tx, run.id, ['awaiting_approval'], 'launching', { reason: 'approved', data });
     tx.intend(signal(runWorkflow, argsOf(tx, run), 'decided', { approvalId: id, status: 'approved' }));
   },
-  content: async (tx, { ready }, _approval, config) => ready && launchContent(tx.org, ready.campaign, config),
+  content: async (tx, { ready }, config) => ready && launchContent(tx.org, ready.campaign, config),
   async execute(tx, { run, ready }, { id, payload }) {
-    const campaign = ready!.campaign;
-    await activate(tx, run, campaign);
+    const { campaign, recipients } = ready!;
+    await activate(tx, run, campaign, recipients);
     // A campaign that a person has started in the meantime is not bound to the approval.
     if (campaign.status !== 'active') await bindCampaign(tx, campaign.id, { id, fields: bindingOf(payload).fields });
   },
@@ -80,7 +73,7 @@ function argsOf(tx: Tx, { id }: RunRow) {
  * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction. They include
  * all checks of a start. If a person has already started the campaign, only the run becomes active.
  */
-export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
-  if (campaign.status !== 'active') await launch(tx, campaign);
+export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow, { count }: Recipients): Promise<RunRow> {
+  if (campaign.status !== 'active') await launch(tx, campaign, count);
   return (await moveRun(tx, run.id, ['launching'], 'active', { reason: 'launched' }))!;
 }

@@ -2,7 +2,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { authorizeLaunch } from '../start.ts';
+import { authorizeCampaign } from '../../approvals/authorize.ts';
 import { denyOverdueRuns, expireRun, hasExpired, holdRun } from './approval.ts';
 import { countRecipients, type Recipients } from './audience.ts';
 import { checkLaunch, readNetworkFacts, cachedNetworkFacts, type LaunchCheck, type NetworkFacts } from './checks.ts';
@@ -91,7 +91,8 @@ export async function checkAndAdvance(
   if (run.intent === 'draft') return complete(tx, run, checked, recipients);
   const refused = await refusedRequester(tx, run);
   if (refused) return denyRun(tx, run, refused);
-  const authorization = await authorizeLaunch(tx, requesterOf(run), campaign, recipients.count);
+  const reached = recipients.count + campaign.cc.length + campaign.bcc.length;
+  const authorization = await authorizeCampaign(tx, requesterOf(run), campaign, reached);
   if (authorization.decision === 'awaiting_approval')
     return holdRun(ctx.config, tx, run, campaign, { checked, recipients, reasons: authorization.reasons });
   return launchAtOnce(tx, run, campaign, checked, recipients);
@@ -113,5 +114,5 @@ async function launchAtOnce(
 ): Promise<RunRow> {
   const change = { preflightReport: checked.report, recipients, policyDecision: { decision: 'execute' } };
   await moveRun(tx, run.id, ['preflighting'], 'launching', { reason: 'policy_allows', ...change });
-  return activate(tx, run, campaign);
+  return activate(tx, run, campaign, recipients);
 }

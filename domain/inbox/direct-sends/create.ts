@@ -21,7 +21,6 @@ import { writeBodies } from '../../mail/messages/write-bodies.ts';
 import { refusedRecipients } from '../../directory/refused-recipients.ts';
 import { storeAttachments } from '../../platform/attachments.ts';
 import { decodedFiles } from './attachments.ts';
-import { approvalContent } from './content.ts';
 import { answerByHand, findConversation, type AnsweredMessage, type Conversation } from './conversation.ts';
 import { MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
 import { directSendProblems } from './problems.ts';
@@ -105,7 +104,7 @@ export async function acceptDirectSend(
         capability,
         subject: { type: 'direct_send', id: row.id },
         reasons: authorization.reasons,
-        content: approvalContent(row, sender),
+        locked: { email: row, sender },
       });
       await tx.org.table('direct_sends').where({ id: row.id }).update({ approval_id: id });
       const url = approvalUrl(ctx.config, id);

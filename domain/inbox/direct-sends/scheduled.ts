@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
-import { withdrawApproval } from '../../approvals/expire.ts';
+import { withdrawApproval } from '../../approvals/hold.ts';
 import { releaseReservedSends } from '../../sending/control/release.ts';
 import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';

@@ -1,10 +1,11 @@
 import type { Row } from '../../../db/rows.ts';
 import { signalOpen } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
-import { holdForApproval } from '../../approvals/hold.ts';
-import { isRequesterValid, requesterOf } from '../../approvals/standing.ts';
+import { holdAgain } from '../../approvals/hold.ts';
+import { isRequesterValid } from '../../approvals/standing.ts';
 import { endReason, findApproval } from '../../approvals/view.ts';
 import type { ApprovalSubject, NotExecuted, Tx } from '../../platform/kernel/tx.ts';
+import type { SenderColumns } from '../../sending/approved.ts';
 import { settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
 import { releaseReservedSends } from '../../sending/control/release.ts';
 import { approvalContent } from './content.ts';
@@ -19,15 +20,24 @@ const NOT_SENT = {
   revoked: message('direct.credential_revoked'),
 };
 
+/** A locked email. `sender` is set if the caller has read it. */
+interface HeldEmail {
+  email: Row<'direct_sends'>;
+  sender?: SenderColumns;
+}
+
 /** Approval of sending an email. Once approved, the email is queued if it is still what the person saw. */
-export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
+export const directSendApproval: ApprovalSubject<HeldEmail> = {
   type: 'direct_send',
-  lock: lockEmail,
-  async content(tx, email) {
-    const sender = await findSender(tx.org, email.mailbox_id);
-    return sender ? approvalContent(email, sender) : null;
+  async lock(tx, approval) {
+    const email = await lockEmail(tx, approval.subject_id);
+    return email && { email };
   },
-  async execute(tx, { id }, approval) {
+  async content(tx, { email, sender = undefined }) {
+    const from = sender ?? (await findSender(tx.org, email.mailbox_id));
+    return from ? approvalContent(email, from) : null;
+  },
+  async execute(tx, { email: { id } }, approval) {
     await tx.org.table('direct_sends').where({ id }).update({ state: 'queued', updated_at: tx.now });
     signalDirectSend(tx, id, 'decided', { approvalId: approval.id, status: 'approved' });
   },
@@ -38,13 +48,8 @@ export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
     await releaseReservedSends(tx, { sendId: email.id });
     const approval = await findApproval(tx.org, approvalId);
     if (!(await isRequesterValid(tx, approval))) return settleRefused(tx, email, 'revoked', null);
-    const again = await holdForApproval(tx, config, {
-      requester: requesterOf(approval),
-      capability: approval.action_type,
-      subject: { type: 'direct_send', id: email.id },
-      reasons: [{ code: 'content_changed', message: message('approval_reason.fields_changed', { fields }) }],
-      content: approvalContent(email, sender),
-    });
+    const subject = { type: 'direct_send', id: email.id } as const;
+    const again = await holdAgain(tx, config, approval, { subject, locked: { email, sender }, fields });
     await tx.org.table('direct_sends').where({ id: email.id }).update({
       state: 'awaiting_approval',
       approval_id: again.id,
@@ -53,7 +58,7 @@ export const directSendApproval: ApprovalSubject<Row<'direct_sends'>> = {
       updated_at: tx.now,
     });
   },
-  async refused(tx, email, approval, why) {
+  async refused(tx, { email }, approval, why) {
     await settleRefused(tx, email, why, endReason(approval, tx.now));
     const args = { organizationId: tx.org.organizationId, directSendId: email.id };
     const status = why === 'denied' || why === 'revoked' ? 'denied' : 'expired';

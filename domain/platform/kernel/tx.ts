@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../../../db/connection.ts';
-import type { ApprovalContent, AuditChanges, PolicyReason } from '../../../db/json-columns.ts';
+import type { ApprovalContent, AuditChanges } from '../../../db/json-columns.ts';
 import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Config } from '../../../lib/config/index.ts';
@@ -66,24 +66,25 @@ export interface DurableFamily {
 export interface ApprovalSubject<Subject = any> {
   type: ApprovalRow['subject_type'];
   /**
-   * Locks the subject. Returns undefined if it is deleted. Every other change of the subject takes this lock before the
-   * approval's.
+   * Locks the subject of an approval. Returns undefined if it is deleted. Every other change of the subject takes this
+   * lock before the approval's.
    */
-  lock(tx: Tx, subjectId: string): Promise<Subject | undefined>;
+  lock(tx: Tx, approval: ApprovalRow): Promise<Subject | undefined>;
   /**
    * Leaves an approved action to a workflow, which later calls `executeApproved` (`domain/approvals/decide.ts`). Without this
    * function the decision executes the action.
    */
   handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;
-  /** Returns the current content, for comparison with what the person saw. Null when a part of it is deleted. */
-  content(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<ApprovalContent | null>;
+  /**
+   * Returns the current content of a locked subject. `holdForApproval` (`domain/approvals/hold.ts`) shows it to a person,
+   * and `executeApproved` compares it with what the person saw. Null when a part of it is deleted.
+   */
+  content(tx: Tx, subject: Subject, config: Config): Promise<ApprovalContent | null>;
   /**
    * Executes the action.
    * @throws AppError to refuse; then nothing happens and no decision is stored
    */
   execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
-  /** Requests an approval for the current version of a locked subject. For functions of lower rooms. */
-  ask?(tx: Tx, subject: Subject, asked: AskedApproval, config: Config): Promise<ApprovalRow>;
   /**
    * Stops an approved subject because an email differs from the approved content, and requests another approval. Does
    * nothing if the subject is in another state. Runs in its own transaction, which locks the subject first.
@@ -98,12 +99,6 @@ export interface ApprovalSubject<Subject = any> {
  * revoked.
  */
 export type NotExecuted = 'denied' | 'expired' | 'changed' | 'revoked';
-
-/** Requester of an approval, and the reasons why one is needed. */
-export interface AskedApproval {
-  requester: Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
-  reasons: readonly PolicyReason[];
-}
 
 /** An email that was not sent because it differs from the approved content. */
 export interface StoppedEmail {

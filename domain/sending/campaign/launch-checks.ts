@@ -53,21 +53,26 @@ export function refusedByVerification(status: string, { riskyAllowed }: { riskyA
 }
 
 /**
- * Returns why a campaign may not start now, or null. Codes: campaign_invalid, empty_step_body, campaign_no_mailbox,
- * no_leads, no_remaining_leads, leads_undeliverable, list_bounce_risk.
+ * Makes the launch checks of a campaign.
+ * @returns the number of unfinished leads, and why the campaign may not start now. Codes of a refusal: campaign_invalid,
+ * empty_step_body, campaign_no_mailbox, no_leads, no_remaining_leads, leads_undeliverable, list_bounce_risk.
  */
-export async function launchRefusal(
+export async function checkLaunch(
   org: OrgScope,
   campaign: CampaignRow,
   options: LaunchOptions,
-): Promise<AppError | null> {
-  const written = await readWritten(org, campaign.id);
-  return (
+): Promise<{ refusal: AppError | null; openLeads: number }> {
+  const [written, hasPool, leads] = await Promise.all([
+    readWritten(org, campaign.id),
+    hasSender(org, campaign),
+    countLeads(org, campaign.id),
+  ]);
+  const refusal =
     copyRefusal(campaign, options.now, written) ??
-    (await stepsRefusal(org, campaign, written)) ??
-    (await poolRefusal(org, campaign)) ??
-    (await leadsRefusal(org, campaign, options))
-  );
+    (await stepsRefusal(org, written)) ??
+    poolRefusal(hasPool) ??
+    (await leadsRefusal(org, campaign, leads, options));
+  return { refusal, openLeads: leads.open };
 }
 
 /**
@@ -79,8 +84,13 @@ export async function launchRefusals(
   now: Date,
   written: Written,
 ): Promise<AppError[]> {
-  const [pool, leads] = await Promise.all([poolRefusal(org, campaign), leadsRefusal(org, campaign, { now })]);
-  return [copyRefusal(campaign, now, written), pool, leads].filter((refusal) => refusal !== null);
+  const [hasPool, leads] = await Promise.all([hasSender(org, campaign), countLeads(org, campaign.id)]);
+  const refusals = [
+    copyRefusal(campaign, now, written),
+    poolRefusal(hasPool),
+    await leadsRefusal(org, campaign, leads, { now }),
+  ];
+  return refusals.filter((refusal) => refusal !== null);
 }
 
 function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppError | null {
@@ -108,20 +118,23 @@ function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppErr
 }
 
 /** Returns the validation error of the steps, if there is one: broken copy, links, connections. */
-async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
-  const errors = await stepErrors(org, campaign, written);
+async function stepsRefusal(org: OrgScope, written: Written): Promise<AppError | null> {
+  const errors = await stepErrors(org, written);
   if (errors.length === 0) return null;
   const problems = errors.map(({ stepId, code, values }) => ({ path: `steps.${stepId}`, message: { code, values } }));
   return refusal('campaign_invalid', message('finding.campaign_invalid.step'), problems);
 }
 
-async function poolRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {
-  if (await hasSender(org, campaign)) return null;
-  return refusal('campaign_no_mailbox', message('finding.campaign_no_mailbox'));
+function poolRefusal(hasPool: boolean): AppError | null {
+  return hasPool ? null : refusal('campaign_no_mailbox', message('finding.campaign_no_mailbox'));
 }
 
-async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: LaunchOptions): Promise<AppError | null> {
-  const leads = await countLeads(org, campaign.id);
+async function leadsRefusal(
+  org: OrgScope,
+  campaign: CampaignRow,
+  leads: LeadCounts,
+  options: LaunchOptions,
+): Promise<AppError | null> {
   if (leads.open === 0) {
     if (campaign.continuous) return null;
     if (options.byPlatform) return refusal('no_remaining_leads', message('finding.no_remaining_leads'));

@@ -33,26 +33,21 @@ const COPY = ['subject', 'body_plain', 'body_html'] as const;
  */
 export async function stepFindings(
   org: OrgScope,
-  campaign: Pick<CampaignRow, 'id'>,
+  { id }: Pick<CampaignRow, 'id'>,
   written: Written,
-  { warnings = true } = {},
 ): Promise<CampaignProblem[]> {
-  return [
-    ...(await shapeProblems(org, written.steps)),
-    ...(await copyProblems(org, campaign, written.steps, warnings)),
-    ...variantProblems(written),
-    ...(warnings ? foreignTagProblems(written) : []),
-  ];
+  const shape = await shapeProblems(org, written.steps);
+  const { problems, fields } = copyProblems(written.steps);
+  const unknown = await unknownFieldProblems(org, id, fields);
+  return [...shape, ...problems, ...unknown, ...variantProblems(written), ...foreignTagProblems(written)];
 }
 
 /** Returns the findings of {@link stepFindings} that prevent a start. */
-export async function stepErrors(
-  org: OrgScope,
-  campaign: Pick<CampaignRow, 'id'>,
-  written: Written,
-): Promise<CampaignProblem[]> {
-  const found = await stepFindings(org, campaign, written, { warnings: false });
-  return found.filter(({ severity }) => severity === 'error');
+export async function stepErrors(org: OrgScope, written: Written): Promise<CampaignProblem[]> {
+  const shape = await shapeProblems(org, written.steps);
+  return [...shape, ...copyProblems(written.steps).problems, ...variantProblems(written)].filter(
+    ({ severity }) => severity === 'error',
+  );
 }
 
 async function shapeProblems(org: OrgScope, rows: readonly WrittenStep[]): Promise<CampaignProblem[]> {
@@ -106,12 +101,13 @@ function stepsAfter(step: GraphStep, steps: readonly GraphStep[], found = new Se
   return found;
 }
 
-async function copyProblems(
-  org: OrgScope,
-  campaign: Pick<CampaignRow, 'id'>,
-  rows: readonly WrittenStep[],
-  warnings: boolean,
-): Promise<CampaignProblem[]> {
+/** A custom field that an email reads without a default. */
+interface UsedField {
+  key: string;
+  stepId: string;
+}
+
+function copyProblems(rows: readonly WrittenStep[]): { problems: CampaignProblem[]; fields: UsedField[] } {
   const problems: CampaignProblem[] = [];
   const steps = rows.map(toGraphStep);
   const builtIn = new Set(Object.keys(mergeValues({ ...SAMPLE_CONTACT, custom_fields: {} }, {})));
@@ -119,16 +115,15 @@ async function copyProblems(
   const answers = steps.flatMap((step) =>
     step.action && 'output_key' in step.action ? [{ key: step.action.output_key, reach: stepsAfter(step, steps) }] : [],
   );
-  const wanted: { key: string; stepId: string }[] = [];
-  const miss = (severity: Severity, stepId: string, said: Message) =>
-    problems.push({ ...toFinding(severity, said), stepId });
+  const fields: UsedField[] = [];
+  const miss = (stepId: string, said: Message) => problems.push({ ...toFinding('error', said), stepId });
   for (const row of rows.filter(({ kind }) => kind === 'email')) {
     const produced = new Set(answers.flatMap(({ key, reach }) => (reach.has(row.id) ? [key] : [])));
     const reported = new Set<string>();
     for (const field of COPY) {
       const { errors, references } = inspectSource(field, row[field]);
       for (const { message: fault, ...place } of errors)
-        miss('error', row.id, message('finding.campaign_variable_missing.copy', { field, ...place, fault }));
+        miss(row.id, message('finding.campaign_variable_missing.copy', { field, ...place, fault }));
       for (const {
         path: [root, key],
         hasDefault,
@@ -136,17 +131,27 @@ async function copyProblems(
         const name = root === 'App' ? `App.${key}` : root!;
         if (hasDefault || reported.has(name) || (root !== 'App' && builtIn.has(root!))) continue;
         reported.add(name);
-        if (root !== 'App') wanted.push({ key: root!, stepId: row.id });
+        if (root !== 'App') fields.push({ key: root!, stepId: row.id });
         else if (key === undefined || !produced.has(key))
-          miss('error', row.id, message('finding.campaign_variable_missing.not_produced', { tag: `{{.${name}}}` }));
+          miss(row.id, message('finding.campaign_variable_missing.not_produced', { tag: `{{.${name}}}` }));
       }
     }
   }
-  if (!warnings) return problems;
-  const absent = await keysNoLeadHas(org, campaign.id, [...new Set(wanted.map(({ key }) => key))]);
-  for (const { key, stepId } of wanted)
-    if (absent.has(key)) miss('warning', stepId, message('finding.campaign_variable_missing.no_lead', { field: key }));
-  return problems;
+  return { problems, fields };
+}
+
+async function unknownFieldProblems(
+  org: OrgScope,
+  campaignId: string,
+  fields: readonly UsedField[],
+): Promise<CampaignProblem[]> {
+  const absent = await keysNoLeadHas(org, campaignId, [...new Set(fields.map(({ key }) => key))]);
+  return fields
+    .filter(({ key }) => absent.has(key))
+    .map(({ key: field, stepId }) => ({
+      ...toFinding('warning', message('finding.campaign_variable_missing.no_lead', { field })),
+      stepId,
+    }));
 }
 
 /**
