@@ -58,12 +58,6 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/unibox/reply',
   ],
   'A person would use them, and no page has them yet.': [
-    'PUT /v1/acquisition/campaign-spend/{campaignId}',
-    'DELETE /v1/acquisition/campaign-spend/{campaignId}',
-    'POST /v1/acquisition/event-trends',
-    'POST /v1/acquisition/event-trends/people',
-    'GET /v1/acquisition/prospects',
-    'GET /v1/acquisition/attribution/breakdown',
     'POST /v1/templates/analyze',
   ],
 };

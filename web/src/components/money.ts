@@ -12,8 +12,12 @@ export function toMoney(value: number, currency: string): string {
 
 /** Formats an amount in minor units, such as cents, with all its decimal places. */
 export function toMoneyOfMinor(minor: number, currency: string): string {
-  const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
-  return toNumber(minor / 10 ** maximumFractionDigits, { style: 'currency', currency });
+  return toNumber(minor / 10 ** minorDigits(currency), { style: 'currency', currency });
+}
+
+/** Returns the number of decimal places of a currency. */
+export function minorDigits(currency: string): number {
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }
 
 /** Returns the separators for amount inputs in the viewer's region. */

@@ -1,38 +1,23 @@
-import { Alert, Button, Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
-import { DataTable } from '../../components/data-table.tsx';
 import { useCan } from '../../app/person.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Figure } from '../../components/figure.tsx';
-import { useFilter } from '../../components/filter.ts';
 import { Section } from '../../components/section.tsx';
 import { Answered, FiguresSkeleton, ListSkeleton } from '../../components/states.tsx';
 import { toSpan } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
+import { Breakdown } from './breakdown.tsx';
 import { FigureLink, type FigureOf } from './figure-link.tsx';
 import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod, type Period } from './period.tsx';
 
 const CreditRule = lazy(() => import('./credit-rule.tsx'));
-
-const DIMENSIONS = [
-  'campaign',
-  'step',
-  'variant',
-  'offer',
-  'angle',
-  'cta',
-  'copy',
-  'mailbox',
-  'segment',
-  'category',
-] as const;
-type Dimension = (typeof DIMENSIONS)[number];
-type Row = AnswerOf<'/v1/acquisition/breakdown'>['rows'][number];
+const CreditBreakdown = lazy(() => import('./credit-breakdown.tsx'));
 
 /** Page of the results of a period's emails (replies, signups, customers, revenue) and their attribution. */
 export default function AttributionPage() {
@@ -128,77 +113,6 @@ function LacksGoal({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }
   ) : null;
 }
 
-function Breakdown({ period }: { period: Period }) {
-  const t = useText();
-  const [given, setGiven] = useFilter('by');
-  const dimension = (DIMENSIONS as readonly string[]).includes(given) ? (given as Dimension) : 'campaign';
-  const breakdown = useQuery({
-    queryKey: ['reports', 'breakdown', dimension, period.begin],
-    queryFn: () =>
-      dataOf(
-        heron.GET('/v1/acquisition/breakdown', {
-          params: { query: { from: period.begin, to: period.end, dimension } },
-        }),
-      ),
-  });
-  const stage = (name: 'replied' | 'positive_reply' | 'signup' | 'paid') => {
-    const people = (row: Row) => row.stages.find((one) => one.stage === name)?.people ?? 0;
-    return {
-      label: t(`reports.figure.${name}`),
-      isNumber: true,
-      value: people,
-      show: (row: Row) => <FigureLink value={people(row)} number={partOf(row, name)} />,
-    };
-  };
-  const partOf = (row: Row, figure: string) =>
-    ({
-      of: 'acquisition',
-      figure,
-      from: period.begin,
-      to: period.end,
-      dimension,
-      // An empty key selects the row without a value of this dimension.
-      key: row.key ?? '',
-    }) as const;
-  return (
-    <Stack gap="sm">
-      <Select
-        label={t('reports.by')}
-        value={dimension}
-        onChange={(value) => setGiven(value === 'campaign' ? '' : (value ?? ''))}
-        data={DIMENSIONS.map((value) => ({ value, label: t(`reports.by.${value}`) }))}
-        allowDeselect={false}
-        w={240}
-      />
-      <Answered query={breakdown} skeleton={<ListSkeleton rows={4} />}>
-        {({ rows }) => (
-          <DataTable
-            title={t('reports.breakdown')}
-            note={period.note}
-            filename={`heron-${dimension}-${period.from}-${period.to}`}
-            rows={rows}
-            keyOf={({ key }) => key ?? ''}
-            empty={t('reports.none')}
-            columns={[
-              { label: t(`reports.by.${dimension}`), value: ({ name, key }) => name ?? key ?? t('reports.without') },
-              {
-                label: t('reports.figure.confirmed_sends'),
-                isNumber: true,
-                value: (row) => row.confirmed_sends,
-                show: (row) => <FigureLink value={row.confirmed_sends} number={partOf(row, 'confirmed_sends')} />,
-              },
-              stage('replied'),
-              stage('positive_reply'),
-              stage('signup'),
-              stage('paid'),
-            ]}
-          />
-        )}
-      </Answered>
-    </Stack>
-  );
-}
-
 function RuleButton() {
   const t = useText();
   const [isOpen, open] = useState(false);
@@ -218,6 +132,7 @@ function RuleButton() {
 
 function Credit({ period }: { period: Period }) {
   const t = useText();
+  const [isBroken, breakDown] = useState(false);
   const mayChange = useCan('manage_settings');
   const behind = (count: number, figure: string, more: Partial<FigureOf> = {}) => (
     <FigureLink value={count} number={{ of: 'customers', figure, from: period.begin, to: period.end, ...more }} />
@@ -264,6 +179,16 @@ function Credit({ period }: { period: Period }) {
               />
             ) : data.acquisition_goal ? (
               <Text size="sm">{t('reports.noCustomers')}</Text>
+            ) : null}
+            {data.attributed > 0 && !isBroken ? (
+              <Button size="xs" variant="default" w="fit-content" onClick={() => breakDown(true)}>
+                {t('reports.credit.by')}
+              </Button>
+            ) : null}
+            {isBroken ? (
+              <Suspense fallback={<ListSkeleton rows={3} />}>
+                <CreditBreakdown period={period} />
+              </Suspense>
             ) : null}
           </Stack>
         )}

@@ -5,7 +5,7 @@ import { PageLink } from '../../components/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 
 /** Identifies a number: its report, its figure and its filters. */
-export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel'; figure: string } & Partial<
+export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel' | 'trend'; figure: string } & Partial<
   Record<
     | 'from'
     | 'to'
@@ -22,7 +22,10 @@ export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel'; figure: st
     // For a funnel: its steps as in the address, the step's number from 1, and a flag for the people lost there.
     | 'steps'
     | 'step'
-    | 'lost',
+    | 'lost'
+    // For a trend: the name of the event and its conditions as JSON.
+    | 'name'
+    | 'where',
     string
   >
 >;

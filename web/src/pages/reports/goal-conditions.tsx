@@ -178,6 +178,16 @@ function isNumeric(typed: string): boolean {
   return typed.trim() !== '' && Number.isFinite(Number(typed));
 }
 
+/** Parses the conditions of an address; none if it is invalid. The API checks the conditions themselves. */
+export function readPredicates(where: string | undefined): Predicate[] {
+  try {
+    const given: unknown = JSON.parse(where ?? '');
+    return Array.isArray(given) ? (given as Predicate[]) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** Converts a condition to its edited form. */
 export function toDraft(predicate: Predicate): ConditionDraft {
   const { path, op } = predicate;

@@ -11,6 +11,7 @@ import { Ago, toSpan } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import type { FigureOf } from './figure-link.tsx';
+import { readPredicates } from './goal-conditions.tsx';
 import { readMarks, toStep, useMarkNames } from './marks.ts';
 
 const CreditDialog = lazy(() => import('./credit.tsx'));
@@ -33,6 +34,7 @@ const BACK = {
   acquisition: '/reports/attribution',
   customers: '/reports/attribution',
   funnel: '/reports/funnels',
+  trend: '/reports/events',
 } as const;
 
 /** Page of the people and emails that a number of a report counts. */
@@ -71,15 +73,16 @@ export default function PeoplePage() {
 }
 
 /** Returns the name of the number. */
-function useFigureName({ of, steps, step, lost, figure }: FigureOf): string {
+function useFigureName({ of, steps, step, lost, figure, name }: FigureOf): string {
   const t = useText();
   const nameOfMark = useMarkNames();
   const mark = of === 'funnel' ? readMarks(steps)[Number(step) - 1] : undefined;
+  if (of === 'trend' && name) return t('trend.peopleOf', { name });
   if (mark === undefined) return textOf('reports.figure', figure);
   return lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
 }
 
-/** The counted records. People of a funnel belong to no particular campaign; customers have a credit. */
+/** The counted records. People of a funnel or a trend belong to no particular campaign; customers have a credit. */
 function CountedTable({
   list,
   rows,
@@ -91,7 +94,7 @@ function CountedTable({
 }) {
   const t = useText();
   const [shown, show] = useState<Counted | null>(null);
-  const isOfFunnel = of === 'funnel';
+  const isOfPeople = of === 'funnel' || of === 'trend';
   const hasCredit = of === 'customers';
   const nameOf = (one: Counted) => one.contact_email ?? t('reports.erased');
   const campaigns = useCampaigns();
@@ -100,11 +103,11 @@ function CountedTable({
     <>
       <PagedTable
         list={list}
-        minWidth={isOfFunnel ? 0 : 560}
+        minWidth={isOfPeople ? 0 : 560}
         empty={t('reports.nobody')}
         columns={[
           { label: t('reports.person') },
-          ...(isOfFunnel
+          ...(isOfPeople
             ? []
             : [
                 { label: t('reports.what'), isExtra: true },
@@ -119,7 +122,7 @@ function CountedTable({
             <Table.Td maw={{ base: 190, sm: 320 }} className="clip" title={one.contact_email ?? undefined}>
               <Person one={one} />
             </Table.Td>
-            {isOfFunnel ? null : (
+            {isOfPeople ? null : (
               <>
                 <Table.Td>{kindOf(one)}</Table.Td>
                 <Table.Td maw={260} className="clip">
@@ -190,7 +193,7 @@ interface Page {
 
 /** Loads a page of the records that a number counts. The API checks the values, which come from the address. */
 async function readCounted(
-  { of, steps, step, lost, window_days: days, ...number }: FigureOf,
+  { of, steps, step, lost, window_days: days, name, where, ...number }: FigureOf,
   cursor: { cursor?: string },
   signal: AbortSignal,
 ): Promise<Page> {
@@ -208,6 +211,14 @@ async function readCounted(
           step: Number(step),
           ...(lost ? { lost: true } : {}),
         },
+        signal,
+      }),
+    );
+  if (of === 'trend')
+    return dataOf(
+      heron.POST('/v1/acquisition/event-trends/people', {
+        params: { query: page },
+        body: { ...filter, name: name ?? '', predicates: readPredicates(where) },
         signal,
       }),
     );
