@@ -12,7 +12,7 @@ import { assertMayChangeEmails } from '../approvals/may-change-leads.ts';
 import { assertServersWork, warnOfLacks } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../sending/control/mailbox-hold.ts';
-import { announcePoolChange, findActiveCampaigns } from '../sending/control/pool-change.ts';
+import { announcePoolChange, findCampaignsOfSender } from '../sending/control/pool-change.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
 import { recordRevocation } from './revoke.ts';
 import { assertSendAs, refreshSendAs } from './send-as.ts';
@@ -97,11 +97,11 @@ export async function updateMailbox(
     // has slots.
     if ((status && status !== 'active') || (tags && (await losesTag(tx, id, tags))))
       await releaseReservedSends(tx, { mailboxId: id });
-    const senderOf = await findActiveCampaigns(tx, id);
+    const senderOf = await findCampaignsOfSender(tx, id);
     const isSeen = SEEN.some((field) => settings[field] !== undefined && settings[field] !== before[field]);
     // A new password for the same server is invisible to recipients.
     const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
-    if ((isSeen || isElsewhere) && senderOf.length > 0) await assertMayChangeEmails(tx, [id]);
+    if ((isSeen || isElsewhere) && senderOf.some(({ active }) => active)) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     assertUnchanged('mailbox', mailbox.updated_at, expectedUpdatedAt);
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
@@ -139,7 +139,7 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     await findMailbox(tx.org, id);
     await detachMailbox(tx, id);
-    const senderOf = await findActiveCampaigns(tx, id);
+    const senderOf = await findCampaignsOfSender(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     await recordRevocation(tx, mailbox);
     await tx.org.query(Mailboxes).deleteById(id);
@@ -161,17 +161,17 @@ async function signalCampaigns(
   before: MailboxRow,
   status: MailboxRow['status'] | undefined,
   retagged: boolean,
-  senderOf: Awaited<ReturnType<typeof findActiveCampaigns>>,
+  senderOf: Awaited<ReturnType<typeof findCampaignsOfSender>>,
 ): Promise<void> {
   const wasActive = before.status === 'active';
   const isActive = (status ?? before.status) === 'active';
   if (wasActive === isActive && !retagged) return;
-  const now = isActive ? await findActiveCampaigns(tx, before.id) : [];
+  const now = isActive ? await findCampaignsOfSender(tx, before.id) : [];
   const then = wasActive ? senderOf : [];
   const left = then.filter(({ id }) => !now.some((one) => one.id === id));
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
   // A mailbox that joins a pool by its tag needs the same permission as a mailbox named as sender.
-  if (retagged && joined.length > 0) await assertMayChangeEmails(tx, [before.id]);
+  if (retagged && joined.some(({ active }) => active)) await assertMayChangeEmails(tx, [before.id]);
   await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: message('log.mailbox_left_pool') });
   await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: message('log.mailbox_joined_pool') });
 }

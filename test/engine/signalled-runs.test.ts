@@ -5,8 +5,10 @@ import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { readStory } from '../../domain/sending/enrollment/story.ts';
 import { listLeads } from '../../domain/sending/leads/list.ts';
 import { deleteStep, updateStep } from '../../domain/campaigns/steps.ts';
+import { updateMailbox } from '../../domain/mailboxes/update.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { message } from '../../messages/index.ts';
+import { externalText } from '../../domain/platform/external-text.ts';
 import { createContact, enroll, type StepSpec } from '../harness/factories.ts';
 import { createLead, createMondayWorld } from '../harness/lead.ts';
 import { OrgScope } from '../../db/tenancy.ts';
@@ -74,6 +76,22 @@ test.serial('a resume signals only runs that lost their slot or have woken durin
   await advanceEnrollment(g.ctx, g.waiting[0]!);
   await g.resume();
   t.deepEqual(await g.signalled(), [g.contactId, woken.contact_id].sort());
+  t.deepEqual(await g.signalled(), []);
+});
+
+test.serial('a resume signals runs that wait for a mailbox only if their pool changed during the pause', async (t) => {
+  const g = await crowd(5);
+  const what = message('wait.mailbox_later');
+  const waiting_for = message('wait.at_step', { step: externalText('step 3 of 3'), what });
+  await g.db('enrollments').whereIn('id', g.waiting).update({ waiting_for });
+  await g.pause();
+  await g.resume();
+  t.deepEqual(await g.signalled(), [g.contactId]);
+  await g.pause();
+  await updateMailbox(g.ctx, g.mailboxId, { campaign_limit: 2_000 });
+  t.deepEqual(await g.signalled(), []);
+  await g.resume();
+  t.is((await g.signalled()).length, 6);
   t.deepEqual(await g.signalled(), []);
 });
 

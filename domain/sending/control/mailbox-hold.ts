@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { holdTitle, isOrderHold, ORDER_HOLDS, READING_HOLDS, type HoldCode } from './hold-codes.ts';
-import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
+import { announcePoolChange, findCampaignsOfSender } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
@@ -52,7 +52,7 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   );
   if (!mailbox) return;
   const title = holdTitle(hold.code);
-  await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
+  await announcePoolChange(tx, mailboxId, await findCampaignsOfSender(tx, mailboxId), {
     type: 'sender_held',
     message: hold.until
       ? message('log.mailbox_held_until', { until: hold.until.toISOString(), reason: title })
@@ -163,7 +163,7 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
         Object.assign(now, { [`${side}_code`]: null, [`${side}_until`]: null });
     announceHealth(tx, mailboxId, mailbox, now, null);
     if (now.hold_code === null && now.imap_hold_code === null)
-      await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
+      await announcePoolChange(tx, mailboxId, await findCampaignsOfSender(tx, mailboxId), {
         type: 'sender_back',
         message: message('log.mailbox_back'),
       });

@@ -6,6 +6,8 @@ import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalControl, signalLauncher } from './signals.ts';
 import type { Message } from '../../../messages/index.ts';
+import { ADD_RECHECKS, POOL_CHANGED } from './rechecks.ts';
+import { PAUSED_STATUSES } from './status.ts';
 
 /** Change of a mailbox, for the logs of the campaigns that send from it. */
 interface PoolChange {
@@ -18,27 +20,28 @@ const WAKE_LIMIT = 5_000;
 
 interface Concerned {
   id: string;
-  name: string;
+  /** False for a paused campaign. */
+  active: boolean;
 }
 
 /**
- * Returns active campaigns that may currently send from a mailbox. Call it before a change that removes the mailbox
- * from pools, and after a change that adds it.
+ * Returns active and paused campaigns that may currently send from a mailbox. Call it before a change that removes the
+ * mailbox from pools, and after a change that adds it.
  */
-export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Concerned[]> {
+export async function findCampaignsOfSender(tx: Tx, mailboxId: string): Promise<Concerned[]> {
   return tx.org.sql<Concerned>(
-    `select k.id, k.name from campaigns k join mailboxes m on m.organization_id = k.organization_id and m.id = :mailbox
+    `select k.id, k.status = 'active' as active from campaigns k join mailboxes m on m.organization_id = k.organization_id and m.id = :mailbox
        left join campaign_senders c on c.campaign_id = k.id and c.mailbox_id = m.id
-     where k.organization_id = :org and k.status = 'active' and ${isSender({ id: 'k.id', tags: 'k.email_tags', strategy: 'k.sender_strategy' })}
+     where k.organization_id = :org and k.status = any(:statuses) and ${isSender({ id: 'k.id', tags: 'k.email_tags', strategy: 'k.sender_strategy' })}
      order by k.id`,
-    { mailbox: mailboxId },
+    { mailbox: mailboxId, statuses: ['active', ...PAUSED_STATUSES] },
   );
 }
 
 /**
  * Signals campaigns after a mailbox joined or left their pool, was held, or may send more. Their launchers check again
  * and notice an empty pool. Leads refused for lack of a mailbox become due at once, and workflows that wait for a
- * mailbox request slots again.
+ * mailbox request slots again. The workflows of a paused campaign follow when it resumes.
  * @param change line for the campaigns' logs; null for none
  */
 export async function announcePoolChange(
@@ -47,8 +50,12 @@ export async function announcePoolChange(
   campaigns: readonly Concerned[],
   change: PoolChange | null,
 ): Promise<void> {
-  if (campaigns.length === 0) return;
-  const ids = campaigns.map(({ id }) => id);
+  await recheckPaused(
+    tx,
+    campaigns.filter(({ active }) => !active).map(({ id }) => id),
+  );
+  const ids = campaigns.filter(({ active }) => active).map(({ id }) => id);
+  if (ids.length === 0) return;
   // Skips locked campaigns, because their holder may wait for this mailbox. Their refused leads are retried at their
   // planned time.
   await tx.org.sql(
@@ -61,12 +68,27 @@ export async function announcePoolChange(
   const waiting = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id'>>(
     `select campaign_id, contact_id from enrollments
      where organization_id = :org and state = 'active' and campaign_id = any(:ids::uuid[])
-       and waiting_until > :now and waiting_for #>> '{values,what,code}' like '%mailbox%' limit ${WAKE_LIMIT}`,
+       and waiting_until > :now and next_act = 'mailbox' limit ${WAKE_LIMIT}`,
     { ids, now: tx.now },
   );
   for (const run of waiting) signalControl(tx, run, 'pool');
   if (change) await logEach(tx, mailboxId, ids, change);
   for (const id of ids) signalLauncher(tx, id, 'pool');
+}
+
+/**
+ * Stores that the runs of paused campaigns that wait for a mailbox must ask again. Skips locked campaigns, because their
+ * holder may wait for this mailbox. Their runs ask again at their planned time.
+ */
+async function recheckPaused(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.org.sql(
+    `with concerned as (
+       select id as paused from campaigns where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update skip locked
+     )
+     update campaigns set control_epoch = control_epoch + 1, ${ADD_RECHECKS} from concerned where id = paused` as `${string}:org${string}`,
+    { ids, now: tx.now, rechecks: json(POOL_CHANGED) },
+  );
 }
 
 /**

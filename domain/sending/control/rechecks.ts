@@ -18,8 +18,10 @@ interface Recheck {
   acts: readonly NextAct[];
 }
 
-/** Runs that a resume concerns: the pause has taken their slots, or they have woken meanwhile. Mailboxes may be back. */
-export const RESUMED: readonly Recheck[] = [{ step: null, acts: ['slot', 'mailbox'] }];
+/** Runs that a resume concerns: the pause has taken their slots, or they have woken meanwhile. */
+export const RESUMED: readonly Recheck[] = [{ step: null, acts: ['slot'] }];
+/** Runs of a paused campaign that the return, the hold or another change of a mailbox of its pool concerns. */
+export const POOL_CHANGED: readonly Recheck[] = [{ step: null, acts: ['mailbox'] }];
 /** Runs that a changed schedule or pool concerns: their slots are released, and they may get earlier ones. */
 const RESCHEDULED: Recheck = { step: null, acts: ['slot', 'mailbox', 'schedule'] };
 /** Runs that a changed entry delay concerns besides. */
