@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { forkSource } from '../../local/typescript.ts';
 import { newId } from '../../lib/ids.ts';
+import { createTemporalClient } from '../../temporal/client.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
@@ -123,4 +124,16 @@ test.serial('a worker that stands still in the middle of an activation goes on',
   await emitEvents(world.deps, organizationId, 1);
   t.truthy(await Promise.race([delivered(organizationId, 2), ended.then(() => false)]), 'the worker ended');
   t.is(worker.exitCode, null);
+  const [{ id }] = await world.deps
+    .db('webhook_deliveries')
+    .where({ organization_id: organizationId })
+    .orderBy('created_at');
+  const temporal = createTemporalClient(world.deps.config);
+  const { events } = await temporal.workflow.getHandle(`webhook-delivery/${id}`).fetchHistory();
+  await temporal.connection.close();
+  // A cut activation fails its task on a Node that survives the cut.
+  t.deepEqual(
+    events!.filter(({ workflowTaskFailedEventAttributes: failed }) => failed).map(({ eventId }) => String(eventId)),
+    [],
+  );
 });
