@@ -24,15 +24,15 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   await fillContacts(assembly, tenant.organizationId, rows);
   await assembly.deps.db.raw('vacuum analyze contacts');
   const query = await listQuery(context, tenant);
-  const bare = await context.helper('bare-list', { QUERY: JSON.stringify(query) });
+  const bare = await context.helper('bare-list', { QUERIES: JSON.stringify({ contacts: [query] }) });
 
   const headers = { authorization: `Bearer ${tenant.apiKey}` };
   const first = `${stack.urls.api}/v1/contacts?limit=${PAGE}`;
   const load = (url: string): Promise<number> => requestRate(url, { connections: CONNECTIONS, seconds, headers });
-  for (const url of [first, `http://127.0.0.1:${bare.port}/`]) await load(url);
+  for (const url of [first, `http://127.0.0.1:${bare.port}/contacts`]) await load(url);
   const rates = await alternate(
     rounds,
-    { heron: () => load(first), bare: () => load(`http://127.0.0.1:${bare.port}/`) },
+    { heron: () => load(first), bare: () => load(`http://127.0.0.1:${bare.port}/contacts`) },
     (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(0)} requests/s`),
   );
 

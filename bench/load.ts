@@ -17,9 +17,7 @@ export async function requestRate(
   let answered = 0;
   const connection = async (): Promise<void> => {
     while (performance.now() < end) {
-      const { statusCode, body } = await pool.request({ method: 'GET', path: `${pathname}${search}`, headers });
-      await body.dump();
-      if (statusCode < 200 || statusCode > 299) throw new Error(`${url} answered ${statusCode}`);
+      await getOnce(pool, `${pathname}${search}`, headers);
       answered += 1;
     }
   };
@@ -29,4 +27,32 @@ export async function requestRate(
   } finally {
     await pool.destroy();
   }
+}
+
+/**
+ * Sends a number of GET requests over keep-alive connections, each as soon as one before it is answered.
+ * @throws Error on an answer other than 2xx and on a failed connection
+ */
+export async function requestCount(
+  url: string,
+  { connections, count, headers }: { connections: number; count: number; headers: Record<string, string> },
+): Promise<void> {
+  const { origin, pathname, search } = new URL(url);
+  const pool = new Pool(origin, { connections });
+  let left = count;
+  try {
+    await Promise.all(
+      Array.from({ length: connections }, async () => {
+        for (; left > 0; left -= 1) await getOnce(pool, `${pathname}${search}`, headers);
+      }),
+    );
+  } finally {
+    await pool.destroy();
+  }
+}
+
+async function getOnce(pool: Pool, path: string, headers: Record<string, string>): Promise<void> {
+  const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
+  await body.dump();
+  if (statusCode < 200 || statusCode > 299) throw new Error(`${path} answered ${statusCode}`);
 }

@@ -38,6 +38,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   'row-security': () => import('./row-security.ts'),
   notifications: () => import('./notifications.ts'),
   opens: () => import('./opens.ts'),
+  lists: () => import('./lists.ts'),
 };
 /** Benches that start no installation. */
 const ALONE: Record<

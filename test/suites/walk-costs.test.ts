@@ -6,8 +6,8 @@ import type { Tenant } from '../harness/factories.ts';
 import { countStatements, sumOf, type StatementCounter } from '../harness/statement-counter.ts';
 import { createWorld, type Answer, type World } from '../harness/world.ts';
 import { differences } from '../costs/table.ts';
-import { makeRows, ROWS, type Place } from './foreign-ids.ts';
-import { LISTS, NOT_ROWS } from './list-rows.ts';
+import { makeRows } from './foreign-ids.ts';
+import { isList, rowOf, rowsIn } from './lists.ts';
 import { each, send, wellFormed } from './walk.ts';
 
 /** Numbers of rows of a short page and of a long one. */
@@ -42,24 +42,6 @@ async function counted(
   const counts = counter.take();
   const ran = Object.values(counts).flatMap((labels) => Object.entries(labels));
   return { answer, statements: sumOf(counts), ran: ran.map(([label, count]) => `${count} × ${label}`) };
-}
-
-/** Counts the rows in the answer of a list; undefined if it is no list. */
-function rowsIn({ body }: Answer): number | undefined {
-  if (Array.isArray(body)) return body.length;
-  const lists = Object.values((body ?? {}) as object).filter(Array.isArray);
-  return lists.length === 1 ? lists[0]!.length : undefined;
-}
-
-/** Returns a function that creates one row of a list; undefined for other routes, and if none is known. */
-function rowOf(spec: AnyRoute): ((place: Place) => Promise<unknown>) | undefined {
-  const ofPath = Object.keys(ROWS).find((path) => path.replace(/\/:[A-Za-z]+$/, '') === spec.path);
-  return LISTS[spec.operationId] ?? (isList(spec) && ofPath ? ROWS[ofPath] : undefined);
-}
-
-/** Returns true for a route that lists rows. Parts of one record, returned with it, are no list. */
-function isList({ operationId, method, path }: AnyRoute): boolean {
-  return (method === 'get' && !/:[A-Za-z]+$/.test(path) && !NOT_ROWS.has(operationId)) || operationId in LISTS;
 }
 
 interface Walked {
