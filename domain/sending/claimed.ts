@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { SendMailOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { BoundCopy, BoundSender, JsonObject, StoredAttachment } from '../../db/json-columns.ts';
@@ -162,6 +163,17 @@ function withCrlf(text: string): string {
   return text.replace(/\r?\n/g, '\r\n');
 }
 
+const MAX_HOSTS = 20_000;
+const hosts = new LRUCache<string, string>({ max: MAX_HOSTS });
+
+/**
+ * Returns the mail host (host:port) of a mailbox at its last claim in this process; undefined if unknown. May be out of
+ * date: the claim compares it with the stored one.
+ */
+export function lastMailHost(mailboxId: string): string | undefined {
+  return hosts.get(mailboxId);
+}
+
 /**
  * Opens the SMTP settings of the email's mailbox and takes a permit for the host. Runs before the email counts as being
  * sent; on failure no byte can have been sent.
@@ -181,6 +193,7 @@ export async function acquireMailHost(
     return { answer: { kind: 'gone', outcome: 'mailbox_held' } };
   }
   const host = `${target.host}:${target.port}`;
+  hosts.set(mailbox.id, host);
   return acquire(host) ? { target } : { answer: { kind: 'host_full', host } };
 }
 

@@ -9,6 +9,7 @@ import { recordSendBounce } from './outcomes/effects.ts';
 import { externalText } from '../platform/external-text.ts';
 import { ensureAccess, expireAccess } from './control/access-token.ts';
 import { claimSend, markSubmission, type Claim, type ClaimedSend } from './claim.ts';
+import { lastMailHost } from './claimed.ts';
 import { imapTargetOf, type SealedMailbox } from './senders/mailbox-credentials.ts';
 import { holdForRefusal, refusalVerdict, type Refused, type Verdict } from './refused.ts';
 import {
@@ -52,16 +53,25 @@ const COPY_PATIENCE_MS = 5_000;
  */
 const SMTP_SHARE = 0.9;
 
-/** Sends one reserved email, or determines the result of an email left by a dead worker. Safe to call repeatedly. */
-export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
+/**
+ * Sends one reserved email, or determines the result of an email left by a dead worker. Safe to call repeatedly.
+ * @param mailboxId the mailbox that is likely to send it; saves a claim when its mail host is busy
+ */
+export async function deliverSend(
+  ctx: Ctx,
+  parts: DeliverParts,
+  sendId: string,
+  mailboxId: string | null = null,
+): Promise<Delivery> {
   // Takes the permit before the claim. An email that waits for its mail host is not claimed and can still be released.
-  const organizationId = organizationOf(ctx);
-  let permit: Permit | undefined;
-  const acquire = (host: string) => (permit ??= parts.smtp.acquireNow(host, organizationId)) !== undefined;
+  const permit = new HostPermit(parts.smtp, organizationOf(ctx));
   try {
+    const host = mailboxId && lastMailHost(mailboxId);
+    // Without a permit the email is looked at nevertheless: it may be released, or left by a dead worker.
+    if (host) await permit.wait(host);
     for (;;) {
       const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
-      const claim = await withCostPath('claim', () => claimSend(ctx, sendId, acquire));
+      const claim = await withCostPath('claim', () => claimSend(ctx, sendId, (host) => permit.takeNow(host)));
       if (claim.kind === 'access_expired') {
         // If the consent has ended, `ensureAccess` holds the mailbox, and the next claim is refused for it.
         const access = await ensureAccess(ctx, claim.mailboxId);
@@ -69,12 +79,55 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
         continue;
       }
       if (claim.kind !== 'host_full') return await submitEmail(ctx, parts, permit, claim, until);
-      const permitOrWait = await parts.smtp.acquire(claim.host, organizationId);
-      if ('retryInMs' in permitOrWait) return { outcome: 'host_busy', retryInMs: permitOrWait.retryInMs };
-      permit = permitOrWait;
+      const retryInMs = permit.retryInMs(claim.host) ?? (await permit.wait(claim.host));
+      if (retryInMs !== undefined) return { outcome: 'host_busy', retryInMs };
     }
   } finally {
-    permit?.release('unused');
+    permit.release('unused');
+  }
+}
+
+/** The permit of one email, of the mail host (host:port) that it was last asked for. */
+class HostPermit {
+  readonly #smtp: SmtpSender;
+  readonly #organizationId: string;
+  #held: { host: string; permit: Permit } | undefined;
+  #refused: { host: string; retryInMs: number } | undefined;
+
+  constructor(smtp: SmtpSender, organizationId: string) {
+    this.#smtp = smtp;
+    this.#organizationId = organizationId;
+  }
+
+  /** Takes a permit if one is free. Returns true if the email has one of this host. */
+  takeNow(host: string): boolean {
+    if (this.#held?.host === host) return true;
+    // The mailbox has moved to another host.
+    this.release('unused');
+    const permit = this.#smtp.acquireNow(host, this.#organizationId);
+    this.#held = permit && { host, permit };
+    return permit !== undefined;
+  }
+
+  /** Waits briefly for a permit. Returns the time (ms) after which to retry, or undefined with a permit. */
+  async wait(host: string): Promise<number | undefined> {
+    const answer = await this.#smtp.acquire(host, this.#organizationId);
+    if ('retryInMs' in answer) {
+      this.#refused = { host, ...answer };
+      return answer.retryInMs;
+    }
+    this.#held = { host, permit: answer };
+    return undefined;
+  }
+
+  /** Returns the time (ms) after which to retry, if the host has refused a permit already. */
+  retryInMs(host: string): number | undefined {
+    return this.#refused?.host === host ? this.#refused.retryInMs : undefined;
+  }
+
+  release(result: 'answered' | 'hung' | 'unused'): void {
+    this.#held?.permit.release(result);
+    this.#held = undefined;
   }
 }
 
@@ -82,7 +135,7 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
 async function submitEmail(
   ctx: Ctx,
   { smtp, copies }: DeliverParts,
-  permit: Permit | undefined,
+  permit: HostPermit,
   claim: Exclude<Claim, { kind: 'host_full' | 'access_expired' | 'changed' }>,
   until: number,
 ): Promise<Delivery> {
@@ -110,7 +163,7 @@ async function submitEmail(
     beforeEnd: () => withCostPath('mark', () => markSubmission(ctx, claim)),
   });
   const answeredAt = ctx.clock.now();
-  permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
+  permit.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
   // Retries while this attempt may hold the claim. After that the next attempt settles the send without the server's
   // answer.
   const settled = await retryUntilStored(

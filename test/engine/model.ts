@@ -147,7 +147,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
       return { until: decision.until, done: false };
     if (decision.kind === 'call') throw new Error('no step of the model asks an app');
     if (decision.kind === 'slot') return { until: decision.at, done: false };
-    const delivery = await deliverToLead(ctx, { smtp }, decision.sendId, lead);
+    const delivery = await deliverToLead(ctx, { smtp }, decision.sendId, { ...lead, mailboxId: decision.mailboxId });
     if ('next' in delivery && delivery.next) return obey(delivery.next, lead);
     return { until: 'retryAt' in delivery ? delivery.retryAt : clock.now().getTime(), done: false };
   }

@@ -82,7 +82,10 @@ const cancelled: Scripted[] = [
       'enrollment',
       'cancelled-while-blocked',
       [
-        { activity: 'advanceEnrollment', gives: { kind: 'send', sendId: newId(), where: 'Opening', step: 'Opening' } },
+        {
+          activity: 'advanceEnrollment',
+          gives: { kind: 'send', sendId: newId(), mailboxId: newId(), where: 'Opening', step: 'Opening' },
+        },
         { activity: 'deliverSend', fails: gaveUp },
       ],
       [{ cancels: true, events: SHOWN, times: 1 }],

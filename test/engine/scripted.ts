@@ -43,8 +43,8 @@ const next = (gives: Decision, more: Partial<Answer> = {}): Answer => ({
 const done: Decision = { kind: 'done', outcome: 'completed' };
 const order: Decision = { kind: 'waitForEvent', eventName: 'order.paid', until: inMs(3_600_000), ...at };
 const held: Decision = { kind: 'hold', until: null, state: 'held', ...at };
-const slot = (ms: number): Decision => ({ kind: 'slot', sendId: newId(), at: inMs(ms), ...at });
-const send: Decision = { kind: 'send', sendId: newId(), ...at };
+const slot = (ms: number): Decision => ({ kind: 'slot', sendId: newId(), mailboxId: newId(), at: inMs(ms), ...at });
+const send: Decision = { kind: 'send', sendId: newId(), mailboxId: newId(), ...at };
 const sent: Answer = { activity: 'deliverSend', gives: { outcome: 'sent' } };
 /** Answer of an email's delivery with the next step of its lead. */
 const sentBefore = (then: Decision, more: Partial<Answer> = {}): Answer => ({

@@ -306,7 +306,7 @@ class Simulation {
 
   async #run(key: string, run: { campaignId: string; contactId: string }, actor: Actor): Promise<void> {
     if (actor.sendId !== null) {
-      const delivery = await deliverToLead(this.#ctx, { smtp: this.#smtp }, actor.sendId, run);
+      const delivery = await deliverToLead(this.#ctx, { smtp: this.#smtp }, actor.sendId, { ...run, mailboxId: null });
       if ('retryInMs' in delivery) actor.at = this.#now() + delivery.retryInMs;
       else if ('retryAt' in delivery) actor.at = delivery.retryAt;
       else {

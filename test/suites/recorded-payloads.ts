@@ -87,8 +87,8 @@ const decision = today<Enrolled.Decision>()(
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('wait'), until: time, ...at }),
     z.strictObject({ kind: z.literal('waitForEvent'), eventName: why, until: time.nullable(), ...at }),
-    z.strictObject({ kind: z.literal('slot'), sendId: id, at: time, ...at }),
-    z.strictObject({ kind: z.literal('send'), sendId: id, ...at }),
+    z.strictObject({ kind: z.literal('slot'), sendId: id, mailboxId: id.nullable(), at: time, ...at }),
+    z.strictObject({ kind: z.literal('send'), sendId: id, mailboxId: id.nullable(), ...at }),
     z.strictObject({ kind: z.literal('call'), stepRunId: id, ...at }),
     z.strictObject({ kind: z.literal('hold'), until: time.nullable(), state: z.enum(['held', 'blocked']), ...at }),
     z.strictObject({ kind: z.literal('done'), outcome: why }),
@@ -333,7 +333,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
           z.strictObject({
             organizationId: id,
             sendId: id,
-            lead: z.strictObject({ campaignId: id, contactId: id }).optional(),
+            lead: z.strictObject({ campaignId: id, contactId: id, mailboxId: id.nullable() }).optional(),
           }),
         ]),
         z.strictObject({ outcome: why, next: decision.optional() }),

@@ -52,16 +52,18 @@ interface WaitForEvent {
   eventName: string;
   until: number | null;
 }
-/** An email has a slot and is sent at that time. */
+/** An email has a slot of a mailbox and is sent at that time. */
 interface Slot {
   kind: 'slot';
   sendId: string;
+  mailboxId: string | null;
   at: number;
 }
 /** An email is due: it is sent now, or settled after a worker has died. */
 interface Send {
   kind: 'send';
   sendId: string;
+  mailboxId: string | null;
 }
 /** Calls the customer's app. */
 interface Call {
@@ -83,11 +85,14 @@ interface Done {
   outcome: string;
 }
 
-/** Arguments of the activity that sends an email. `lead` is absent for emails that belong to no campaign. */
+/**
+ * Arguments of the activity that sends an email. `lead` is absent for emails that belong to no campaign. Its
+ * `mailboxId` is the mailbox that is likely to send the email.
+ */
 export interface DeliverArgs {
   organizationId: string;
   sendId: string;
-  lead?: Pick<EnrollmentArgs, 'campaignId' | 'contactId'>;
+  lead?: Pick<EnrollmentArgs, 'campaignId' | 'contactId'> & { mailboxId: string | null };
 }
 
 /** Activities of this family for the workflow. */

@@ -2,7 +2,7 @@ import { queryNextStep } from '../next-step.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
 import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
 import { performCall, send, sendAt } from '../steps.ts';
-import type { Decision, EnrollmentActivities, EnrollmentArgs } from './contract.ts';
+import type { Decision, DeliverArgs, EnrollmentActivities, EnrollmentArgs } from './contract.ts';
 import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
@@ -14,13 +14,17 @@ import { showDecisions } from './show.ts';
  */
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
   const { organizationId, campaignId, contactId } = args;
-  const lead = { campaignId, contactId };
   const hints = listenForHints();
   const run = { hints, show: showDecisions(hints) };
   const ask = () => {
     hints.take();
     return queryNextStep((activities: EnrollmentActivities) => activities.advanceEnrollment(args));
   };
+  const emailOf = ({ sendId, mailboxId }: { sendId: string; mailboxId: string | null }): DeliverArgs => ({
+    organizationId,
+    sendId,
+    lead: { campaignId, contactId, mailboxId },
+  });
   let next: Decision | undefined;
   for (;;) {
     const decision = next ?? (await ask());
@@ -35,10 +39,10 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
         await waitUntilWorkerTime(decision.until, hints.any, decision.where);
         break;
       case 'slot':
-        next = await sendAt(run, { organizationId, sendId: decision.sendId, lead }, decision);
+        next = await sendAt(run, emailOf(decision), decision);
         break;
       case 'send':
-        next = await send(run, { organizationId, sendId: decision.sendId, lead }, decision.where);
+        next = await send(run, emailOf(decision), decision.where);
         break;
       case 'call': {
         const { stepRunId, where } = decision;

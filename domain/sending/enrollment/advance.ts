@@ -22,7 +22,7 @@ import {
   type StepRun,
 } from './snapshot.ts';
 import { leadStart } from './entry.ts';
-import { repeatUncertainEmail, executeStep, type Verdict } from './steps.ts';
+import { repeatUncertainEmail, executeStep, slotOf, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
@@ -114,11 +114,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     if (run && !isOver(run) && graph.removed.has(run.step_id)) {
       // Waits for an email that a worker has claimed. Its outcome must be known before the next step.
       if (snapshot.send?.state === 'sending')
-        return storeDecision(tx, snapshot, message('step.removed'), {
-          kind: 'slot',
-          sendId: snapshot.send.id,
-          at: snapshot.send.slot_at,
-        });
+        return storeDecision(tx, snapshot, message('step.removed'), slotOf(snapshot.send));
       await leaveRemovedStep(tx, snapshot);
     }
     const onward: NextStep =
@@ -325,11 +321,11 @@ function storeDecision(
   });
   switch (verdict.kind) {
     case 'slot': {
-      const { sendId, at: slot } = verdict;
+      const { sendId, mailboxId, at: slot } = verdict;
       showAt(message('wait.has_slot'), slot);
       return slot > tx.now
-        ? { kind: 'slot', sendId, at: slot.getTime(), ...at(message('wait.has_slot')) }
-        : { kind: 'send', sendId, ...at(message('wait.sending')) };
+        ? { kind: 'slot', sendId, mailboxId, at: slot.getTime(), ...at(message('wait.has_slot')) }
+        : { kind: 'send', sendId, mailboxId, ...at(message('wait.sending')) };
     }
     case 'call':
       // After this time the app has responded, or the launcher signals the run (`launch.ts`).

@@ -1,5 +1,5 @@
 import { withCostPath } from '../../../lib/cost-paths.ts';
-import type { Decision } from '../../../workflows/enrollment/contract.ts';
+import type { Decision, DeliverArgs } from '../../../workflows/enrollment/contract.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { deliverSend, type Delivery, type DeliverParts } from '../deliver.ts';
 import { advanceEnrollment } from './advance.ts';
@@ -10,9 +10,9 @@ export async function deliverToLead(
   ctx: Ctx,
   parts: DeliverParts,
   sendId: string,
-  lead: Exclude<EnrollmentKey, string>,
+  { mailboxId, ...lead }: NonNullable<DeliverArgs['lead']>,
 ): Promise<Delivery & { next?: Decision }> {
-  const delivery = await deliverSend(ctx, parts, sendId);
+  const delivery = await deliverSend(ctx, parts, sendId, mailboxId);
   if ('retryAt' in delivery || 'retryInMs' in delivery) return delivery;
   const next = await decideNext(ctx, lead);
   return next ? { ...delivery, next } : delivery;

@@ -80,6 +80,7 @@ export type EngineContact = Pick<
 export interface EngineSend {
   id: string;
   step_id: string | null;
+  mailbox_id: string | null;
   state: string;
   slot_at: Date;
   /** True when a person asked to send an uncertain email again. */
@@ -190,7 +191,7 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
   const read = tx.org.sql<Row>(
     `select to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(ct) as contact,
        to_jsonb(r) as run,
-       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'step_id', s.step_id, 'state', s.state, 'slot_at', s.slot_at, 'again', s.again, 'step_run_id', s.step_run_id, 'claimed_at', s.claimed_at, 'opened_at', s.opened_at,
+       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'step_id', s.step_id, 'mailbox_id', s.mailbox_id, 'state', s.state, 'slot_at', s.slot_at, 'again', s.again, 'step_run_id', s.step_run_id, 'claimed_at', s.claimed_at, 'opened_at', s.opened_at,
           'clicked_at', s.clicked_at, 'replied_at', s.replied_at)), '[]') from sends s where s.enrollment_id = e.id) as sends,
        case when w.id is not null then to_jsonb(w) || jsonb_build_object('event_data', pe.data) end as wait,
        ${settingsColumns('c')}, ${suppressedNow('e.organization_id', 'ct.email')} as suppressed,

@@ -20,7 +20,7 @@ import { message, type Message } from '../../../messages/index.ts';
 export type Verdict =
   /** The step is over. `at` is the end time, if earlier than now. */
   | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown>; at?: Date }
-  | { kind: 'slot'; sendId: string; at: Date }
+  | { kind: 'slot'; sendId: string; mailboxId: string | null; at: Date }
   | { kind: 'call' }
   | { kind: 'wait'; until: Date; why: Message }
   | { kind: 'waitForEvent'; eventName: string; until: Date | null }
@@ -47,8 +47,7 @@ export async function executeStep(tx: Tx, snapshot: Snapshot, graph: Graph, step
 async function executeEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   const { send } = snapshot;
   if (send) {
-    if (send.state === 'reserved' || send.state === 'sending')
-      return { kind: 'slot', sendId: send.id, at: send.slot_at };
+    if (send.state === 'reserved' || send.state === 'sending') return slotOf(send);
     if (send.state === 'bounced') return { kind: 'finished', state: 'bounced', reason: message('ended.bounced') };
     if (send.state === 'failed') return { kind: 'finished', state: 'failed', reason: message('ended.not_sent') };
     return { kind: 'passed', outcome: send.state === 'skipped' || send.state === 'uncertain' ? send.state : 'sent' };
@@ -56,6 +55,11 @@ async function executeEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: Engi
   const due = dueAt(snapshot, step);
   if (due > tx.now) return { kind: 'wait', until: due, why: message('wait.for_day') };
   return askForSlot(tx, snapshot, candidateFor(snapshot, graph, step));
+}
+
+/** Returns the slot of an email that is reserved or being sent. */
+export function slotOf({ id, mailbox_id: mailboxId, slot_at: at }: EngineSend): Extract<Verdict, { kind: 'slot' }> {
+  return { kind: 'slot', sendId: id, mailboxId, at };
 }
 
 /** Sends an uncertain email again under the same Message-ID, so that a receiving server can recognize a duplicate. */
@@ -66,7 +70,7 @@ export async function repeatUncertainEmail(
   step: EngineStep,
   send: EngineSend,
 ): Promise<Verdict> {
-  if (send.state === 'reserved' || send.state === 'sending') return { kind: 'slot', sendId: send.id, at: send.slot_at };
+  if (send.state === 'reserved' || send.state === 'sending') return slotOf(send);
   const candidate = candidateFor(snapshot, graph, step);
   return askForSlot(tx, snapshot, { ...candidate, sendId: send.id, stepRunId: send.step_run_id, attempts: 0 });
 }
@@ -84,7 +88,7 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
   switch (answer!.kind) {
     case 'slot':
       if (!enrollment.mailbox_id) snapshot.changes.mailbox_id = answer!.mailboxId;
-      return { kind: 'slot', sendId: answer!.sendId, at: answer!.at };
+      return answer!;
     case 'later': {
       const { at, why, queue } = answer!;
       return { kind: 'wait', until: queue ? await queuedRetryTime(tx, snapshot, candidate.stepId, queue) : at, why };
