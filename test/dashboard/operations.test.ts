@@ -65,7 +65,6 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/warmup/routing',
     'DELETE /v1/warmup/routing/{id}',
     'PATCH /v1/warmup/routing/{id}',
-    'POST /v1/templates/analyze',
   ],
 };
 
