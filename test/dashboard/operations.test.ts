@@ -58,7 +58,6 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/unibox/reply',
   ],
   'A person would use them, and no page has them yet.': [
-    'POST /v1/templates/analyze',
   ],
 };
 

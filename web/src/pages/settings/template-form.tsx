@@ -3,6 +3,7 @@ import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
 import { useText } from '../../text/index.ts';
+import { TemplateReview } from './template-review.tsx';
 
 type Template = AnswerOf<'/v1/templates'>['data'][number];
 type Edited = Pick<Template, 'name' | 'subject' | 'body_plain' | 'body_html' | 'updated_at'>;
@@ -79,6 +80,7 @@ export function TemplateForm({ template, onDone }: { template: Template | undefi
           onChange={(event) => change({ body_html: event.currentTarget.value })}
         />
       ) : null}
+      <TemplateReview copy={value} onSubject={(subject) => change({ subject })} />
     </DraftForm>
   );
 }
