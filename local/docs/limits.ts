@@ -118,6 +118,171 @@ const LIMITS: Record<string, Limit[]> = {
   ],
 };
 
+/** Shared thing, with the part of one workspace. */
+interface SharedThing {
+  what: string;
+  /** The part of one workspace, or of another unit. */
+  share: string;
+  /** Effect on work beyond the share. */
+  beyond: string;
+  /** Source files and settings that hold the limit. `local/docs/limits.test.ts` finds those without a row. */
+  by: readonly string[];
+}
+
+export const SHARED: readonly SharedThing[] = [
+  {
+    what: 'database connections of a process',
+    share: 'three quarters for a workspace',
+    beyond: 'waits 10 s, then 503',
+    by: ['db/shared-pool.ts', 'DB_POOL_MAX'],
+  },
+  {
+    what: 'of these, for searches, counts and reports',
+    share: 'an eighth for a workspace, 5 s for each statement',
+    beyond: '503 with `Retry-After`',
+    by: ['domain/platform/kernel/question.ts', 'DB_STATEMENT_TIMEOUT_MS', 'DB_LOCK_TIMEOUT_MS'],
+  },
+  {
+    what: 'work of a search by conditions and segments',
+    share: '20 million comparisons with a pattern; 200 million to add the contacts of segments',
+    beyond: '400 before it runs',
+    by: ['domain/directory/segments/bound.ts'],
+  },
+  {
+    what: 'memory for the conditions of segments',
+    share: '100,000 characters for a segment',
+    beyond: '400',
+    by: ['domain/directory/segments/compile.ts'],
+  },
+  {
+    what: 'requests under way in an API process',
+    share: '128 for a credential; writes that stop something are not counted',
+    beyond: '429 with `Retry-After`',
+    by: ['api/http/app.ts'],
+  },
+  {
+    what: 'requests of a minute',
+    share: 'the rate of the key or session; one window for writes of people, one for those of programs',
+    beyond: '429 with `Retry-After`',
+    by: ['SESSION_REQUESTS_PER_MINUTE', 'ORG_WRITES_PER_MINUTE'],
+  },
+  {
+    what: 'positions of events, intents of the relay',
+    share: 'an equal part of each iteration for each workspace with work',
+    beyond: 'waits for the next iteration',
+    by: ['workers/fanout.ts', 'temporal/relay.ts'],
+  },
+  {
+    what: 'events of a minute',
+    share: 'a rate for an endpoint, and for an event type of a workspace',
+    beyond: 'dropped and counted',
+    by: ['WEBHOOK_ENDPOINT_PER_MINUTE', 'WEBHOOK_EVENT_TYPE_PER_MINUTE'],
+  },
+  {
+    what: 'batches of webhook deliveries',
+    share: 'its own from 100 events in an iteration',
+    beyond: 'Temporal serves them in rotation',
+    by: ['domain/connect/delivery/fan-out.ts'],
+  },
+  {
+    what: 'requests of a worker to webhook endpoints',
+    share: 'a number for an endpoint; one at a time from 5 failures on',
+    beyond: 'waits in a batch of the endpoint, or as a row',
+    by: ['WEBHOOK_ENDPOINT_CONCURRENCY', 'WEBHOOK_MAX_ATTEMPTS', 'WORKER_WEBHOOKS_SLOTS'],
+  },
+  {
+    what: 'work of a task queue',
+    share: 'rotation by workspace, in two priorities',
+    beyond: 'waits in Temporal',
+    by: ['WORKER_BATCH_SLOTS', 'WORKER_INTERACTIVE_SLOTS', 'WORKER_CACHED_WORKFLOWS'],
+  },
+  {
+    what: 'SMTP sessions, and calls to apps and providers, of a worker',
+    share: 'a quarter for a workspace; a number for a mail host and an app connection',
+    beyond: 'repeated after a delay, without a slot',
+    by: [
+      'workers/activities.ts',
+      'WORKER_MAIL_SLOTS',
+      'SMTP_HOST_SESSIONS',
+      'WORKER_APPS_SLOTS',
+      'APP_CONNECTION_CONCURRENCY',
+      'WORKER_INTEGRATIONS_SLOTS',
+    ],
+  },
+  {
+    what: 'IMAP connections of a process',
+    share: 'a number for a mail host, a quarter of the dials and reads for a workspace',
+    beyond: 'waits its turn',
+    by: ['workers/sync.ts', 'IMAP_MAX_MAILBOXES'],
+  },
+  {
+    what: 'attempts of a delivery to a provider',
+    share: 'a number for a delivery; one at a time to a provider that does not answer',
+    beyond: 'a dead letter',
+    by: ['INTEGRATION_MAX_ATTEMPTS'],
+  },
+  {
+    what: 'tokens of the AI provider in a day',
+    share: 'a number for a workspace',
+    beyond: 'refused',
+    by: ['AI_TOKENS_PER_DAY'],
+  },
+  {
+    what: 'first emails under way',
+    share: 'a number for a campaign',
+    beyond: 'its leads wait as rows',
+    by: ['LAUNCH_MAX_IN_FLIGHT'],
+  },
+  {
+    what: 'servers that addresses are verified with',
+    share: 'a number for a mail exchanger',
+    beyond: 'waits',
+    by: ['domain/audience/verification/by-probe.ts', 'EMAIL_VERIFICATIONS_PER_MINUTE'],
+  },
+  {
+    what: 'messages whose images a process fetches at once',
+    share: '2 of 8 for a workspace',
+    beyond: 'waits',
+    by: ['domain/inbox/threads/images.ts'],
+  },
+  {
+    what: 'sockets of a realtime process',
+    share: 'a number for a workspace, a credential, and a source that has not signed in',
+    beyond: 'refused',
+    by: ['REALTIME_MAX_CONNECTIONS', 'REALTIME_ORG_CONNECTIONS', 'REALTIME_KEY_CONNECTIONS', 'REALTIME_SOURCE_PENDING'],
+  },
+  {
+    what: 'imports',
+    share: 'open imports and their size for a workspace; rows and size of a file',
+    beyond: 'refused',
+    by: ['ORG_IMPORTS', 'ORG_IMPORT_BYTES', 'IMPORT_MAX_BYTES', 'IMPORT_MAX_ROWS'],
+  },
+  {
+    what: 'stored files',
+    share: 'a size for a workspace, another one for files of received messages',
+    beyond: 'refused; a received file is not kept',
+    by: ['ORG_STORED_BYTES', 'ORG_RECEIVED_BYTES'],
+  },
+  {
+    what: 'new campaigns and test runs of a day, webhook endpoints',
+    share: 'a number for a workspace or a credential',
+    beyond: 'refused',
+    by: ['ORG_CAMPAIGNS_PER_DAY', 'CREDENTIAL_TESTS_PER_DAY', 'ORG_WEBHOOK_ENDPOINTS'],
+  },
+  {
+    what: 'client registrations of an hour',
+    share: 'a number for a source address',
+    beyond: '429',
+    by: ['OAUTH_REGISTRATIONS_PER_HOUR'],
+  },
+  {
+    what: 'approval mails of an hour',
+    share: 'a number for a person in a workspace',
+    beyond: 'not mailed, shown in the dashboard',
+    by: ['APPROVAL_MAILS_PER_HOUR'],
+  },
+];
+
 /** The text of docs/reference/limits.md: limits with their defaults and settings. */
 export function limitsPage(): string {
   const config = loadConfig({});
@@ -127,7 +292,22 @@ export function limitsPage(): string {
     );
     return `## ${title}\n\n${items.join('\n')}\n`;
   });
-  return `${HEAD}\n${sections.join('\n')}`;
+  return `${HEAD}\n${sections.join('\n')}\n${sharedTable()}`;
+}
+
+function sharedTable(): string {
+  const cell = (name: string) => `\`${name}\``;
+  const rows = SHARED.map(
+    ({ what, share, beyond, by }) => `| ${what} | ${share} | ${beyond} | ${by.map(cell).join(', ')} |`,
+  );
+  return `## What workspaces share
+
+A workspace at all of its limits does not keep another one waiting.
+
+| shared | share | beyond it | by |
+|---|---|---|---|
+${rows.join('\n')}
+`;
 }
 
 function shown(name: SettingName, value: unknown): string {
