@@ -41,6 +41,7 @@ const CUES = [
   'until',
   'until_inclusive',
   'from',
+  'on',
   'back_on',
   'after',
   'before_next',
@@ -131,6 +132,8 @@ function words(): { files: ReadonlyMap<string, DateFile>; root: Node } {
 function isAbbreviation(name: string, names: readonly string[]): boolean {
   if (NO_SPACES.test(name) || HANGUL.test(name)) return false;
   const plain = name.replace(/\.$/, '');
+  // A name as short as the first of the list, which is never shortened, is whole.
+  if (plain.length >= names[0]!.length) return false;
   return plain.length <= SHORT && names.some((other) => other.length > plain.length + 1 && other !== name);
 }
 

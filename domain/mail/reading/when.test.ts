@@ -363,6 +363,16 @@ for (const [language, answers] of Object.entries(LATER))
 /** Parts of a year, holidays and weeks, as answers of each language name them. */
 const NAMED: readonly (readonly [string, string])[] = [
   ['Melden Sie sich im zweiten Quartal.', '2027-04-01'],
+  ['Fragen Sie in einem halben Jahr wieder.', '2027-05-20'],
+  ['В июне начнём стройку.', '2027-06-01'],
+  ['Mart sonunda ihaleye çıkılacak', '2027-03-31'],
+  ['odezwij się za 20 dni', '2026-12-10'],
+  ['ne mutăm, prin mai', '2027-05-01'],
+  ['新预算Q3才开', '2027-07-01'],
+  ['migration进行中, 请20/12写来', '2026-12-20'],
+  ['วันที่ 16 ทักมา', '2026-12-16'],
+  ['Neste budsjettår', '2027-01-01'],
+  ['Σε δεκαπέντε μέρες', '2026-12-05'],
   ['Try me in the third quarter', '2027-07-01'],
   ['Au premier trimestre 2027', '2027-01-01'],
   ['en el segundo semestre', '2027-07-01'],

@@ -39,9 +39,11 @@ const MAX_YEARLESS_DAYS = 300;
 const MAX_MONTHS = 11;
 const DAYS_IN_MONTH = 31;
 
+/** A letter of a script with spaces between words. */
+const SPACED_LETTER = String.raw`(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])\p{L}`;
 const NUMERIC = new RegExp(
   [
-    String.raw`(?<![\p{L}\d./:+])(?:(?<isoYear>20\d\d)[-/.]\s?(?<isoMonth>\d{1,2})[-/.]\s?(?<isoDay>\d{1,2})(?!\d)`,
+    String.raw`(?<![\d./:+]|${SPACED_LETTER})(?:(?<isoYear>20\d\d)[-/.]\s?(?<isoMonth>\d{1,2})[-/.]\s?(?<isoDay>\d{1,2})(?!\d)`,
     // Excludes two numbers joined by a dash without a year, which are a range, and times of day.
     String.raw`|(?!\d{1,2}-\d{1,2}(?!-\d))(?<first>\d{1,2})(?<separator>[./-])\s?(?<second>\d{1,2})(?!\d)`,
     String.raw`(?:\k<separator>\s?(?<year>20\d\d|\d\d)(?![\d:]))?\.?(?!\s?(?:uhr|h\b|am\b|pm\b|%|:)|[.,]?\d))`,
@@ -53,7 +55,7 @@ const TIME_OF_DAY = /^\s?(?:[:h%]|am\b|pm\b|uhr|kl|час|ч\b|時|时|點|点|�
 const DAY_THEN_MONTH = /^[\s.,\-/']{0,3}(?:[\p{L}]{1,4}['.]?\s)?$/u;
 const MONTH_THEN_DAY = /^[\s.,-]{0,2}(?:\p{L}{1,3}\.?\s)?$/u;
 const YEAR = /^[\s.,'-]{0,3}(?:\p{L}{1,3}\.?\s)?(20\d\d)(?!\d)/u;
-const QUARTER = /(?<![\p{L}\p{N}])(?:q\s?([1-4])(?!\d)|([1-4])q(?!\p{L}))/gu;
+const QUARTER = new RegExp(String.raw`(?<!\p{N}|${SPACED_LETTER})(?:q\s?([1-4])(?!\d)|([1-4])q(?!\p{L}))`, 'gu');
 const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
 /** Maximum number of characters between a weekday and the date beside it. */
 const MAX_BESIDE = 12;
@@ -298,7 +300,7 @@ function isShortForm({ senses }: Phrase): boolean {
 /** "list" means mail in Polish, and also November; "in feb" and "til wed" are dates. */
 function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean {
   if (
-    /(?:^|\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il)\s)$/u.test(
+    /(?:^|\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il|prin|din|в|во|у|до)\s)$/u.test(
       text.slice(Math.max(0, start - 8), start),
     )
   )
