@@ -127,6 +127,28 @@ export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<
           started_at: clock.now(),
         });
     }
+  // The last two leads wait for a retry of an app call.
+  for (const { id, contact_id: contact } of enrollments.slice(-2)) {
+    await db('enrollments').where({ id }).update({ state: 'active', blocked: true });
+    await db('step_runs').insert({
+      id: newId(),
+      organization_id: org,
+      enrollment_id: id,
+      campaign_id: campaign.id,
+      contact_id: contact,
+      step_id: steps[5]!.id,
+      seq: 9,
+      kind: 'app_action',
+      state: 'blocked',
+      attempts: 5,
+      started_at: clock.now(),
+      error: JSON.stringify({
+        code: 'app_action_failed',
+        message: externalText(`The app answered 500: ${HOSTILE}`),
+        fix: externalText('Check its log.'),
+      }),
+    });
+  }
   await db('fact_steps').insert({
     organization_id: org,
     campaign_id: campaign.id,
@@ -167,5 +189,7 @@ export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<
     ['sequence-senders', `${page}?tab=senders`],
     ['sequence-senders-tags', `/campaigns/${tagged.id}?tab=senders`],
     ['sequence-check', `${page}?tab=check`],
+    ['sequence-variants', `${page}?tab=results&part=variants`],
+    ['sequence-log', `${page}?tab=log`],
   ];
 }

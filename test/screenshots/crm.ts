@@ -1,4 +1,21 @@
+import type { Page } from 'playwright-core';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+
+/** Chooses the first two tasks. */
+async function chooseTasks(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Choose several' }).click();
+  for (const box of await page
+    .locator('main .select-box')
+    .all()
+    .then((all) => all.slice(0, 2)))
+    await box.check();
+  await page.getByRole('region', { name: 'Actions for the chosen rows' }).waitFor();
+}
+
+async function editStages(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Edit stages' }).click();
+  await page.getByRole('dialog').waitFor();
+}
 
 /** Deals in four stages and several currencies, won and lost deals, and tasks that are overdue, due and completed. */
 export async function sceneOfCrm({ post }: Stage): Promise<PageToSee[]> {
@@ -46,12 +63,14 @@ export async function sceneOfCrm({ post }: Stage): Promise<PageToSee[]> {
   return [
     ['crm-empty', '/crm', 'empty'],
     ['crm', '/crm'],
+    ['crm-stages', '/crm', undefined, editStages],
     ['crm-list', '/crm/list'],
     ['crm-list-empty', '/crm/list', 'empty'],
     ['crm-deal', `/crm/deals/${deal.id}`],
     ['crm-deal-lost', `/crm/deals/${lost.id}`],
     ['tasks', '/tasks'],
     ['tasks-open', '/tasks?show=open'],
+    ['tasks-chosen', '/tasks?show=open', undefined, chooseTasks],
     ['tasks-empty', '/tasks', 'empty'],
   ];
 }

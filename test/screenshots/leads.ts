@@ -18,6 +18,11 @@ function chooseAction(button: string, item?: string): (page: Page) => Promise<vo
   };
 }
 
+async function openExport(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
 /** The leads pages: the messy example list imported, tags, a segment, suppressions, and hostile names. */
 export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   await post('/suppressions', {
@@ -56,16 +61,23 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
     ],
   });
   await post('/segments', { name: HOSTILE.slice(0, 100) });
-  await claimTwice(world, tenant.organizationId, [grace.id, hostile.id]);
+  const person = await claimTwice(world, tenant.organizationId, [grace.id, hostile.id]);
+  await post(`/contacts/${hostile.id}/notes`, { content: HOSTILE });
   return [
     ['leads-empty', '/leads', 'empty'],
     ['leads', '/leads?q=example.org'],
     ['leads-chosen', '/leads?q=example.org', undefined, chooseRows],
     ['leads-chosen-campaign', '/leads?q=example.org', undefined, chooseAction('Add to a campaign')],
     ['leads-chosen-delete', '/leads?q=example.org', undefined, chooseAction('More actions', 'Delete for good')],
+    ['leads-export', '/leads?q=example.org', undefined, openExport],
     ['leads-none-found', '/leads?q=nothing-like-it'],
     ['lead', `/leads/${grace.id}`],
     ['lead-hostile', `/leads/${hostile.id}`],
+    ['lead-emails', `/leads/${grace.id}?history=emails`],
+    ['lead-events', `/leads/${hostile.id}?history=events`],
+    ['leads-people-empty', '/leads/people', 'empty'],
+    ['leads-people', '/leads/people'],
+    ['leads-person', `/leads/people/${person}`],
     ['leads-segments-empty', '/leads/segments', 'empty'],
     ['leads-segments', '/leads/segments'],
     ['leads-segment', `/leads/segments/${segment.id}`],
@@ -83,6 +95,7 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
     ['leads-database-companies', '/leads/database?by=companies&q=green'],
     ['leads-database-empty', '/leads/database', 'empty'],
     ['leads-catalogue', '/leads/catalogue'],
+    ['leads-catalogue-companies', '/leads/catalogue?by=companies'],
     ['leads-catalogue-none-found', '/leads/catalogue?q=nobody-like-that'],
   ];
 }
@@ -100,11 +113,16 @@ async function importLeads(world: Stage['world'], organizationId: string): Promi
   return id;
 }
 
-/** Adds a conflict for each contact: an event without a contact names an identifier of theirs. */
-async function claimTwice({ deps }: Stage['world'], org: string, contactIds: readonly string[]): Promise<void> {
+/**
+ * Adds a conflict for each contact: an event without a contact names an identifier of theirs. Returns one of these
+ * people without a contact.
+ */
+async function claimTwice({ deps }: Stage['world'], org: string, contactIds: readonly string[]): Promise<string> {
   const created_at = deps.clock.now();
+  let last = '';
   for (const [at, contact_id] of contactIds.entries()) {
     const [person, other] = [newId(), newId()];
+    last = person;
     await deps.db('people').insert([
       { id: person, organization_id: org, created_at },
       { id: other, organization_id: org, contact_id, created_at },
@@ -119,5 +137,15 @@ async function claimTwice({ deps }: Stage['world'], org: string, contactIds: rea
       state: 'open',
       created_at,
     });
+    await deps.db('person_identifiers').insert(
+      (['email', 'user_id', 'anonymous_id'] as const).map((kind) => ({
+        organization_id: org,
+        kind,
+        value: kind === 'email' ? `visitor-${at}@example.com` : at === 0 ? `${kind}-4711` : `${kind} ${WIDE}`,
+        person_id: person,
+        first_seen_at: created_at,
+      })),
+    );
   }
+  return last;
 }

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { addDeadLetter, REPLAY_EVENT } from '../../domain/platform/dead-letters.ts';
 import { newId } from '../../lib/ids.ts';
@@ -5,6 +6,14 @@ import { createMailbox } from '../harness/factories.ts';
 import { createSentHistory } from '../harness/sent-history.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { message } from '../../messages/index.ts';
+
+async function openCost(page: Page): Promise<void> {
+  await page
+    .getByRole('button', { name: /^Cost of/ })
+    .first()
+    .click();
+  await page.getByRole('dialog').waitFor();
+}
 
 /** Two weeks of emails with their results, and goals. */
 export async function sceneOfReports({ world, tenant, post }: Stage): Promise<PageToSee[]> {
@@ -61,6 +70,8 @@ export async function sceneOfReports({ world, tenant, post }: Stage): Promise<Pa
         nextRetryAt: null,
       });
   });
+  const where = JSON.stringify(JSON.stringify([{ path: 'plan', op: 'eq', value: 'pro' }]));
+  const events = `/reports/events?${new URLSearchParams({ name: 'order.paid', where })}`;
   return [
     ['reports', '/reports'],
     ['reports-empty', '/reports', 'empty'],
@@ -70,6 +81,13 @@ export async function sceneOfReports({ world, tenant, post }: Stage): Promise<Pa
     ['reports-campaigns-empty', '/reports/campaigns', 'empty'],
     ['reports-attribution', '/reports/attribution'],
     ['reports-attribution-empty', '/reports/attribution', 'empty'],
+    ['reports-cost', '/reports/attribution', undefined, openCost],
+    ['reports-prospects', '/reports/prospects'],
+    ['reports-prospects-empty', '/reports/prospects', 'empty'],
+    ['reports-events', events],
+    ['reports-events-empty', '/reports/events', 'empty'],
+    ['campaign-results', `/campaigns/${campaignId}?tab=results`],
+    ['campaign-results-hour', `/campaigns/${campaignId}?tab=results&part=hour`],
     ['reports-goals', '/reports/goals'],
     ['reports-goal', `/reports/goals/${revenue.id}`],
     ['reports-goals-empty', '/reports/goals', 'empty'],
