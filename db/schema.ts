@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: eea2d5a76d440f14. Types: c84cec3ed18293db. */
+/* Written by `npm run db:types`; do not edit. Sources: 68feae5ada5684b1. Types: 84386eb589e128a2. */
 
 import type {
   ApprovalBinding,
@@ -353,6 +353,8 @@ interface ApiKeyUsageLogsRow {
   response_code: number;
   /** Duration (ms) of the request. */
   response_time_ms: number;
+  /** Id in the X-Request-Id header of the answer. */
+  request_id: string;
   created_at: Date;
 }
 
@@ -366,6 +368,7 @@ interface ApiKeyUsageLogsInsert {
   user_agent: string;
   response_code: number;
   response_time_ms: number;
+  request_id: string;
   created_at: Date;
 }
 
