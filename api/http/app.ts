@@ -262,6 +262,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
         userAgent: koa.get('user-agent').slice(0, MAX_USER_AGENT),
         status: koa.status,
         durationMs: seconds * 1000,
+        requestId: koa.state.requestId,
       });
     }
   };

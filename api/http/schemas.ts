@@ -36,6 +36,8 @@ export const expectedVersionIfAny = {
   }),
 };
 export const uuid = z.uuid();
+/** Id of a request, as a client sent it or the server made it. */
+export const requestId = z.string().min(1).max(128);
 /**
  * URL that Heron will call. Checks rules that need neither DNS nor the settings; the verb checks the rest.
  */

@@ -119,6 +119,35 @@ browserTest('a key shows its rights, its requests and its use; it is narrowed, r
   await context.close();
 });
 
+browserTest('a request is found by its id, with what it changed and all changes of that record', async (t) => {
+  const made = await call(world, 'POST', '/v1/api-keys', {
+    token: tenant.sessionToken,
+    body: { name: 'Writer', permissions: 8_388_607 },
+  });
+  assertStatus(t, made, 201);
+  const tag = (title: string) =>
+    call(world, 'POST', '/v1/tags', { token: made.body.secret, body: { title }, headers: { 'x-request-id': title } });
+  assertStatus(t, await tag('request-of-spring'), 200);
+  assertStatus(t, await tag('request-of-autumn'), 200);
+  await world.usage.flush();
+  const { page, context, faults } = await world.open(tenant, `/agents/keys/${made.body.id}?tab=requests`, english);
+  const rows = page.getByRole('row').filter({ hasText: 'POST /v1/tags' });
+  await page.getByRole('tab', { name: 'Requests' }).click();
+  await eventually(async () => (await rows.count()) === 2);
+  await page.getByRole('searchbox', { name: 'Request id' }).fill('request-of-spring');
+  await eventually(async () => (await rows.count()) === 1);
+  await rows.getByRole('link', { name: 'request-of-spring' }).click();
+  await page.getByRole('button', { name: 'Mailbox tag created' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('request-of-spring').first().waitFor();
+  await dialog.getByRole('button', { name: 'All changes of this record' }).click();
+  await page.getByRole('button', { name: 'Only one record' }).click();
+  await page.getByRole('searchbox', { name: 'Search by request id' }).fill('nothing-of-this-id');
+  await page.getByText('Nothing matches').waitFor();
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
 browserTest('an application gets a webhook and shows its secret and endpoints', async (t) => {
   const made = await call(world, 'POST', '/v1/oauth/applications', {
     token: tenant.sessionToken,

@@ -67,6 +67,7 @@ export const LISTS: Record<string, Factory> = {
         user_agent: 'test',
         response_code: 200,
         response_time_ms: 1,
+        request_id: newId(),
       },
       ['created_at'],
     ),

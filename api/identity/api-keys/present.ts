@@ -54,7 +54,7 @@ export function presentAnalytics(analytics: UsageAnalytics): z.input<typeof usag
 
 /** Returns one request made with a key and its answer. `response_time_ms` is the time in this process. */
 export function presentUsageLog(row: ApiKeyUsageLogRow): z.input<typeof usageLog> {
-  const { id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms } = row;
+  const { id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms, request_id } = row;
   return {
     id,
     api_key_id,
@@ -64,6 +64,7 @@ export function presentUsageLog(row: ApiKeyUsageLogRow): z.input<typeof usageLog
     user_agent,
     response_code,
     response_time_ms,
+    request_id,
     created_at: iso(row.created_at),
   };
 }

@@ -170,6 +170,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     query: schemas.logsQuery,
     success: { status: 200, body: paged(schemas.usageLog) },
     errors: ['no_organization'],
-    handler: async (ctx, { params, query }) => presentPage(await listUsageLogs(ctx, params.id, query), presentUsageLog),
+    handler: async (ctx, { params, query: { request_id: requestId, ...page } }) =>
+      presentPage(await listUsageLogs(ctx, params.id, { ...page, requestId }), presentUsageLog),
   }),
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputTimestamp, pageDescriptions, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { inputTimestamp, pageDescriptions, requestId, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const MAX_LIST = 100;
 
@@ -51,6 +51,7 @@ export const listQuery = z.object({
 /** Query of a key's request log. */
 export const logsQuery = z.object({
   ...lenientPage(200),
+  request_id: requestId.optional().meta({ description: 'Only the request with this X-Request-Id' }),
 });
 const interval = z.enum(['minute', 'hour', 'day']);
 export const analyticsQuery = z.object({
@@ -176,5 +177,6 @@ export const usageLog = resource('ApiUsageLog', {
   user_agent: z.string(),
   response_code: z.int(),
   response_time_ms: z.int(),
+  request_id: z.string().meta({ description: 'Also in the X-Request-Id header of its answer' }),
   created_at: timestamp,
 });

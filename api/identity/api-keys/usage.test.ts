@@ -302,6 +302,7 @@ test('logs page newest first; a bad limit means the default, a bad cursor is ref
       userAgent: String(i),
       status: 200,
       durationMs: 1.4,
+      requestId: `request-${i}`,
     });
   await world.usage.flush();
   const page = async (query: string) => (await get(tenant.sessionToken, `/${tenant.apiKeyId}/logs?${query}`)).body;
@@ -318,6 +319,8 @@ test('logs page newest first; a bad limit means the default, a bad cursor is ref
     Array.from({ length: 55 }, (_, index) => String(54 - index)),
   );
   t.is((await page('limit=200')).data.length, 55);
+  t.like((await page('request_id=request-7')).data, [{ user_agent: '7', request_id: 'request-7' }]);
+  t.deepEqual((await page('request_id=request-99')).data, []);
   for (const limit of ['0', '201', 'many', '']) t.is((await page(`limit=${limit}`)).data.length, 50, limit);
   assertStatus(t, await get(tenant.sessionToken, `/${tenant.apiKeyId}/logs?cursor=junk`), 400);
   const other = await makeKey(tenant);

@@ -225,6 +225,23 @@ const FIRST: Record<string, (world: World, params: Record<string, string>) => Pr
   'warmup.stop': ({ deps }, { id }) => deps.db('mailboxes').where({ id }).update({ warmup: deps.clock.now() }),
 };
 
+test('an entry names its request, and a request its entries', async (t) => {
+  const tenant = await world.tenant();
+  const make = (name: string) =>
+    call(world, 'POST', '/v1/segments', {
+      token: tenant.apiKey,
+      body: { name, conditions: [] },
+      headers: { 'x-request-id': `request-of-${name}` },
+    });
+  assertStatus(t, await make('spring'), 201);
+  assertStatus(t, await make('autumn'), 201);
+  const { body } = await list(tenant, '?request_id=request-of-spring');
+  t.is(body.data.length, 1);
+  t.like(body.data[0], { request_id: 'request-of-spring', entity_type: 'segment' });
+  t.deepEqual((await list(tenant, '?request_id=request-of-winter')).body.data, []);
+  t.deepEqual((await list(await world.tenant(), '?request_id=request-of-spring')).body.data, []);
+});
+
 test('whatever changes something leaves an entry', async (t) => {
   t.timeout(120_000);
   const reachable = await createReachableWorld();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { beginOf, endOf, listAuditLogs, type AuditEntryRow } from '../../../domain/platform/audit/read.ts';
 import { route } from '../../http/route.ts';
-import { iso, paged, pageDescriptions, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { iso, paged, pageDescriptions, presentPage, requestId, resource, timestamp, uuid } from '../../http/schemas.ts';
 
 const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'Is neither a day nor a moment of RFC 3339');
 
@@ -20,6 +20,7 @@ const query = z.object({
     .optional()
     .meta({ description: 'campaign, contact, email_account, api_key, webhook …' }),
   action: z.string().min(1).max(60).optional().meta({ description: 'create, update, delete, send, revoke …' }),
+  request_id: requestId.optional().meta({ description: 'Only changes made by the request with this X-Request-Id' }),
   date: z.iso.date().optional().meta({ description: 'One UTC day, YYYY-MM-DD' }),
   start_date: moment.optional().meta({ description: 'First day (UTC) or time, in place of date' }),
   end_date: moment.optional().meta({ description: 'Last day (UTC, included) or time, in place of date' }),
@@ -39,6 +40,7 @@ const entry = resource('AuditEntry', {
   entity_id: uuid.optional(),
   ip_address: z.string(),
   user_agent: z.string(),
+  request_id: z.string().optional().meta({ description: 'X-Request-Id of the request that made the change' }),
   changes: z
     .record(z.string(), z.strictObject({ from: z.unknown(), to: z.unknown() }))
     .optional()
@@ -71,6 +73,7 @@ export const auditRoutes = [
           entityId: asked.entity_id,
           entityType: asked.entity_type,
           action: asked.action,
+          requestId: asked.request_id,
           since: from === undefined ? undefined : beginOf(from),
           before: to === undefined ? undefined : endOf(to),
         },
@@ -94,6 +97,7 @@ function present(row: AuditEntryRow): z.input<typeof entry> {
     ...(row.entity_id ? { entity_id: row.entity_id } : {}),
     ip_address: row.ip_address,
     user_agent: row.user_agent,
+    ...(row.request_id ? { request_id: row.request_id } : {}),
     ...(isFull(row.changes) ? { changes: row.changes! } : {}),
     ...(isFull(row.metadata) ? { metadata: row.metadata! } : {}),
     timestamp: iso(row.created_at),

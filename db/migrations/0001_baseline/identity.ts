@@ -214,11 +214,14 @@ create table api_key_usage_logs (
   user_agent text not null,
   response_code smallint not null,
   response_time_ms integer not null,
+  request_id text not null,
   created_at timestamptz not null
 );
 comment on table api_key_usage_logs is 'One request made with an API key.';
 comment on column api_key_usage_logs.endpoint is 'Route template, such as /v1/contacts/:id.';
 comment on column api_key_usage_logs.response_time_ms is 'Duration (ms) of the request.';
+comment on column api_key_usage_logs.request_id is 'Id in the X-Request-Id header of the answer.';
+create index api_key_usage_logs_request on api_key_usage_logs (organization_id, request_id);
 create index api_key_usage_logs_key on api_key_usage_logs (api_key_id, id desc);
 create index api_key_usage_logs_age on api_key_usage_logs (created_at);
 call heron_guard_rows('api_key_usage_logs');

@@ -24,6 +24,7 @@ comment on table audit_logs is 'A change, with the person and credential that ma
 comment on column audit_logs.oauth_grant_id is 'OAuth grant of the application that made the change.';
 create index audit_logs_newest on audit_logs (organization_id, created_at desc, id desc);
 create index audit_logs_entity on audit_logs (organization_id, entity_id, created_at desc, id desc) where entity_id is not null;
+create index audit_logs_request on audit_logs (organization_id, request_id) where request_id is not null;
 create index audit_logs_actor on audit_logs (organization_id, user_id, created_at desc, id desc) where user_id is not null;
 ${divided('audit_logs', 'moment')}
 call heron_guard_rows('audit_logs');

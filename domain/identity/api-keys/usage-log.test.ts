@@ -26,6 +26,7 @@ const request = (apiKeyId: string, fields: Partial<KeyRequest> = {}): KeyRequest
   userAgent: 'test',
   status: 200,
   durationMs: 10,
+  requestId: 'request-1',
   ...fields,
 });
 const logged = async (db: RawDb, apiKeyId: string): Promise<string[]> =>

@@ -20,6 +20,8 @@ export interface KeyRequest {
   userAgent: string;
   status: number;
   durationMs: number;
+  /** Id in the X-Request-Id header of the answer. */
+  requestId: string;
 }
 
 /** Records the use of API keys asynchronously, so that requests do not wait. Create one per process. */
@@ -127,10 +129,10 @@ async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
   const column = <T>(pick: (record: Noted) => T): T[] => batch.map(pick);
   await across(db, 'engine').sql(
     `with stored as (
-       insert into api_key_usage_logs (id, organization_id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms, created_at)
-       select v.id, k.organization_id, k.id, v.endpoint, v.method, v.ip, v.agent, v.code, v.ms, v.at
-       from unnest(:ids::uuid[], :keys::uuid[], :endpoints::text[], :methods::text[], :ips::text[], :agents::text[], :codes::int[], :ms::int[], :at::timestamptz[])
-         as v (id, api_key_id, endpoint, method, ip, agent, code, ms, at)
+       insert into api_key_usage_logs (id, organization_id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms, request_id, created_at)
+       select v.id, k.organization_id, k.id, v.endpoint, v.method, v.ip, v.agent, v.code, v.ms, v.request, v.at
+       from unnest(:ids::uuid[], :keys::uuid[], :endpoints::text[], :methods::text[], :ips::text[], :agents::text[], :codes::int[], :ms::int[], :requests::text[], :at::timestamptz[])
+         as v (id, api_key_id, endpoint, method, ip, agent, code, ms, request, at)
        join api_keys k on k.id = v.api_key_id
        on conflict (id) do nothing
        returning organization_id, api_key_id, endpoint, method, response_code, response_time_ms, created_at
@@ -156,6 +158,7 @@ async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
       agents: column((record) => record.userAgent),
       codes: column((record) => record.status),
       ms: column((record) => Math.round(record.durationMs)),
+      requests: column((record) => record.requestId),
       at: column((record) => record.at),
     },
   );

@@ -53,9 +53,14 @@ export async function usageSummary(ctx: Ctx): Promise<UsageSummary> {
 
 /**
  * Lists the requests made with a key, newest first (GET /api-keys/:id/logs).
+ * @param requestId lists only the requests with this id
  * @throws AppError not_found, bad_request for a cursor of another list or key
  */
-export async function listUsageLogs(ctx: Ctx, keyId: string, page: PageRequest): Promise<Page<ApiKeyUsageLogRow>> {
+export async function listUsageLogs(
+  ctx: Ctx,
+  keyId: string,
+  { requestId, ...page }: PageRequest & { requestId?: string | undefined },
+): Promise<Page<ApiKeyUsageLogRow>> {
   const key = await readKey(ctx, keyId);
   const after = decodeIdCursor(LIST, key.id, page.cursor);
   const query = reader(ctx)
@@ -63,6 +68,7 @@ export async function listUsageLogs(ctx: Ctx, keyId: string, page: PageRequest):
     .where('api_key_id', key.id)
     .orderBy('id', 'desc')
     .limit(page.limit + 1);
+  if (requestId) void query.where('request_id', requestId);
   if (after) void query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor(LIST, key.id, [last.id]));
 }

@@ -247,6 +247,7 @@ test.serial('single requests of API keys are kept for 30 days, their counts for 
       userAgent: 'test',
       status: 200,
       durationMs: 1,
+      requestId: newId(),
     });
   }
   await usage.flush();

@@ -16,6 +16,7 @@ export interface AuditFilter {
   entityId?: string | undefined;
   entityType?: string | undefined;
   action?: string | undefined;
+  requestId?: string | undefined;
   since?: Date | undefined;
   before?: Date | undefined;
 }
@@ -73,6 +74,7 @@ function readEntries(
     filter.entityId && 'a.entity_id = :entityId',
     filter.entityType && 'a.entity_type = :entityType',
     filter.action && 'a.action = :action',
+    filter.requestId && 'a.request_id = :requestId',
     filter.since && 'a.created_at >= :since',
     filter.before && 'a.created_at < :before',
     // A Date loses microseconds, so the position is read from the row itself.

@@ -202,6 +202,8 @@ export const agents = {
   'agents.usage.status': 'Status',
   'agents.usage.ip': 'Adresse',
   'agents.usage.agent': 'Programm',
+  'agents.usage.request': 'Request-Id',
+  'agents.usage.request.none': 'Dieser Schlüssel hat in den letzten 30 Tagen keine Anfrage mit dieser Id gestellt.',
   'agents.usage.at': 'Zeit',
   'agents.event': 'Ereignis',
   'agents.event.none': 'Noch kein Ereignis',

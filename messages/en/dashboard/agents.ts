@@ -198,6 +198,8 @@ export const agents = {
   'agents.usage.status': 'Status',
   'agents.usage.ip': 'Address',
   'agents.usage.agent': 'Program',
+  'agents.usage.request': 'Request id',
+  'agents.usage.request.none': 'This key made no request with this id in the past 30 days.',
   'agents.usage.at': 'Time',
   'agents.event': 'Event',
   'agents.event.none': 'No event yet',

@@ -1,4 +1,4 @@
-import { Code, Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { RowOf } from '../../app/api.ts';
 import { Facts } from '../../components/facts.tsx';
@@ -16,7 +16,17 @@ export function Actor({ entry: { actor } }: { entry: Entry }) {
 }
 
 /** Shows all data of one entry, as text and with the API's names. */
-export function EntryDetail({ entry }: { entry: Entry }) {
+export function EntryDetail({
+  entry,
+  onRecord,
+  onRequest,
+}: {
+  entry: Entry;
+  /** Filters the list by the record. */
+  onRecord: (id: string) => void;
+  /** Filters the list by the request. */
+  onRequest: (id: string) => void;
+}) {
   const t = useText();
   return (
     <Stack gap="md">
@@ -32,12 +42,25 @@ export function EntryDetail({ entry }: { entry: Entry }) {
             </Group>,
           ],
           [t('operator.audit.id'), entry.entity_id ? <Code key="id">{entry.entity_id}</Code> : null],
+          [t('operator.audit.requestId'), entry.request_id ? <Code key="request">{entry.request_id}</Code> : null],
           [t('operator.audit.address'), entry.ip_address],
           [t('operator.audit.agent'), entry.user_agent],
         ]}
       />
       <Changes changes={entry.changes ?? {}} />
       <Metadata metadata={entry.metadata ?? {}} />
+      <Group gap="xs">
+        {entry.entity_id ? (
+          <Button size="xs" variant="default" onClick={() => onRecord(entry.entity_id!)}>
+            {t('operator.audit.ofRecord')}
+          </Button>
+        ) : null}
+        {entry.request_id ? (
+          <Button size="xs" variant="default" onClick={() => onRequest(entry.request_id!)}>
+            {t('operator.audit.ofRequest')}
+          </Button>
+        ) : null}
+      </Group>
     </Stack>
   );
 }

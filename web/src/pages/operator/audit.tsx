@@ -1,10 +1,12 @@
-import { Group, Modal, Select, Table, Text, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Select, Table, Text, TextInput } from '@mantine/core';
+import IconX from 'tabler:x';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { useMembers } from '../../components/choices.ts';
 import { useFilter } from '../../components/filter.ts';
 import { PagedTable, RowDialogLink, usePaged } from '../../components/paged.tsx';
+import { SearchField } from '../../components/search-field.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
@@ -13,7 +15,7 @@ import { ACTIONS, RECORD_TYPES } from './audit-names.ts';
 import { actionName, entryName, recordTypeName } from './audit-labels.ts';
 import { OperatorPage } from './frame.tsx';
 
-/** Page of the audit log, filtered by actor, action, record type and day. */
+/** Page of the audit log, filtered by actor, action, record, request and day. */
 export default function AuditPage() {
   const t = useText();
   const mayTeam = useCan('manage_team');
@@ -22,9 +24,11 @@ export default function AuditPage() {
   const [kind, setKind] = useFilter('kind');
   const [from, setFrom] = useFilter('from');
   const [to, setTo] = useFilter('to');
+  const [record, setRecord] = useFilter('record');
+  const [request, setRequest] = useFilter('request');
   const [open, setOpen] = useState<Entry>();
   const members = useMembers(mayTeam);
-  const list = usePaged(['operator', 'audit', actor, action, kind, from, to], (cursor, signal) => {
+  const list = usePaged(['operator', 'audit', actor, action, kind, from, to, record, request], (cursor, signal) => {
     const query = {
       limit: 50,
       ...(actor ? { actor_id: actor } : {}),
@@ -32,6 +36,8 @@ export default function AuditPage() {
       ...(kind ? { entity_type: kind } : {}),
       ...(from ? { start_date: from } : {}),
       ...(to ? { end_date: to } : {}),
+      ...(record ? { entity_id: record } : {}),
+      ...(request ? { request_id: request } : {}),
       ...cursor,
     };
     return dataOf(heron.GET('/v1/audit-logs', { params: { query }, signal }));
@@ -83,6 +89,12 @@ export default function AuditPage() {
           value={to}
           onChange={(event) => setTo(event.currentTarget.value)}
         />
+        <SearchField label={t('operator.audit.request')} value={request} onChange={setRequest} />
+        {record ? (
+          <Button variant="default" rightSection={<IconX size={14} />} onClick={() => setRecord('')}>
+            {t('operator.audit.oneRecord')}
+          </Button>
+        ) : null}
       </Group>
       <Answered query={list} skeleton={<ListSkeleton rows={8} />}>
         {({ pages }) => (
@@ -122,7 +134,19 @@ export default function AuditPage() {
         title={open ? entryName(open) : null}
         size="lg"
       >
-        {open ? <EntryDetail entry={open} /> : null}
+        {open ? (
+          <EntryDetail
+            entry={open}
+            onRecord={(id) => {
+              setRecord(id);
+              setOpen(undefined);
+            }}
+            onRequest={(id) => {
+              setRequest(id);
+              setOpen(undefined);
+            }}
+          />
+        ) : null}
       </Modal>
     </OperatorPage>
   );
