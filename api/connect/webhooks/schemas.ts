@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../../domain/connect/webhooks/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../../domain/platform/kernel/events.ts';
-import { outboundUrl, paged, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
+import { named, outboundUrl, paged, pageQuery, resource, runFields, timestamp, uuid } from '../../http/schemas.ts';
 import { ruleMessage } from '../../../lib/issue-message.ts';
 
 const MAX_DESCRIPTION = 1000;
 
-const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], {
-  error: ({ input }) => (typeof input === 'string' ? ruleMessage('field.unknown_event') : undefined),
-});
+const eventType = named(
+  'EventType',
+  z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], {
+    error: ({ input }) => (typeof input === 'string' ? ruleMessage('field.unknown_event') : undefined),
+  }),
+);
 
 const url = outboundUrl('HTTPS on the standard port; its host must resolve to public addresses only');
 

@@ -123,21 +123,33 @@ async function readSent(ctx: Ctx, id: string): Promise<StoredMessage | undefined
           subject: written.subject,
           body_plain: written.text,
           body_html: written.html,
-          files: await filesThatLeft(org, written.files),
+          files: filesThatLeft(written.files, await storedBlobs(org, [written.files])),
         }
       : {}),
   };
 }
 
-/** Returns the files that were sent with a campaign email. Their content is stored as long as the campaign has them. */
-export async function filesThatLeft(org: OrgScope, files: readonly StoredAttachment[] = []): Promise<MessageFile[]> {
-  if (files.length === 0) return [];
+/** Returns the ids of stored contents among the files of campaign emails, in one query for all of them. */
+export async function storedBlobs(
+  org: OrgScope,
+  emails: readonly (readonly StoredAttachment[] | undefined)[],
+): Promise<ReadonlySet<string>> {
+  const ids = new Set(emails.flatMap((files = []) => files.map(({ blob_id: id }) => id)));
+  if (ids.size === 0) return ids;
   const stored = await org.sql<Columns<'blobs', 'id'>>(
     'select id from blobs where organization_id = :org and id = any(cast(:ids as uuid[]))',
-    { ids: files.map(({ blob_id: id }) => id) },
+    { ids: [...ids] },
   );
+  return new Set(stored.map(({ id }) => id));
+}
+
+/**
+ * Returns the files that were sent with a campaign email. Their content is stored as long as the campaign has them.
+ * @param stored result of {@link storedBlobs}
+ */
+export function filesThatLeft(files: readonly StoredAttachment[] = [], stored: ReadonlySet<string>): MessageFile[] {
   return files.map(({ blob_id: id, filename, content_type, size_bytes }) => {
-    const isStored = stored.some((blob) => blob.id === id);
+    const isStored = stored.has(id);
     return { id, filename, content_type, size_bytes, is_stored: isStored, left_out: isStored ? null : 'erased' };
   });
 }

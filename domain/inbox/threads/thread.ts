@@ -14,7 +14,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { readSentContents } from '../../sending/control/sent-content.ts';
 import type { InboundKind } from '../../sending/outcomes/record-inbound.ts';
 import { inMailboxes, SENT_STATES, OUR_EMAILS } from '../conversation.ts';
-import { filesThatLeft, RECEIVED_FILES, SENT_FILES, type MessageFile } from './message.ts';
+import { filesThatLeft, RECEIVED_FILES, SENT_FILES, storedBlobs, type MessageFile } from './message.ts';
 import type { StoredAnswer } from '../../../db/json-columns.ts';
 import { ASKS_TO_STOP } from './answer.ts';
 import { readableMailboxes } from './threads.ts';
@@ -110,6 +110,10 @@ async function asTheyLeft(org: OrgScope, messages: readonly ThreadMessage[]): Pr
     org,
     ours.map(({ id }) => id),
   );
+  const stored = await storedBlobs(
+    org,
+    [...contents.values()].map(({ written }) => written?.files),
+  );
   for (const message of ours) {
     const kept = contents.get(message.id);
     if (!kept) continue;
@@ -122,7 +126,7 @@ async function asTheyLeft(org: OrgScope, messages: readonly ThreadMessage[]): Pr
     message.subject = kept.written.subject;
     message.body_plain = kept.written.text;
     message.body_html = kept.written.html;
-    message.attachments = await filesThatLeft(org, kept.written.files);
+    message.attachments = filesThatLeft(kept.written.files, stored);
     message.content_kept = true;
   }
 }
