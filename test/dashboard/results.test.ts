@@ -61,7 +61,7 @@ browserTest('a blocked call is retried from the log of its campaign, and the log
   const { page, context, faults } = await world.open(tenant, `/campaigns/${campaignId}`, { locale: 'en-GB' });
   await page.getByRole('tab', { name: 'Log' }).click();
   const blocked = page.getByRole('region', { name: 'Waiting for a retry' });
-  const rows = blocked.getByRole('row').filter({ hasText: 'Ask the app' });
+  const rows = blocked.getByRole('listitem').filter({ hasText: 'Ask the app' });
   await rows.first().waitFor();
   t.is(await rows.count(), 2);
   await rows.first().getByText('The app answered 500').waitFor();

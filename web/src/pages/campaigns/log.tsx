@@ -1,9 +1,9 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useCan } from '../../app/person.ts';
 import { useAction } from '../../components/action.ts';
-import { More, PagedTable, usePaged } from '../../components/paged.tsx';
+import { More, usePaged } from '../../components/paged.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { Section } from '../../components/section.tsx';
 import { Answered, Finding, ListSkeleton } from '../../components/states.tsx';
@@ -56,20 +56,12 @@ function BlockedRuns({ id }: { id: string }) {
             <Text size="sm" c="dimmed">
               {t('blocked.why')}
             </Text>
-            <PagedTable
-              list={list}
-              minWidth={620}
-              columns={[
-                { label: t('blocked.step') },
-                { label: t('blocked.reason') },
-                { label: t('campaign.log.at'), isExtra: true },
-                { label: t('campaign.lead.do'), isHidden: true },
-              ]}
-            >
+            <Stack gap={0} component="ul" p={0} m={0} className="plain-list">
               {runs.map((run) => (
                 <BlockedRun key={run.id} campaignId={id} run={run} mayRetry={mayRetry} />
               ))}
-            </PagedTable>
+            </Stack>
+            <More list={list} />
           </Stack>
         )}
       </Answered>
@@ -81,29 +73,29 @@ function BlockedRun({ campaignId, run, mayRetry }: { campaignId: string; run: Ru
   const t = useText();
   const retry = useRetry(campaignId);
   return (
-    <Table.Tr>
-      <Table.Td maw={{ base: 130, sm: 220 }}>
-        <Text size="sm" className="clip" title={run.step_name ?? ''}>
-          {run.step_name ?? t('blocked.stepGone')}
+    <Group component="li" gap="sm" py="sm" wrap="nowrap" align="flex-start" className="divided">
+      <Stack gap={4} miw={0} flex={1}>
+        <Group gap="xs">
+          <Text size="sm" fw={600} className="wrap-anywhere">
+            {run.step_name ?? t('blocked.stepGone')}
+          </Text>
+          <PageLink to={`/campaigns/${campaignId}/leads/${run.contact_id}`} size="sm" underline="always">
+            {t('campaign.log.lead')}
+          </PageLink>
+          <Text size="sm" c="dimmed">
+            <Ago at={run.started_at} />
+          </Text>
+        </Group>
+        <Text size="sm" component="div" className="wrap-anywhere">
+          {run.error ? <Finding message={run.error.message} fix={run.error.fix} /> : run.detail}
         </Text>
-        <PageLink to={`/campaigns/${campaignId}/leads/${run.contact_id}`} size="xs">
-          {t('campaign.log.lead')}
-        </PageLink>
-      </Table.Td>
-      <Table.Td className="wrap-anywhere" maw={420}>
-        {run.error ? <Finding message={run.error.message} fix={run.error.fix} /> : run.detail}
-      </Table.Td>
-      <Table.Td c="dimmed">
-        <Ago at={run.started_at} />
-      </Table.Td>
-      <Table.Td ta="right">
-        {mayRetry ? (
-          <Button size="compact-xs" variant="default" onClick={() => retry.mutate([run])} loading={retry.isPending}>
-            {t('blocked.retry')}
-          </Button>
-        ) : null}
-      </Table.Td>
-    </Table.Tr>
+      </Stack>
+      {mayRetry ? (
+        <Button size="xs" variant="default" flex="none" onClick={() => retry.mutate([run])} loading={retry.isPending}>
+          {t('blocked.retry')}
+        </Button>
+      ) : null}
+    </Group>
   );
 }
 

@@ -43,7 +43,8 @@ export default function PeoplePage() {
 }
 
 function Row({ person }: { person: RowOf<'/v1/people'> }) {
-  const [first] = person.identifiers;
+  // An address says more than an id.
+  const first = person.identifiers.find(({ kind }) => kind === 'email') ?? person.identifiers[0];
   return (
     <Table.Tr>
       <Table.Td maw={{ base: 200, sm: 420 }} className="clip">

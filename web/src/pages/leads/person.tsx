@@ -26,9 +26,11 @@ export default function PersonPage() {
     queryFn: () => dataOf(heron.GET('/v1/people/{id}', { params: { path: { id } } })),
   });
   const { data } = person;
+  // An address says more than an id.
+  const first = data?.identifiers.find(({ kind }) => kind === 'email') ?? data?.identifiers[0];
   return (
     <Page
-      title={data?.identifiers[0]?.value ?? t('leads.people.one')}
+      title={first?.value ?? t('leads.people.one')}
       back={{ to: '/leads/people', label: t('leads.people.without') }}
       actions={data && !data.contact_id && mayErase ? <Erase id={id} /> : null}
     >
