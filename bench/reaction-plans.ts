@@ -1,6 +1,6 @@
 import { across } from '../db/across.ts';
 import type { RawDb } from '../test/harness/database.ts';
-import { ENTER, knownSubscribers } from '../domain/platform/events/enter-events.ts';
+import { enterSql, knownSubscribers } from '../domain/platform/events/enter-events.ts';
 import { declareSubscriber } from '../domain/platform/events/subscriber.ts';
 import type { BenchResult } from './context.ts';
 
@@ -37,7 +37,7 @@ export async function explainCursors(
         created_at: new Date(),
       });
       const { rows } = await across(trx, 'operator').run<{ 'QUERY PLAN': string }>(
-        `explain (analyze, buffers) ${ENTER}`,
+        `explain (analyze, buffers) ${enterSql([FOLLOWER])}`,
         known,
       );
       return rows.map((row) => row['QUERY PLAN']);

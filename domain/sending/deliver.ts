@@ -67,7 +67,7 @@ export async function deliverSend(
   const permit = new HostPermit(parts.smtp, organizationOf(ctx));
   try {
     const host = mailboxId && lastMailHost(mailboxId);
-    // Without a permit the email is looked at nevertheless: it may be released, or left by a dead worker.
+    // Without a permit the email is claimed nevertheless: it may be released, or left by a dead worker.
     if (host) await permit.wait(host);
     for (;;) {
       const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;

@@ -110,50 +110,53 @@ export async function lockDecided(
   ids: readonly string[],
   on: SeatDay,
 ): Promise<Decided> {
-  const read = tx.org.sql<{ given: Partial<Decided['given']> | null; listed: number }>(
-    `select (select jsonb_object_agg(d.scope, d.count) from daily_counters d
-        where d.organization_id = :org and d.scope_id = :campaign and d.scope in ('campaign', 'campaign_new') and d.day = :day::date) as given,
-       -- The order makes the planner read an index instead of the table.
-       (select count(*) from (select from campaign_senders where campaign_id = :campaign order by mailbox_id limit ${SHORT + 1}) chosen)
-         + (select count(*) from (select from mailbox_tags where label_id = any(:tags::uuid[]) limit ${SHORT + 1}) tagged) as listed`,
-    { ...poolBindings(campaign), day: on.day },
-  );
-  // All queries are sent together. PostgreSQL reads the seats after the locks are held.
-  const [[found], rows, seats] = await Promise.all([
-    read,
-    lockBound(tx, campaign, ids),
+  // Both queries are sent together. PostgreSQL reads the seats after the locks are held.
+  const [{ rows, given, listed }, seats] = await Promise.all([
+    lockBound(tx, campaign, ids, on),
     readSeats(tx.org, campaign, ids, on),
   ]);
   const usable = new Set(rows.filter((row) => !row.rests).map(({ id }) => id));
   return {
     seats: new Map(seats.flatMap((seat) => (usable.has(seat.id) ? [[seat.id, seat] as const] : []))),
-    resting: new Map(rows.flatMap((row) => (row.rests && row.until ? [[row.id, row.until] as const] : []))),
-    given: { campaign: 0, campaign_new: 0, ...found!.given },
+    resting: new Map(rows.flatMap((row) => (row.rests && row.until ? [[row.id, new Date(row.until)] as const] : []))),
+    given: { campaign: 0, campaign_new: 0, ...given },
     pool:
-      found!.listed > SHORT
+      listed > SHORT
         ? 'long'
-        : found!.listed === 0 && campaign.sender_strategy === 'tags' && campaign.email_tags.length === 0
+        : listed === 0 && campaign.sender_strategy === 'tags' && campaign.email_tags.length === 0
           ? 'everybody'
           : 'short',
   };
 }
 
+interface Bound {
+  /** The mailboxes among `ids` that may still send for the campaign. `until` is the end of a hold, as text. */
+  rows: { id: string; rests: boolean; until: string | null }[];
+  given: Partial<Decided['given']> | null;
+  /** Number of mailboxes and tags in the campaign's list, up to {@link SHORT} of each and one more. */
+  listed: number;
+}
+
 /**
- * Locks, in id order, the mailboxes among `ids` that may still send for the campaign. Returns which of them are held
- * and until when.
+ * Locks, in id order, the mailboxes among `ids` that may still send for the campaign. The campaign's slots of the day
+ * and its list of senders do not depend on these locks, only on the campaign's, so the same statement reads them.
  */
-async function lockBound(
-  tx: Tx,
-  campaign: CampaignView,
-  ids: readonly string[],
-): Promise<{ id: string; rests: boolean; until: Date | null }[]> {
-  if (ids.length === 0) return [];
-  return tx.org.sql(
-    `select m.id, ${RESTS} as rests, case when ${HOLDS_END} then ${RESTS_UNTIL} end as until
-     from mailboxes m where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER_ONE}
-     order by m.id for no key update of m`,
-    { ...poolBindings(campaign), ids, now: tx.now },
+async function lockBound(tx: Tx, campaign: CampaignView, ids: readonly string[], on: SeatDay): Promise<Bound> {
+  const [bound] = await tx.org.sql<Bound>(
+    `with bound as materialized (
+       select m.id, ${RESTS} as rests, case when ${HOLDS_END} then ${RESTS_UNTIL} end as until
+       from mailboxes m where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER_ONE}
+       order by m.id for no key update of m
+     )
+     select (select coalesce(jsonb_agg(b), '[]') from bound b) as rows,
+       (select jsonb_object_agg(d.scope, d.count) from daily_counters d
+        where d.organization_id = :org and d.scope_id = :campaign and d.scope in ('campaign', 'campaign_new') and d.day = :day::date) as given,
+       -- The order makes the planner read an index instead of the table.
+       (select count(*) from (select from campaign_senders where campaign_id = :campaign order by mailbox_id limit ${SHORT + 1}) chosen)
+         + (select count(*) from (select from mailbox_tags where label_id = any(:tags::uuid[]) limit ${SHORT + 1}) tagged) as listed`,
+    { ...poolBindings(campaign), ids, day: on.day, now: tx.now },
   );
+  return bound!;
 }
 
 /**

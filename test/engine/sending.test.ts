@@ -434,6 +434,25 @@ test.serial('an email whose mail host is full is not claimed, and can still be r
   t.deepEqual(left, ['unused'], 'the permit is given back, and the host was not asked');
 });
 
+test.serial('an email of a known mail host waits for its permit before the claim, and is claimed once', async (t) => {
+  const { smtp, ctx, mailboxId, reserve, deliver, readSend } = await given();
+  const sendId = await reserve();
+  // The first claim in this process finds the host.
+  smtp.acquireNow = () => undefined;
+  smtp.acquire = async () => ({ retryInMs: 700 });
+  await deliver(sendId);
+  let asked = 0;
+  smtp.acquireNow = () => void (asked += 1);
+  t.deepEqual(await deliverSend(ctx, { smtp }, sendId, mailboxId), { outcome: 'host_busy', retryInMs: 700 });
+  t.is(asked, 1, 'the claim looks whether the email is still wanted');
+  t.like(await readSend(sendId), { state: 'reserved', attempts: 0, claim_token: null });
+  const left: string[] = [];
+  smtp.acquire = async () => ({ release: (result) => void left.push(result) });
+  t.deepEqual(await deliverSend(ctx, { smtp }, sendId, mailboxId), { outcome: 'sent' });
+  t.is(asked, 1, 'the claim has the permit');
+  t.deepEqual(left, ['answered']);
+});
+
 test.serial('the permit with a mail host is free once the host has answered, before copies are made', async (t) => {
   const { smtp, reserve, deliver, readSend } = await given();
   const sendId = await reserve();

@@ -12,6 +12,10 @@ export const runAutomations = declareSubscriber({
   name: 'run_automations',
   types: ['automation.requested', 'integration.action_settled', 'inbox.reply_classified', ...TRIGGER_EVENTS],
   startsFrom: 'now',
+  optional: {
+    types: ['inbox.reply_classified', ...TRIGGER_EVENTS],
+    wanted: 'select from automations a where a.organization_id = n.organization_id and a.enabled',
+  },
   async applyBatch(tx, events, ctx) {
     const occasions: RunTrigger[] = [];
     for (const { id: eventId, type, data, hops } of events) {

@@ -10,6 +10,10 @@ export const deliverToIntegrations = declareSubscriber({
   name: 'deliver_to_integrations',
   types: TRIGGER_EVENTS,
   startsFrom: 'now',
+  optional: {
+    types: TRIGGER_EVENTS,
+    wanted: 'select from integration_subscriptions s where s.organization_id = n.organization_id and s.enabled',
+  },
   async applyBatch(tx, events) {
     await enqueueForEvents(
       tx,

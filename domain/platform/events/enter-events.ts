@@ -30,16 +30,19 @@ export async function enterEvents(
   { db }: Pick<Deps, 'db'>,
   subscribers: readonly Subscriber[],
 ): Promise<EnteredEvents> {
-  const { rows } = await across(db, 'engine').run<{ streams: DueStream[] | null; full: boolean | null }>(
-    ENTER,
+  const [row] = await across(db, 'engine').sql<{ streams: DueStream[] | null; full: boolean | null }>(
+    enterSql(subscribers),
     { known: knownSubscribers(subscribers) },
-    'heron_enter_events',
   );
-  return { streams: rows[0]!.streams ?? [], full: rows[0]!.full ?? false };
+  return { streams: row!.streams ?? [], full: row!.full ?? false };
 }
 
-/** Exported for tests and benchmarks of its query plan. */
-export const ENTER = `with taken as materialized (
+/**
+ * Returns the statement of {@link enterEvents}. A stream without pending events begins after the events that were
+ * passed over. Exported for benchmarks of its query plan.
+ */
+export function enterSql(subscribers: readonly Subscriber[]): string {
+  return `with taken as materialized (
        select r.name, r.types, r.position from reaction_subscribers r
        join jsonb_to_recordset(:known::jsonb) as k(name text, types text[]) on k.name = r.name and k.types = r.types
        where r.position < (select max(position) from domain_events)
@@ -52,18 +55,39 @@ export const ENTER = `with taken as materialized (
        ) n
        where n.last is not null
      ), news as (
-       select r.name, e.organization_id, r.position as behind, max(e.position) as head
+       select r.name, e.organization_id, r.position as behind, max(e.position) as last,
+         max(e.position) filter (where ${isAlwaysEntered(subscribers)}) as always
        from ranges r join domain_events e on e.position > r.position and e.position <= r.last and e.type = any(r.types)
        group by r.name, e.organization_id, r.position
+     ), wanted as (
+       select n.name, n.organization_id, n.behind, case when ${isWanted(subscribers)} then n.last else n.always end as head from news n
      ), entered as (
        insert into reaction_streams (organization_id, subscriber, position, head)
-       select organization_id, name, behind, head from news order by organization_id, name
-       on conflict (organization_id, subscriber) do update set head = greatest(reaction_streams.head, excluded.head)
+       select organization_id, name, behind, head from wanted where head is not null order by organization_id, name
+       on conflict (organization_id, subscriber) do update set head = greatest(reaction_streams.head, excluded.head),
+         position = case when reaction_streams.position = reaction_streams.head then greatest(reaction_streams.position, excluded.position) else reaction_streams.position end
        returning subscriber, organization_id
      ), moved as (
        update reaction_subscribers s set position = r.last from ranges r where s.name = r.name
      )
      select (select json_agg(e) from entered e) as streams, (select bool_or(found = ${PAGE}) from ranges) as full`;
+}
+
+/** SQL: an event (`e`) is entered for a subscriber (`r`) in every organization. */
+function isAlwaysEntered(subscribers: readonly Subscriber[]): string {
+  const optional = subscribers.flatMap(({ name, optional: some }) =>
+    some ? [`when '${name}' then e.type <> all('{${[...new Set<string>(some.types)].join(',')}}'::text[])`] : [],
+  );
+  return optional.length === 0 ? 'true' : `case r.name ${optional.join(' ')} else true end`;
+}
+
+/** SQL: the organization of news (`n`) wants the optional events of the subscriber. */
+function isWanted(subscribers: readonly Subscriber[]): string {
+  const wanted = subscribers.flatMap(({ name, optional }) =>
+    optional ? [`when '${name}' then exists (${optional.wanted})`] : [],
+  );
+  return wanted.length === 0 ? 'true' : `case n.name ${wanted.join(' ')} else true end`;
+}
 
 /**
  * Finds streams that are due: left by a dead process, or to be retried. Also returns the time (ms) until the next retry

@@ -75,6 +75,37 @@ const effects = (subscriber: Subscriber, organizationId: string) =>
 const readStatus = async ({ name }: Subscriber) =>
   (await reactionStatus(world.deps)).find((each) => each.name === name)!;
 
+test.serial(
+  'optional events enter an organization only where they are wanted, and what is wanted later gets none of before',
+  async (t) => {
+    const { db } = world.deps;
+    await db.raw('create table wants (organization_id uuid primary key)');
+    const subscriber = keeper({
+      types: ['role.created', 'role.deleted'],
+      optional: { types: ['role.created'], wanted: 'select from wants w where w.organization_id = n.organization_id' },
+    });
+    await register(subscriber);
+    const [{ organizationId: plain }, { organizationId: other }] = [await world.tenant(), await world.tenant()];
+    const roles = (id: string) => emitEvents(world.deps, id, 2, 'role.created');
+    const effects = (id: string) => readEffects(db, subscriber.name, id);
+    await roles(plain);
+    await react(world.deps, [subscriber]);
+    t.deepEqual(await db('reaction_streams').where({ subscriber: subscriber.name }), [], 'no transaction, no stream');
+    const always = await emitEvents(world.deps, plain, 1, 'role.deleted');
+    await react(world.deps, [subscriber]);
+    t.deepEqual(await effects(plain), always);
+    await roles(plain);
+    await db('wants').insert({ organization_id: other });
+    const wanted = await roles(other);
+    await react(world.deps, [subscriber]);
+    t.deepEqual(await effects(other), wanted);
+    await db('wants').insert({ organization_id: plain });
+    const later = await roles(plain);
+    await react(world.deps, [subscriber]);
+    t.deepEqual(await effects(plain), [...always, ...later], 'those passed over stay so');
+  },
+);
+
 test.serial('a payload has the type of its event, and other types and fields do not compile', (t) => {
   declareSubscriber({
     name: 'typed',

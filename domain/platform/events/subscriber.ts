@@ -32,6 +32,15 @@ interface Declaration<T extends StoredEventType> {
    * stops the organization until a person acts.
    */
   afterParking?: 'pass' | 'wait';
+  /**
+   * Events that matter only where something wants them, such as an enabled automation. Elsewhere the subscriber passes
+   * over them without a transaction. What is enabled later gets no earlier event.
+   */
+  optional?: {
+    types: readonly T[];
+    /** SQL query with a row in organizations that want the events. `n.organization_id` is the organization. */
+    wanted: string;
+  };
   /** Maximum number of attempts before an event is parked. */
   maxAttempts?: number;
 }
