@@ -36,6 +36,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   dashboard: () => import('./dashboard.ts'),
   warmup: () => import('./warmup.ts'),
   'row-security': () => import('./row-security.ts'),
+  pause: () => import('./pause.ts'),
   notifications: () => import('./notifications.ts'),
   opens: () => import('./opens.ts'),
   lists: () => import('./lists.ts'),

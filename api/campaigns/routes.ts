@@ -81,6 +81,7 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns-estimate',
     readOnly: true,
+    isQuestion: true,
     summary: 'Estimate the duration of sending to an audience, or of the rest of a campaign',
     description:
       'With `campaign_id`: estimates every email that its leads may still get, from its own mailboxes and with its schedule, unless the request overrides them. Waits between steps are not included.',

@@ -7,7 +7,7 @@ import { ZERO_UUID } from '../../lib/ids.ts';
 import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
-import { countSegmentContacts } from '../directory/segments/contacts.ts';
+import { countSegmentContacts, segmentProblems } from '../directory/segments/contacts.ts';
 import { readSeats } from '../sending/seats.ts';
 import { estimateSending, type Estimate, type EstimateInput } from '../platform/scheduling/estimate.ts';
 import { scheduleProblems } from '../platform/scheduling/problems.ts';
@@ -43,29 +43,35 @@ export async function estimateProblems(
   org: OrgScope,
   {
     email_tag_ids: tags = [],
+    segment_ids: segmentIds = [],
     ...plan
-  }: Partial<Pick<CampaignSettings, SchedulePart>> & { email_tag_ids?: readonly string[] | undefined },
+  }: Partial<Pick<CampaignSettings, SchedulePart>> & {
+    email_tag_ids?: readonly string[] | undefined;
+    segment_ids?: readonly string[] | undefined;
+  },
 ): Promise<Problem[]> {
   return [
     ...scheduleProblems(plan).map(({ path, message }) => ({ path: `body.${path}`, message })),
     ...(await labelProblems(org, 'tag', tags, 'body.email_tag_ids')),
+    ...(await segmentProblems(org, segmentIds, 'question')),
   ];
 }
 
 /**
  * Estimates the duration of a campaign to these segments (POST /campaigns-estimate): one email to each contact who may
  * be mailed, by the schedule of the request. Changes no data.
- * @throws AppError bad_request for a bad schedule or unknown tags; an unknown segment counts as empty
+ * @throws AppError bad_request for a bad schedule, unknown tags, or segments that compare too much; an unknown segment
+ * counts as empty
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
   const org = reader(ctx);
   const now = ctx.clock.now();
-  const { plan, emailTagIds } = request;
-  refuseProblems(await estimateProblems(org, { ...plan, email_tag_ids: emailTagIds }));
+  const { plan, emailTagIds, segmentIds } = request;
+  refuseProblems(await estimateProblems(org, { ...plan, email_tag_ids: emailTagIds, segment_ids: segmentIds }));
   const pool = { id: ZERO_UUID, sender_strategy: 'tags', email_tags: emailTagIds } as const;
   const { daily_limit: dailyLimit, ...campaign } = { ...NEW_CAMPAIGN, ...defined(plan) };
   return estimateSending({
-    recipients: await countSegmentContacts(org, request.segmentIds, { mailableAt: now }),
+    recipients: await countSegmentContacts(org, segmentIds, { mailableAt: now }),
     mailboxes: await projectedMailboxes(org, pool, now),
     ramp: null,
     dailyLimit,

@@ -119,32 +119,39 @@ export function addTextSearch(where: Conditions, query: string | undefined): voi
 }
 
 function addMemberships(where: Conditions, filters: ContactFilters, now: Date): void {
-  for (const id of filters.category_ids ?? []) {
-    where.add(
-      isUuid(id)
-        ? `exists (select 1 from contact_categories f where f.contact_id = c.id and f.label_id = ${where.bind(id, 'uuid')})`
-        : 'false',
-    );
-  }
-  for (const id of filters.campaign_ids ?? []) {
-    if (!isUuid(id)) {
-      where.add('false');
-      continue;
-    }
-    const campaign = where.bind(id, 'uuid');
-    const status = filters.lead_status
-      ? ` and ${leadStatusSql(where, now)} = ${where.bind(filters.lead_status, 'text')}`
-      : '';
-    where.add(
-      `exists (select 1 from enrollments e where e.contact_id = c.id and e.campaign_id = ${campaign}${status})`,
-    );
-    if (filters.engagement) {
-      const negated = filters.engagement.startsWith('not_');
-      const column = ENGAGED[filters.engagement.replace('not_', '')]!;
-      where.add(`${negated ? 'not ' : ''}exists (
+  addAll(where, filters.category_ids, 'contact_categories', 'label_id');
+  const campaignIds = filters.campaign_ids ?? [];
+  if (campaignIds.length !== 1) return addAll(where, campaignIds, 'enrollments', 'campaign_id');
+  if (!isUuid(campaignIds[0]!)) return where.add('false');
+  const campaign = where.bind(campaignIds[0]!, 'uuid');
+  const status = filters.lead_status
+    ? ` and ${leadStatusSql(where, now)} = ${where.bind(filters.lead_status, 'text')}`
+    : '';
+  where.add(`exists (select 1 from enrollments e where e.contact_id = c.id and e.campaign_id = ${campaign}${status})`);
+  if (filters.engagement) {
+    const negated = filters.engagement.startsWith('not_');
+    const column = ENGAGED[filters.engagement.replace('not_', '')]!;
+    where.add(`${negated ? 'not ' : ''}exists (
         select 1 from sends s where s.contact_id = c.id and s.campaign_id = ${campaign} and s.${column} is not null)`);
-    }
   }
+}
+
+/**
+ * Adds a condition for contacts `c` that belong to each of several groups. The first group may drive the query. The
+ * others are counted: a subquery for each of a hundred groups would take PostgreSQL seconds to plan.
+ */
+function addAll(where: Conditions, ids: readonly string[] = [], table: string, column: string): void {
+  const distinct = [...new Set(ids.map((id) => id.toLowerCase()))];
+  if (!distinct.every(isUuid)) return where.add('false');
+  const [first] = distinct;
+  if (!first) return;
+  where.add(
+    `exists (select 1 from ${table} f where f.contact_id = c.id and f.${column} = ${where.bind(first, 'uuid')})`,
+  );
+  if (distinct.length > 1)
+    where.add(
+      `(select count(*) from ${table} f where f.contact_id = c.id and f.${column} = any(${where.bind(distinct, 'uuid[]')})) = ${distinct.length}`,
+    );
 }
 
 /** Returns problems of filters that their types cannot detect. */

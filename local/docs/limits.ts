@@ -144,7 +144,7 @@ export const SHARED: readonly SharedThing[] = [
   },
   {
     what: 'work of a search by conditions and segments',
-    share: '20 million comparisons with a pattern; 200 million to add the contacts of segments',
+    share: '20 million comparisons with a pattern; 50 million to add the contacts of segments',
     beyond: '400 before it runs',
     by: ['domain/directory/segments/bound.ts'],
   },

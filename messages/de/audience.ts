@@ -23,8 +23,6 @@ export const audience = {
   'audience.contact_deleted': 'Der Kontakt wurde gelöscht',
   'audience.unknown_segment': 'ist kein Segment dieses Arbeitsbereichs',
   'audience.no_export_field': 'ist weder eine Spalte des Exports noch custom:<Schlüssel>',
-  'audience.too_many_patterns':
-    'hat zu viele Werte für contains, starts_with und ends_with: {patterns, plural, one {# Wert lässt} other {# Werte lassen}} sich mit höchstens {contacts, plural, one {# Kontakt} other {# Kontakten}} vergleichen',
   'audience.exports_running': 'andere Exporte laufen noch',
 
   'audience.labels_tag': 'Tags',

@@ -36,6 +36,9 @@ export const directory = {
   'directory.one_value': 'muss genau einen Wert haben',
   'directory.time_value': 'muss ein Datum (JJJJ-MM-TT, UTC) oder ein Zeitpunkt nach RFC 3339 sein',
   'directory.one_campaign': 'braucht bei Stand oder Beteiligung genau eine Kampagne',
+  'directory.conditions_too_long': 'darf in allen Werten zusammen höchstens {most, number} Zeichen haben',
+  'directory.too_many_patterns':
+    'hat zu viele Werte für contains, starts_with und ends_with: {patterns, plural, one {# Wert lässt} other {# Werte lassen}} sich mit höchstens {contacts, plural, one {# Kontakt} other {# Kontakten}} vergleichen',
   'directory.unknown_lead_status': 'Diesen Stand eines Leads gibt es nicht',
   'directory.unknown_verdict': 'Kein bekannter Dienst schreibt diesen verification_status',
   'directory.unknown_provider': 'Die Wörter dieses verification_provider sind unbekannt',

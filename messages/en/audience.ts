@@ -24,8 +24,6 @@ export const audience = {
   'audience.contact_deleted': 'The contact was deleted',
   'audience.unknown_segment': 'is not a segment of this workspace',
   'audience.no_export_field': 'is neither a column of the export nor custom:<key>',
-  'audience.too_many_patterns':
-    'has too many values for contains, starts_with and ends_with: {patterns, plural, one {# value} other {# values}} can be compared with at most {contacts, plural, one {# contact} other {# contacts}}',
   'audience.exports_running': 'other exports are running',
 
   // Messages about labels.

@@ -39,6 +39,9 @@ export const directory = {
   'directory.one_value': 'must have exactly one value',
   'directory.time_value': 'must be a date (YYYY-MM-DD, UTC) or a time of RFC 3339',
   'directory.one_campaign': 'must have exactly one campaign, with lead_status or engagement',
+  'directory.conditions_too_long': 'must have at most {most, number} characters in all values',
+  'directory.too_many_patterns':
+    'has too many values for contains, starts_with and ends_with: {patterns, plural, one {# value} other {# values}} can be compared with at most {contacts, plural, one {# contact} other {# contacts}}',
   'directory.unknown_lead_status': 'The lead_status is unknown',
   'directory.unknown_verdict': 'No known service writes this verification_status',
   'directory.unknown_provider': 'The words of this verification_provider are unknown',

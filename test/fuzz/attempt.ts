@@ -75,8 +75,8 @@ const BEFORE_SETUP: ReadonlySet<string> = new Set(['auth.setup', 'pages.setup', 
  */
 const PREPARES_CAMPAIGN = /^campaigns\.((update|create|delete|replace).*|addLeads)$/;
 
-/** Creates a request that the operation accepts, with its own tenant and rows. */
-export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Attempt> {
+/** Creates a request that the operation accepts, with its own rows, and its own tenant unless one is given. */
+export async function prepareAttempt(world: World, spec: AnyRoute, given?: Tenant): Promise<Attempt> {
   // Each request has its own address, but emails and passwords are also counted by account.
   await world.deps.db('auth_throttles').delete();
   if (BEFORE_SETUP.has(spec.operationId)) {
@@ -84,7 +84,7 @@ export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Atte
     const reaching = await reachingRequest(spec, { world } as Ground);
     return { params: reaching.params ?? {}, reaching, own: async () => undefined, other: async () => undefined };
   }
-  const tenant = await world.tenant();
+  const tenant = given ?? (await world.tenant());
   if (spec.platformAdmin) await setPlatformAdmin(world.deps, tenant.email, { isAdmin: true });
   const made = await createParams(spec, world, tenant);
   if (PREPARES_CAMPAIGN.test(spec.operationId) && made.id)

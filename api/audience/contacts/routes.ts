@@ -156,6 +156,7 @@ export const contactRoutes = [
     method: 'post',
     path: '/contacts/count',
     readOnly: true,
+    isQuestion: true,
     summary: 'Count the contacts of a selection',
     description: 'Selects contacts as PATCH /contacts does.',
     body: z.strictObject(selection),

@@ -220,7 +220,7 @@ test.serial(
       assertStatus(t, refused, 400);
       t.like(refused.body, {
         code: 'invalid_lead_query',
-        problems: [{ path: 'body.conditions', code: 'audience.too_many_patterns' }],
+        problems: [{ path: 'body.conditions', code: 'directory.too_many_patterns' }],
       });
       t.deepEqual(refused.body.problems[0].values, { patterns: 20_000, contacts: 1_000 });
     }

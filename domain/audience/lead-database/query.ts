@@ -2,10 +2,10 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { SegmentCondition } from '../../../db/models/segment.ts';
 import { bodyCursorProblems } from '../../../lib/cursor.ts';
 import { refuseProblems, type ErrorCode, type Problem } from '../../../lib/errors.ts';
-import { message } from '../../../messages/index.ts';
 import { Conditions } from '../../platform/conditions.ts';
 import { addTextSearch } from '../../directory/contact-filters.ts';
-import { compileSegment, conditionProblems, patternComparisons } from '../../directory/segments/compile.ts';
+import { comparisonProblems } from '../../directory/segments/bound.ts';
+import { compileSegment, conditionProblems } from '../../directory/segments/compile.ts';
 import { loadSegments } from '../../directory/segments/contacts.ts';
 
 /** Selects contacts that match the conditions, are in the segment, and contain `q` in name, email or company. */
@@ -51,7 +51,8 @@ export async function compileLeadQuery(org: OrgScope, query: LeadQuery, cursor?:
   const where = new Conditions('l');
   addCompiled(where, query.match, query.conditions, 'k');
   const [segment] = query.segment_id === undefined ? [] : await loadSegments(org, [query.segment_id]);
-  await refuseTooMuch(org, [...query.conditions, ...(segment?.conditions ?? [])]);
+  const conditions = [...query.conditions, ...(segment?.conditions ?? [])];
+  refuseProblems(await comparisonProblems(org, conditions, 'body.conditions'), 'invalid_lead_query');
   if (query.segment_id !== undefined) {
     if (segment) addCompiled(where, segment.match, segment.conditions, 's');
     else where.add('false');
@@ -65,28 +66,4 @@ function addCompiled(where: Conditions, match: 'all' | 'any', conditions: readon
   const { sql, bindings } = compileSegment(match, conditions, prefix);
   Object.assign(where.bindings, bindings);
   where.add(sql);
-}
-
-/** Maximum number of comparisons of a contact's text with a pattern in one query. They take about two seconds. */
-const MAX_COMPARISONS = 20_000_000;
-/** Number of contacts up to which a workspace's contacts are not counted beforehand. */
-const ASSUMED_CONTACTS = 1_000_000;
-
-/**
- * Refuses conditions that would compare too much: the number of patterns times the number of contacts.
- * @throws AppError invalid_lead_query
- */
-async function refuseTooMuch(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<void> {
-  const patterns = patternComparisons(conditions);
-  const contacts = Math.floor(MAX_COMPARISONS / Math.max(1, patterns));
-  if (contacts >= ASSUMED_CONTACTS) return;
-  const [found] = await org.sql<{ contacts: number }>(
-    `select count(*)::int as contacts from (select from contact_outreach where organization_id = :org limit :most) counted`,
-    { most: contacts + 1 },
-  );
-  if (found!.contacts <= contacts) return;
-  refuseProblems(
-    [{ path: 'body.conditions', message: message('audience.too_many_patterns', { patterns, contacts }) }],
-    'invalid_lead_query',
-  );
 }

@@ -8,7 +8,7 @@ import { message } from '../../../messages/index.ts';
 import { signalLauncher } from '../../sending/control/signals.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
-import { segmentContactIds } from '../../directory/segments/contacts.ts';
+import { segmentContactIds, segmentProblems } from '../../directory/segments/contacts.ts';
 import { idProblems } from '../../platform/references.ts';
 import { checkLaunch } from '../../sending/campaign/launch-checks.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
@@ -67,7 +67,7 @@ export async function addLeads(
  * pages, so memory stays bounded. All leads are added in one transaction.
  * @param input.restart true to send every step again to removed leads
  * @throws AppError not_found; forbidden as {@link addLeads}; bad_request with every id that is no contact or segment of
- * the organization
+ * the organization, or for segments that compare too much
  */
 export async function addCampaignLeads(
   ctx: Ctx,
@@ -114,7 +114,10 @@ export async function addCampaignLeads(
   });
 }
 
-/** Lists ids of an audience that are no contact or segment of the organization. */
+/**
+ * Lists ids of an audience that are no contact or segment of the organization, and segments that together compare too
+ * much.
+ */
 export async function audienceProblems(
   org: OrgScope,
   { contactIds, segmentIds }: { contactIds: readonly string[]; segmentIds: readonly string[] },
@@ -122,6 +125,7 @@ export async function audienceProblems(
   return [
     ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', message('directory.unknown_contact'))),
     ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', message('audience.unknown_segment'))),
+    ...(await segmentProblems(org, segmentIds, 'audience')),
   ];
 }
 

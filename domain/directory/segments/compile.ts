@@ -34,11 +34,17 @@ const EMAILED = 'select 1 from send_facts f where f.contact_id = c.id and f.sent
 const TIME = z.iso.date().or(z.iso.datetime({ offset: true }));
 const FILED = 'select 1 from contact_categories f where f.contact_id = c.id';
 
+/** Maximum number of characters of all values of a set of conditions. A list of segments returns each of them. */
+const MAX_CHARACTERS = 100_000;
+
 /**
  * Returns all problems of a set of conditions; an empty list means that the conditions can be compiled. Paths start at
  * `path`.
  */
 export function conditionProblems(conditions: readonly SegmentCondition[], path: string): Problem[] {
+  const characters = conditions.flatMap(({ values }) => values).reduce((sum, { length }) => sum + length, 0);
+  if (characters > MAX_CHARACTERS)
+    return [{ path, message: message('directory.conditions_too_long', { most: MAX_CHARACTERS }) }];
   return conditions.flatMap((condition, index) => {
     const at = `${path}.${index}`;
     const field = segmentField(condition.field);

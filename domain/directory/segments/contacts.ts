@@ -1,8 +1,10 @@
 import type { Columns } from '../../../db/rows.ts';
 import { Segments, type SegmentRow } from '../../../db/models/segment.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
+import type { Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { suppressedNow } from '../suppression-check.ts';
+import { comparisonProblems } from './bound.ts';
 import { compileSegment, SEGMENT_CONTACTS } from './compile.ts';
 
 const MAILABLE = `and c.subscribed and c.verification_status not in ('invalid', 'risky') and not ${suppressedNow(':org', 'c.email')}`;
@@ -45,6 +47,21 @@ export async function countSegmentContacts(
     Object.assign(mailableAt ? { now: mailableAt } : {}, ...compiled.map(({ bindings }) => bindings)),
   );
   return row!.count;
+}
+
+/** Returns a problem of segments that together would compare too much with the contacts of the workspace. */
+export async function segmentProblems(
+  org: OrgScope,
+  segmentIds: readonly string[],
+  kind: Parameters<typeof comparisonProblems>[3],
+): Promise<Problem[]> {
+  const segments = await loadSegments(org, segmentIds);
+  return comparisonProblems(
+    org,
+    segments.flatMap(({ conditions }) => conditions),
+    'body.segment_ids',
+    kind,
+  );
 }
 
 /** Returns the segments of these ids. Unknown and malformed ids are omitted. */
