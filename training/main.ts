@@ -10,7 +10,7 @@ import { encodeModel, MODEL_FILE, type Model } from '../domain/mail/reading/mode
 import { encodeNames, namedPerson, NAMES_FILE } from '../domain/mail/reading/names.ts';
 import { isHeldOut, sentences, type Sentence } from './corpus.ts';
 import { wordsOfLanguages } from './languages.ts';
-import { measure } from './measure.ts';
+import { measureEach, type Thresholds } from './measure.ts';
 import { nameIn, trainNames } from './names.ts';
 import { trainModel } from './train.ts';
 import { seeded } from '../test/faults/random.ts';
@@ -41,7 +41,7 @@ const right = referrals.filter((sentence) => {
 console.log(`people named: ${percent(right.length / referrals.length)} of ${referrals.length} found`);
 
 const calibration = known.filter((sentence) => isHeldOut(sentence, CALIBRATION));
-const { model, before } = trainModel(
+const { model, before } = await trainModel(
   known.filter((sentence) => !isHeldOut(sentence, CALIBRATION)),
   calibration,
   SEED,
@@ -51,16 +51,21 @@ writeFileSync(MODEL_FILE, file);
 console.log(`seed ${SEED}; temperature ${model.temperature}; ${(file.length / 1e6).toFixed(1)} MB`);
 // The thresholds are chosen by these lines, and not by the people who are held out.
 console.log('people who calibrate, before they are learned:');
-for (const doubt of [0.1, 0.12, 0.14, 0.16]) print(before, calibration, { sure: SURE, doubt });
-for (const sure of [0.7, 0.72, 0.74, 0.76, 0.78, 0.8, 0.82, 0.84]) print(before, calibration, { sure, doubt: DOUBT });
+print(before, calibration, [
+  ...[0.1, 0.12, 0.14, 0.16].map((doubt) => ({ sure: SURE, doubt })),
+  ...[0.7, 0.72, 0.74, 0.76, 0.78, 0.8, 0.82, 0.84].map((sure) => ({ sure, doubt: DOUBT })),
+]);
 console.log('people who are held out:');
-print(model, held, { sure: SURE, doubt: DOUBT });
+print(model, held, [{ sure: SURE, doubt: DOUBT }]);
 
-function print(by: Model, people: readonly Sentence[], thresholds: { sure: number; doubt: number }): void {
-  const { heard, suppressed, precision, stopped, asked } = measure(by, people, thresholds);
-  console.log(
-    `sure ${thresholds.sure}, doubt ${thresholds.doubt}: heard ${percent(heard)}, suppressed ${percent(suppressed)}, precision ${percent(precision)}, plain answers stopped ${percent(stopped)}, asked about ${percent(asked)}`,
-  );
+function print(by: Model, people: readonly Sentence[], thresholds: readonly Thresholds[]): void {
+  for (const [index, measured] of measureEach(by, people, thresholds).entries()) {
+    const { sure, doubt } = thresholds[index]!;
+    const { heard, suppressed, precision, stopped, asked } = measured;
+    console.log(
+      `sure ${sure}, doubt ${doubt}: heard ${percent(heard)}, suppressed ${percent(suppressed)}, precision ${percent(precision)}, plain answers stopped ${percent(stopped)}, asked about ${percent(asked)}`,
+    );
+  }
 }
 
 function compressed(file: Buffer): Buffer {

@@ -28,16 +28,30 @@ export interface Measured {
   languages: Record<string, { heard: number; suppressed: number; all: number }>;
 }
 
+/** Probabilities of an opt-out above which it is applied at once, and above which a person must decide. */
+export interface Thresholds {
+  sure: number;
+  doubt: number;
+}
+
 /** Measures a model without rules on sentences of writers that it was not trained on. */
-export function measure(
+export function measure(model: Model, sentences: readonly Sentence[], thresholds: Thresholds): Measured {
+  return measureEach(model, sentences, [thresholds])[0]!;
+}
+
+/** Variant of {@link measure} for several thresholds, which reads each sentence once. */
+export function measureEach(
   model: Model,
   sentences: readonly Sentence[],
-  { sure, doubt }: { sure: number; doubt: number },
-): Measured {
-  return tally(sentences, (text) => {
-    const { optOut, kind } = judged(readText(text, model).probabilities);
-    return { kind, heard: optOut >= sure ? 'asked' : optOut >= doubt ? 'doubtful' : null };
-  });
+  thresholds: readonly Thresholds[],
+): Measured[] {
+  const read = new Map(sentences.map(({ text }) => [text, judged(readText(text, model).probabilities)]));
+  return thresholds.map(({ sure, doubt }) =>
+    tally(sentences, (text) => {
+      const { optOut, kind } = read.get(text)!;
+      return { kind, heard: optOut >= sure ? 'asked' : optOut >= doubt ? 'doubtful' : null };
+    }),
+  );
 }
 
 /** Counts the classifications of sentences. */

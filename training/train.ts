@@ -1,10 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import { bucketsOf, rowOf, type Buckets } from '../domain/mail/reading/buckets.ts';
 import { BUCKET_BITS, featuresOf, foldText, tokensOf } from '../domain/mail/reading/features.ts';
 import { combined, LABELS, softmax, type Label, type Model } from '../domain/mail/reading/model.ts';
-import { activate, outputOf, placesOf } from '../domain/mail/reading/network.ts';
+import { activate, outputOf, placesOf, type Network } from '../domain/mail/reading/network.ts';
+import { runInThread } from '../lib/thread.ts';
 import { LANGUAGES, madeSentences, type Sentence } from './corpus.ts';
 import { seeded, type Random } from '../test/faults/random.ts';
-import { quantizedNetwork, trainNetwork } from './network.ts';
+import type { NetworkTask } from './network-thread.ts';
+import { quantizedNetwork } from './network.ts';
 import { shuffled } from './shuffled.ts';
 import { latinized, mistyped } from './variants.ts';
 
@@ -55,11 +58,14 @@ interface Lesson {
  * @param calibration sentences of other people, by whom the temperature is chosen before they are learned too
  * @returns the model, and the one that has not learned the calibration, for the choice of thresholds
  */
-export function trainModel(
+export async function trainModel(
   written: readonly Sentence[],
   calibration: readonly Sentence[],
   seed: number,
-): { model: Model; before: Model } {
+): Promise<{ model: Model; before: Model }> {
+  const networks = Promise.all([networkOf(written, seed), networkOf([...written, ...calibration], seed)]);
+  // The threads start before the linear classifier keeps this one busy.
+  await setImmediate();
   const random = seeded(seed);
   const first = [...writtenLessons(written, random), ...madeLessons(random)];
   const rest = writtenLessons(calibration, random);
@@ -72,7 +78,7 @@ export function trainModel(
     bias: new Float64Array(COUNT),
   };
   learnAll(weights, first, random);
-  const early = trainNetwork(written, seed);
+  const [early, late] = await networks;
   const others = calibration.map(({ text }) =>
     outputOf(early, activate(early, placesOf(tokensOf(foldText(text)), early.known)).pooled),
   );
@@ -86,8 +92,12 @@ export function trainModel(
   );
   const before = { ...quantized(weights, known, temperature), network: quantizedNetwork(early) };
   learnAll(weights, rest, random);
-  const network = quantizedNetwork(trainNetwork([...written, ...calibration], seed));
-  return { model: { ...quantized(weights, known, temperature), network }, before };
+  return { model: { ...quantized(weights, known, temperature), network: quantizedNetwork(late) }, before };
+}
+
+/** Trains a network in its own thread. */
+function networkOf(written: readonly Sentence[], seed: number): Promise<Network> {
+  return runInThread<NetworkTask, Network>(new URL('network-thread', import.meta.url), { written, seed });
 }
 
 function learnAll(weights: Weights, lessons: Lesson[], random: Random): void {

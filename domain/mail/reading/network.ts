@@ -3,7 +3,7 @@ import { BUCKET_BITS, characterFeatures, wordFeatures, type Token } from './feat
 
 /** Header of a network's file: JSON, preceded by its length (4 bytes, little endian). */
 interface NetworkHeader {
-  /** Number of values of an embedding, of filters, and of neighbouring embeddings that a filter reads. */
+  /** Number of values of an embedding, of filters (divisible by four), and of neighbouring embeddings that a filter reads. */
   size: number;
   filters: number;
   width: number;
@@ -101,19 +101,35 @@ export function activate(network: Network, rows: readonly (readonly number[])[])
     for (let at = 0; at < size; at += 1) pooled[filters + at]! += places[to + at]! / count;
   }
   const reach = width * size;
-  for (let filter = 0; filter < filters; filter += 1) {
-    const weights = filter * reach;
-    let [most, where] = [0, -1];
+  // Four filters at a time, which takes half as long as one after the other.
+  for (let filter = 0; filter < filters; filter += 4) {
+    const [w0, w1, w2, w3] = [filter * reach, (filter + 1) * reach, (filter + 2) * reach, (filter + 3) * reach];
     for (let place = 0; place < count; place += 1) {
-      let sum = convolutionBias[filter]!;
+      let sum0 = convolutionBias[filter]!;
+      let sum1 = convolutionBias[filter + 1]!;
+      let sum2 = convolutionBias[filter + 2]!;
+      let sum3 = convolutionBias[filter + 3]!;
       const from = place * size;
-      for (let at = 0; at < reach; at += 1) sum += places[from + at]! * convolution[weights + at]!;
-      if (sum > most) [most, where] = [sum, place];
+      for (let at = 0; at < reach; at += 1) {
+        const value = places[from + at]!;
+        sum0 += value * convolution[w0 + at]!;
+        sum1 += value * convolution[w1 + at]!;
+        sum2 += value * convolution[w2 + at]!;
+        sum3 += value * convolution[w3 + at]!;
+      }
+      keepHighest(pooled, highest, filter, sum0, place);
+      keepHighest(pooled, highest, filter + 1, sum1, place);
+      keepHighest(pooled, highest, filter + 2, sum2, place);
+      keepHighest(pooled, highest, filter + 3, sum3, place);
     }
-    pooled[filter] = most;
-    highest[filter] = where;
   }
   return { places, count, pooled, highest };
+}
+
+function keepHighest(pooled: Float32Array, highest: Int32Array, filter: number, value: number, place: number): void {
+  if (value <= pooled[filter]!) return;
+  pooled[filter] = value;
+  highest[filter] = place;
 }
 
 /** Computes the score of each label. */
