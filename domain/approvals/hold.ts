@@ -11,20 +11,27 @@ import type { Requester } from './authorize.ts';
 import { endApproval } from './expire.ts';
 import { approvalUrl } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
-import { subjectOf, type SubjectType } from '../platform/kernel/approval-subjects.ts';
+import type { SubjectType } from '../platform/kernel/approval-subjects.ts';
+import type { ApprovalSubject } from '../platform/kernel/tx.ts';
 import { requesterOf } from './standing.ts';
 import { approvalEvent, approvalStatus, noDecision } from './view.ts';
 import { message, type Message } from '../../messages/index.ts';
 
+interface SubjectId {
+  type: SubjectType;
+  id: string;
+}
+
 /** An action that waits for a person. */
-export interface AwaitingApproval {
+export interface AwaitingApproval<Subject = any> {
   requester: Requester;
   capability: Capability;
-  subject: { type: SubjectType; id: string };
+  subject: ApprovalSubject<Subject>;
+  subjectId: string;
   /** Reasons for which {@link authorizeAction} did not allow the action. */
   reasons: readonly PolicyReason[];
-  /** The subject in the form of its `lock`. A person decides on its `content`. */
-  locked: unknown;
+  /** The subject as its `lock` returns it. A person decides on its `content`. */
+  locked: Subject;
   /**
    * Report of the checks for the approver. It is not part of the hash, because the checks run again before the action.
    */
@@ -32,20 +39,25 @@ export interface AwaitingApproval {
 }
 
 /**
- * Creates an approval with the current content of its subject, which a person decides on. A subject has at most one open approval. A
- * repeated request with the same content returns the pending or approved approval. A request with other content ends
- * that approval and creates a new one. Approvers are notified by the event and by email, which the workflow
+ * Creates an approval with the current content of its subject, which a person decides on. A subject has at most one
+ * open approval. A repeated request with the same content returns the pending or approved approval. A request with other
+ * content ends that approval and creates a new one. Approvers are notified by the event and by email, which the workflow
  * `approval-mail/{approvalId}` sends.
  * @param config time to decide, and the base URL of the link in the event
  */
-export async function holdForApproval(tx: Tx, config: Config, held: AwaitingApproval): Promise<ApprovalRow> {
-  const content = await subjectOf(tx, held.subject.type).content(tx, held.locked, config);
-  if (!content) throw new Error(`a part of the ${held.subject.type} is deleted`);
+export async function holdForApproval<Subject>(
+  tx: Tx,
+  config: Config,
+  held: AwaitingApproval<Subject>,
+): Promise<ApprovalRow> {
+  const { subject, subjectId } = held;
+  const content = await subject.content(tx, held.locked, config);
+  if (!content) throw new Error(`a part of the ${subject.type} is deleted`);
   if (content.samples.length > MAX_SAMPLES) throw new Error(`more than ${MAX_SAMPLES} samples`);
   const payloadHash = hashContent(content);
   // Serializes two requests for one subject, so that the second sees the approval of the first.
-  await tx.org.lock(`approval ${held.subject.type} ${held.subject.id}`);
-  const open = await openApproval(tx, held.subject);
+  await tx.org.lock(`approval ${subject.type} ${subjectId}`);
+  const open = await openApproval(tx, { type: subject.type, id: subjectId });
   if (open?.payload_hash === payloadHash && approvalStatus(open, tx.now) !== 'expired') return open;
   if (open) {
     const isOver = approvalStatus(open, tx.now) === 'expired';
@@ -56,8 +68,8 @@ export async function holdForApproval(tx: Tx, config: Config, held: AwaitingAppr
   const approval = await tx.org.create(Approvals, {
     id: newId(),
     action_type: held.capability,
-    subject_type: held.subject.type,
-    subject_id: held.subject.id,
+    subject_type: subject.type,
+    subject_id: subjectId,
     api_key_id: apiKeyId ?? null,
     oauth_grant_id: apiKeyId ? null : oauthGrantId!,
     requester_name: await requesterName(tx, held.requester),
@@ -81,7 +93,7 @@ export async function holdForApproval(tx: Tx, config: Config, held: AwaitingAppr
     action: 'approval.requested',
     entityType: 'approval',
     entityId: approval.id,
-    metadata: { action_type: held.capability, subject_type: held.subject.type, subject_id: held.subject.id },
+    metadata: { action_type: held.capability, subject_type: subject.type, subject_id: subjectId },
   });
   return approval;
 }
@@ -91,17 +103,17 @@ export async function holdForApproval(tx: Tx, config: Config, held: AwaitingAppr
  * @param approval earlier approval, whose requester is valid
  * @param again.fields names of the fields that differ
  */
-export function holdAgain(
+export function holdAgain<Subject>(
   tx: Tx,
   config: Config,
   approval: ApprovalRow,
-  { subject, locked, fields }: Pick<AwaitingApproval, 'subject' | 'locked'> & { fields: string[] },
+  again: Pick<AwaitingApproval<Subject>, 'subject' | 'subjectId' | 'locked'> & { fields: string[] },
 ): Promise<ApprovalRow> {
+  const { fields, ...held } = again;
   return holdForApproval(tx, config, {
+    ...held,
     requester: requesterOf(approval),
     capability: approval.action_type,
-    subject,
-    locked,
     reasons: [{ code: 'content_changed', message: message('approval_reason.fields_changed', { fields }) }],
   });
 }
@@ -111,13 +123,13 @@ export function holdAgain(
  * person. The caller has signalled the subject's workflow.
  * @returns false if no approval was pending or approved
  */
-export async function withdrawApproval(tx: Tx, subject: AwaitingApproval['subject'], why: Message): Promise<boolean> {
+export async function withdrawApproval(tx: Tx, subject: SubjectId, why: Message): Promise<boolean> {
   const open = await openApproval(tx, subject);
   return open ? endApproval(tx, open.id, why) : false;
 }
 
 /** Returns the approval of a subject that is pending, or approved but not executed. */
-async function openApproval(tx: Tx, subject: AwaitingApproval['subject']): Promise<ApprovalRow | undefined> {
+async function openApproval(tx: Tx, subject: SubjectId): Promise<ApprovalRow | undefined> {
   return tx.org
     .query(Approvals)
     .where({ subject_type: subject.type, subject_id: subject.id })

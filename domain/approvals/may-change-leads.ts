@@ -7,6 +7,7 @@ import { authorizeAction, authorizeCampaign, type Authorization, type Requester 
 import { holdForApproval } from './hold.ts';
 import { useAllowance } from './lead-allowances/use.ts';
 import { approveAdded, holdAdded } from '../sending/control/approved-leads.ts';
+import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import { may, type Actor } from '../platform/kernel/actor.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { message, joined, type Message } from '../../messages/index.ts';
@@ -68,7 +69,8 @@ export async function holdUnlessMayAdd(
   const approval = await holdForApproval(tx, config, {
     requester,
     capability: 'campaign.launch',
-    subject: { type: 'campaign_leads', id: campaign.id },
+    subject: subjectOf(tx, 'campaign_leads'),
+    subjectId: campaign.id,
     locked: campaign,
     reasons,
   });

@@ -55,6 +55,6 @@ const REFUSED = {
 
 /** Requests an approval for the waiting leads after some of them have changed. */
 function askAgain(tx: Tx, config: Config, campaign: CampaignRow, approval: ApprovalRow, fields: string[]) {
-  const subject = { type: 'campaign_leads', id: campaign.id } as const;
-  return holdAgain(tx, config, approval, { subject, locked: campaign, fields });
+  const again = { subject: campaignLeads, subjectId: campaign.id, locked: campaign, fields };
+  return holdAgain(tx, config, approval, again);
 }

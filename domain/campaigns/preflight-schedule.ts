@@ -1,20 +1,14 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
-import type { OrgScope } from '../../db/tenancy.ts';
 import { scheduleOf } from '../sending/campaign/campaign-view.ts';
 import { estimateSending, type Estimate } from '../platform/scheduling/estimate.ts';
 import type { ProjectedMailbox } from '../platform/scheduling/projected-day.ts';
 import { message } from '../../messages/index.ts';
 import { nextOpening } from '../platform/scheduling/windows.ts';
-import { projectedMailboxes, rampOf } from './estimate.ts';
+import { rampOf } from './estimate.ts';
 import { errorFinding, infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
 /** Campaign emails per mailbox and day above which receivers begin to limit a sender. */
 const MODERATE_PER_MAILBOX = 50;
-
-/** Returns the mailboxes of the campaign's pool, as input of an estimate. */
-export function readMailboxes(org: OrgScope, campaign: CampaignRow, now: Date): Promise<ProjectedMailbox[]> {
-  return projectedMailboxes(org, campaign, now);
-}
 
 /** Warns about mailboxes that would send more per day than receivers tolerate. */
 export function volumeFindings(campaign: CampaignRow, mailboxes: readonly ProjectedMailbox[]): WeighedFinding[] {

@@ -7,6 +7,7 @@ import { readWritten } from '../sending/campaign/written.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { effectiveSettings } from '../sending/campaign/outreach-settings.ts';
+import { projectedMailboxes } from './estimate.ts';
 import {
   contentFindings,
   copyOf,
@@ -17,7 +18,7 @@ import {
 import { readCampaignDns, senderFindings, trackingFindings, type CampaignDns } from './preflight-dns.ts';
 import { PREFLIGHT_CHECKS, weighFindings, type PreflightCheckKey, type WeighedFinding } from './preflight-findings.ts';
 import { listFindings, overlapFindings, readLeads, variableFindings, type LeadFacts } from './preflight-leads.ts';
-import { readMailboxes, scheduleFindings, volumeFindings } from './preflight-schedule.ts';
+import { scheduleFindings, volumeFindings } from './preflight-schedule.ts';
 import { campaignProblems, type CampaignProblem } from './validate.ts';
 
 /** A stored report of the checks before a launch. */
@@ -86,7 +87,7 @@ async function runChecks(
   // Queries that do not depend on each other are sent together.
   const [settings, mailboxes, { problems, copy, leads }] = await Promise.all([
     effectiveSettings(org, campaign.id),
-    readMailboxes(org, campaign, now),
+    projectedMailboxes(org, campaign, now),
     readCampaign(tx, campaign),
   ]);
   const { preflight } = settings;

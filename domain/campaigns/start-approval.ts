@@ -33,7 +33,7 @@ export const campaignStart: ApprovalSubject<CampaignStart> = {
     const approval = await findApproval(tx.org, approvalId);
     if (!(await isRequesterValid(tx, approval))) return;
     const locked = { campaign, acknowledgeListRisk: wasRiskAccepted(approval) };
-    await holdAgain(tx, config, approval, { subject: { type: 'campaign', id: campaign.id }, locked, fields });
+    await holdAgain(tx, config, approval, { subject: campaignStart, subjectId, locked, fields });
   },
   refused: (tx, { campaign }, { id }, why) =>
     logCampaign(tx, campaign.id, 'campaign_start_refused', REFUSED[why], { approval_id: id }),

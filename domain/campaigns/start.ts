@@ -3,11 +3,12 @@ import { AppError } from '../../lib/errors.ts';
 import { authorizeCampaign } from '../approvals/authorize.ts';
 import { holdForApproval, withdrawApproval } from '../approvals/hold.ts';
 import type { ApprovalRow } from '../approvals/view.ts';
+import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import { isCredential, may, type Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
-import { checkLaunch } from '../sending/campaign/launch-checks.ts';
+import { checkStart } from '../sending/campaign/launch-checks.ts';
 import { unbindCampaign } from '../sending/control/approved-leads.ts';
 import { activateCampaign, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
 import { message, type Message } from '../../messages/index.ts';
@@ -43,7 +44,7 @@ export function assertMaySend(actor: Actor): void {
  * Starts or resumes a campaign (POST /campaigns/:id/start). A campaign whose leads have all finished becomes continuous
  * and waits for more. A key or application starts it only within its policy; otherwise the start waits for a person.
  * @throws AppError not_found, bad_request when it is active, forbidden for mailboxes the key may not use, and the
- * refusals of {@link checkLaunch}
+ * refusals of {@link checkStart}
  */
 export async function startCampaign(ctx: Ctx, campaignId: string, options: StartOptions = {}): Promise<Start> {
   return transact(ctx, async (tx) => {
@@ -63,20 +64,25 @@ export async function startOrHold(
   options: StartOptions,
 ): Promise<Start> {
   const openLeads = await assertMayStart(tx, campaign, options);
-  const subject = { type: 'campaign', id: campaign.id } as const;
   // People need no policy, and an active campaign was checked when it was started.
   if (isCredential(tx.actor) && campaign.status !== 'active') {
     const recipients = openLeads + campaign.cc.length + campaign.bcc.length;
     const authorization = await authorizeCampaign(tx, tx.actor, campaign, recipients);
     if (authorization.decision === 'awaiting_approval') {
-      const { reasons } = authorization;
       const locked: CampaignStart = { campaign, ...options };
-      const held = { requester: tx.actor, capability: 'campaign.launch', subject, locked, reasons } as const;
-      return { held: await holdForApproval(tx, config, held) };
+      const held = await holdForApproval(tx, config, {
+        requester: tx.actor,
+        capability: 'campaign.launch',
+        subject: subjectOf(tx, 'campaign'),
+        subjectId: campaign.id,
+        locked,
+        reasons: authorization.reasons,
+      });
+      return { held };
     }
   }
   await launch(tx, campaign, openLeads);
-  await withdrawApproval(tx, subject, message('approval.campaign_started'));
+  await withdrawApproval(tx, { type: 'campaign', id: campaign.id }, message('approval.campaign_started'));
   return {};
 }
 
@@ -86,7 +92,7 @@ export async function startOrHold(
  */
 export async function assertMayStart(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<number> {
   await assertPoolAllowed(tx, campaign);
-  const { refusal, openLeads } = await checkLaunch(tx.org, campaign, { now: tx.now, ...options });
+  const { refusal, openLeads } = await checkStart(tx.org, campaign, { now: tx.now, ...options });
   if (refusal) throw refusal;
   return openLeads;
 }

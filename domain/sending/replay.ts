@@ -2,7 +2,7 @@ import type { Bindings } from '../../db/statement.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
-import { checkLaunch } from './campaign/launch-checks.ts';
+import { checkStart } from './campaign/launch-checks.ts';
 import { logCampaign } from './campaign/log.ts';
 import { lockLeadsOfSend } from './control/lock.ts';
 import { lockDirectSend, requeueDirectSend } from './control/direct-sends.ts';
@@ -120,7 +120,7 @@ async function lockForReplay(tx: Tx, sendId: string, state: 'uncertain' | 'faile
 
 async function restart(tx: Tx, row: Given, campaign: Awaited<ReturnType<typeof lockCampaign>>): Promise<void> {
   await reopen(tx, row);
-  const { refusal } = await checkLaunch(tx.org, campaign, { now: tx.now, byPlatform: true });
+  const { refusal } = await checkStart(tx.org, campaign, { now: tx.now, byPlatform: true });
   if (refusal) throw new AppError('conflict', message('campaigns.cannot_restart', { reason: refusal.said }));
   await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_email') });
 }

@@ -89,19 +89,30 @@ export function approvalContent(changes: Partial<ApprovalContent> = {}): Approva
   };
 }
 
+/** Differences of an approval from {@link createApproval}'s defaults. */
+interface AskedApproval extends Partial<Omit<AwaitingApproval, 'subject'>> {
+  subject?: { type: ApprovalRow['subject_type']; id: string };
+  content?: ApprovalContent;
+}
+
 /** Creates a pending approval with a given content, by default of a key's email. */
 export async function createApproval(
   ctx: Ctx,
   { apiKeyId }: Pick<Tenant, 'apiKeyId'>,
-  { content: payload = approvalContent(), ...changes }: Partial<AwaitingApproval> & { content?: ApprovalContent } = {},
+  {
+    content: payload = approvalContent(),
+    subject: asked = { type: 'direct_send', id: newId() },
+    ...changes
+  }: AskedApproval = {},
 ): Promise<ApprovalRow> {
   const requester: Requester = { kind: 'api_key', apiKeyId };
-  const families = [recordedSubject(changes.subject?.type).family];
-  return transact({ ...ctx, families }, (tx) =>
+  const subject = recordedSubject(asked.type).family.approval!;
+  return transact(ctx, (tx) =>
     holdForApproval(tx, ctx.config, {
       requester,
       capability: 'email.compose',
-      subject: { type: 'direct_send', id: newId() },
+      subject,
+      subjectId: asked.id,
       reasons: [{ code: 'no_policy', message: message('approval_reason.no_policy') }],
       locked: { id: newId(), payload },
       ...changes,

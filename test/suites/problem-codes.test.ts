@@ -5,7 +5,7 @@ import { routes } from '../../api/routes.ts';
 import { json } from '../../db/connection.ts';
 import { createAppConnection } from '../../domain/connect/app-connections/connections.ts';
 import { findCampaign } from '../../domain/sending/campaign/find.ts';
-import { checkLaunch } from '../../domain/sending/campaign/launch-checks.ts';
+import { checkStart } from '../../domain/sending/campaign/launch-checks.ts';
 import { reader } from '../../domain/platform/kernel/transact.ts';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -308,7 +308,7 @@ const SHOWN: Record<string, () => Promise<Issue | null>> = {
   no_remaining_leads: async () => {
     const { tenant, campaignId } = await given({ leads: [], fields: { had_leads: true } });
     const org = reader(world.system(tenant.organizationId));
-    const { refusal } = await checkLaunch(org, await findCampaign(org, campaignId), {
+    const { refusal } = await checkStart(org, await findCampaign(org, campaignId), {
       now: new Date(),
       byPlatform: true,
     });

@@ -10,7 +10,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { segmentContactIds, segmentProblems } from '../../directory/segments/contacts.ts';
 import { idProblems } from '../../platform/references.ts';
-import { checkLaunch } from '../../sending/campaign/launch-checks.ts';
+import { checkStart } from '../../sending/campaign/launch-checks.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
 import { adoptEarlierEmails } from './earlier-emails.ts';
@@ -283,7 +283,7 @@ async function heldLeads(org: OrgScope, campaignId: string, importId: string): P
 /** Restarts a completed, locked campaign because it has leads to send to. A refusal is written to its activity log. */
 export async function restartForLeads(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (campaign.status !== 'completed') return;
-  const { refusal } = await checkLaunch(tx.org, campaign, { now: tx.now, byPlatform: true });
+  const { refusal } = await checkStart(tx.org, campaign, { now: tx.now, byPlatform: true });
   if (refusal)
     await logCampaign(
       tx,

@@ -57,7 +57,8 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
         approval: await holdForApproval(tx, ctx.config, {
           requester: tx.actor,
           capability: 'mailbox.provision',
-          subject,
+          subject: mailboxOrderApproval,
+          subjectId: quote.order_id,
           reasons: authorization.reasons,
           locked: quote,
         }),

@@ -5,6 +5,7 @@ import { expireApprovals } from '../../approvals/expire.ts';
 import { holdForApproval } from '../../approvals/hold.ts';
 import { endReason, findApproval } from '../../approvals/view.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
+import { subjectOf } from '../../platform/kernel/approval-subjects.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import type { Recipients } from './audience.ts';
 import type { LaunchCheck } from './checks.ts';
@@ -50,7 +51,8 @@ export async function holdRun(
   const approval = await holdForApproval(tx, config, {
     requester: requesterOf(run),
     capability: 'campaign.launch',
-    subject: { type: 'run', id: run.id },
+    subject: subjectOf(tx, 'run'),
+    subjectId: run.id,
     reasons,
     locked: { run, ready: { campaign, checked, recipients } } satisfies LaunchedRun,
     preflight: checked.report,

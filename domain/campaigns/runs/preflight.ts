@@ -5,7 +5,8 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { authorizeCampaign } from '../../approvals/authorize.ts';
 import { denyOverdueRuns, expireRun, hasExpired, holdRun } from './approval.ts';
 import { countRecipients, type Recipients } from './audience.ts';
-import { checkLaunch, readNetworkFacts, cachedNetworkFacts, type LaunchCheck, type NetworkFacts } from './checks.ts';
+import { checkLaunch, readDns, type LaunchCheck } from './checks.ts';
+import { cachedCampaignDns, type CampaignDns } from '../preflight-dns.ts';
 import { denyRun, failChecks, failDeletedCampaign } from './end.ts';
 import { undefinedIfGone } from '../gone.ts';
 import { activate } from './launch-approval.ts';
@@ -51,8 +52,8 @@ async function advance(
 async function checkFromCache(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
   if (run.recipient_count > FEW_RECIPIENTS) return run;
   const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
-  const outside = campaign && (await cachedNetworkFacts(ctx, tx, campaign));
-  return campaign && outside ? checkAndAdvance(ctx, tx, run, campaign, outside) : run;
+  const dns = campaign && (await cachedCampaignDns(tx.org, ctx.dns, campaign));
+  return campaign && dns ? checkAndAdvance(ctx, tx, run, campaign, dns) : run;
 }
 
 /**
@@ -64,12 +65,12 @@ async function checkFromCache(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
 export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const begun = await advanceRun(ctx, runId);
   if (begun.state !== 'preflighting') return begun;
-  const outside = await readNetworkFacts(ctx, begun.campaign_id);
+  const dns = await readDns(ctx, begun.campaign_id);
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
     if (run.state !== 'preflighting') return run;
     const campaign = await lockCampaign(tx, run.campaign_id).catch(undefinedIfGone);
-    return campaign && outside ? checkAndAdvance(ctx, tx, run, campaign, outside) : failDeletedCampaign(tx, run);
+    return campaign && dns ? checkAndAdvance(ctx, tx, run, campaign, dns) : failDeletedCampaign(tx, run);
   });
 }
 
@@ -83,9 +84,9 @@ export async function checkAndAdvance(
   tx: Tx,
   run: RunRow,
   campaign: CampaignRow,
-  outside: NonNullable<NetworkFacts>,
+  dns: CampaignDns,
 ): Promise<RunRow> {
-  const checked = await checkLaunch(tx, campaign, outside);
+  const checked = await checkLaunch(tx, campaign, dns);
   const recipients = await countRecipients(tx.org, campaign.id);
   if (!checked.passed) return failChecks(tx, run, checked, recipients);
   if (run.intent === 'draft') return complete(tx, run, checked, recipients);

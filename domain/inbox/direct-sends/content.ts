@@ -5,7 +5,8 @@ import { hashRecipients } from '../../approvals/payload.ts';
 import { plainToHtml } from '../../mail/messages/html.ts';
 import { message } from '../../../messages/index.ts';
 
-type Written = Columns<
+/** Columns of an email that an approver decides on. */
+export type WrittenEmail = Columns<
   'direct_sends',
   | 'kind'
   | 'to_emails'
@@ -21,7 +22,7 @@ type Written = Columns<
 >;
 
 /** Returns the content for an approver: the exact email, its recipients and its time. */
-export function approvalContent(email: Written, sender: SenderColumns): ApprovalContent {
+export function approvalContent(email: WrittenEmail, sender: SenderColumns): ApprovalContent {
   const addresses = [...email.to_emails, ...email.cc_emails, ...email.bcc_emails];
   const from = shownSender(sender);
   const html = email.body_html ?? plainToHtml(email.body_plain);

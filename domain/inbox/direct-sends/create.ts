@@ -24,6 +24,7 @@ import { decodedFiles } from './attachments.ts';
 import { answerByHand, findConversation, type AnsweredMessage, type Conversation } from './conversation.ts';
 import { MAX_RECIPIENTS, type DirectSendInput, type DirectSendKind } from './input.ts';
 import { directSendProblems } from './problems.ts';
+import { directSendApproval } from './send-approval.ts';
 import { findSender } from './sender.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -102,7 +103,8 @@ export async function acceptDirectSend(
       const { id, expires_at } = await holdForApproval(tx, ctx.config, {
         requester: ctx.actor,
         capability,
-        subject: { type: 'direct_send', id: row.id },
+        subject: directSendApproval,
+        subjectId: row.id,
         reasons: authorization.reasons,
         locked: { email: row, sender },
       });

@@ -1,4 +1,4 @@
-import type { Row } from '../../../db/rows.ts';
+import type { Columns, Row } from '../../../db/rows.ts';
 import { signalOpen } from '../../../temporal/dispatch.ts';
 import { directSendWorkflow } from '../../../workflows/direct-send/contract.ts';
 import { holdAgain } from '../../approvals/hold.ts';
@@ -8,7 +8,7 @@ import type { ApprovalSubject, NotExecuted, Tx } from '../../platform/kernel/tx.
 import type { SenderColumns } from '../../sending/approved.ts';
 import { settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
 import { releaseReservedSends } from '../../sending/control/release.ts';
-import { approvalContent } from './content.ts';
+import { approvalContent, type WrittenEmail } from './content.ts';
 import { findSender } from './sender.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { externalText } from '../../platform/external-text.ts';
@@ -22,7 +22,7 @@ const NOT_SENT = {
 
 /** A locked email. `sender` is set if the caller has read it. */
 interface HeldEmail {
-  email: Row<'direct_sends'>;
+  email: WrittenEmail & Columns<'direct_sends', 'id' | 'mailbox_id'>;
   sender?: SenderColumns;
 }
 
@@ -48,8 +48,8 @@ export const directSendApproval: ApprovalSubject<HeldEmail> = {
     await releaseReservedSends(tx, { sendId: email.id });
     const approval = await findApproval(tx.org, approvalId);
     if (!(await isRequesterValid(tx, approval))) return settleRefused(tx, email, 'revoked', null);
-    const subject = { type: 'direct_send', id: email.id } as const;
-    const again = await holdAgain(tx, config, approval, { subject, locked: { email, sender }, fields });
+    const locked = { email, sender };
+    const again = await holdAgain(tx, config, approval, { subject: directSendApproval, subjectId, locked, fields });
     await tx.org.table('direct_sends').where({ id: email.id }).update({
       state: 'awaiting_approval',
       approval_id: again.id,
@@ -78,7 +78,7 @@ export async function lockEmail(tx: Tx, id: string): Promise<Row<'direct_sends'>
 /** Settles an email that was not approved. `reason` is the reason of its approval. */
 export async function settleRefused(
   tx: Tx,
-  { id, mailbox_id: mailboxId }: Row<'direct_sends'>,
+  { id, mailbox_id: mailboxId }: Columns<'direct_sends', 'id' | 'mailbox_id'>,
   why: NotExecuted,
   reason: Message | null,
 ): Promise<void> {

@@ -57,7 +57,7 @@ export function refusedByVerification(status: string, { riskyAllowed }: { riskyA
  * @returns the number of unfinished leads, and why the campaign may not start now. Codes of a refusal: campaign_invalid,
  * empty_step_body, campaign_no_mailbox, no_leads, no_remaining_leads, leads_undeliverable, list_bounce_risk.
  */
-export async function checkLaunch(
+export async function checkStart(
   org: OrgScope,
   campaign: CampaignRow,
   options: LaunchOptions,

@@ -2,7 +2,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { checkLaunch } from '../campaign/launch-checks.ts';
+import { checkStart } from '../campaign/launch-checks.ts';
 import { activateCampaign } from '../control/status.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function reopenLead(tx: Tx, campaign: CampaignRow, { id }: { id: st
     { id, now: tx.now },
   );
   if (campaign.status !== 'completed') return;
-  const { refusal } = await checkLaunch(tx.org, campaign, { now: tx.now, byPlatform: true });
+  const { refusal } = await checkStart(tx.org, campaign, { now: tx.now, byPlatform: true });
   if (refusal) throw new AppError('conflict', message('campaigns.cannot_restart', { reason: refusal.said }));
   await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_leads') });
 }
