@@ -28,6 +28,7 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/oauth/revoke',
     'POST /v1/ai/tools/{name}/call',
     'POST /v1/runs',
+    'POST /v1/emails/bulk',
     'POST /v1/deliverability/events',
     'GET /v1/emails/onboarding/oauth/session/{session}',
   ],

@@ -19,6 +19,8 @@ import {
   type Outcome,
   type StepConditions,
 } from './graph.ts';
+import { sizeProblems } from './email-size.ts';
+import type { PoolChoice } from './sender-pool.ts';
 import type { Written, WrittenStep } from './written.ts';
 
 /** A finding about a step or the campaign. An error prevents a start or makes a step fail; a warning does neither. */
@@ -29,11 +31,11 @@ export interface CampaignProblem extends Finding {
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
 /**
- * Returns all findings about a campaign's steps: links, actions, copy. An error prevents the campaign from starting.
+ * Returns all findings about a campaign's steps: links, actions, copy, size. An error prevents the campaign from starting.
  */
 export async function stepFindings(
   org: OrgScope,
-  campaign: Pick<CampaignRow, 'id'>,
+  campaign: PoolChoice,
   written: Written,
   { warnings = true } = {},
 ): Promise<CampaignProblem[]> {
@@ -41,16 +43,13 @@ export async function stepFindings(
     ...(await shapeProblems(org, written.steps)),
     ...(await copyProblems(org, campaign, written.steps, warnings)),
     ...variantProblems(written),
+    ...(await sizeProblems(org, campaign, written)),
     ...(warnings ? foreignTagProblems(written) : []),
   ];
 }
 
 /** Returns the findings of {@link stepFindings} that prevent a start. */
-export async function stepErrors(
-  org: OrgScope,
-  campaign: Pick<CampaignRow, 'id'>,
-  written: Written,
-): Promise<CampaignProblem[]> {
+export async function stepErrors(org: OrgScope, campaign: PoolChoice, written: Written): Promise<CampaignProblem[]> {
   const found = await stepFindings(org, campaign, written, { warnings: false });
   return found.filter(({ severity }) => severity === 'error');
 }
