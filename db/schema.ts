@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: cc03bbd291e15d44. Types: cd06f77eb42b06e8. */
+/* Written by `npm run db:types`; do not edit. Sources: 7d8717fe572c1e0c. Types: 67c7a5b3efe48906. */
 
 import type {
   ApprovalBinding,
@@ -3802,6 +3802,8 @@ interface MailboxesRow {
   provider: 'gmail' | 'outlook' | 'smtp_imap';
   status: 'active' | 'inactive' | 'revoked';
   smtp: StoredMailService;
+  /** Largest message (bytes) that the SMTP server took in its last answered test (SIZE). Null if it named no limit. */
+  smtp_max_bytes: number | null;
   imap: StoredMailService | null;
   /** SMTP and IMAP password, sealed under "mailboxes/<id>". */
   credentials: Buffer;
@@ -3866,6 +3868,7 @@ interface MailboxesInsert {
   provider?: 'gmail' | 'outlook' | 'smtp_imap';
   status?: 'active' | 'inactive' | 'revoked';
   smtp: string;
+  smtp_max_bytes?: number | null;
   imap?: string | null;
   credentials: Buffer;
   credentials_version?: number;

@@ -25,6 +25,7 @@ export const ERROR_CODES = {
   registration_closed: 403,
   invitation_invalid: 403,
   mailbox_allowance_reached: 403,
+  mailbox_worker_unreachable: 503,
   mailbox_auth_failed: 400,
   mailbox_unhealthy: 503,
   mailbox_provider_requires_oauth: 400,

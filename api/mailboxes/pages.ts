@@ -66,8 +66,7 @@ export const consentPageRoutes: readonly AnyRoute[] = [
         );
       } catch (error) {
         // No data is lost while no worker responds, because the person can try again.
-        if (error instanceof AppError && error.code === 'service_unavailable')
-          return confirmPage(visit, { secret: consent }, error);
+        if (error instanceof AppError && error.status === 503) return confirmPage(visit, { secret: consent }, error);
         throw error;
       }
     },

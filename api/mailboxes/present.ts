@@ -4,6 +4,7 @@ import type { AuthCheck } from '../../domain/mailboxes/auth-check.ts';
 import type { LiveCheck } from '../../domain/mailboxes/live-check.ts';
 import { fixOfHold } from '../../domain/sending/control/hold-codes.ts';
 import { holdOf } from '../../domain/mailboxes/read.ts';
+import type { Connected } from '../../domain/mailboxes/connect-many.ts';
 import type { ConsentResult, StartedConsent } from '../../domain/mailboxes/consent.ts';
 import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mailboxes/read.ts';
 import type { WarmupStanding } from '../../domain/mailboxes/warmup/standing.ts';
@@ -15,6 +16,7 @@ import type {
   consentResult,
   liveCheck,
   mailbox,
+  mailboxConnections,
   mailboxDetail,
   startedConsent,
 } from './schemas.ts';
@@ -169,5 +171,28 @@ export function presentConsent(
     provider,
     ...(detail ? { account: presentDetail(detail, reader) } : {}),
     ...(error ? { error: presentIssue(error, reader.language) } : {}),
+  };
+}
+
+/** Returns a mailbox of a bulk connect: connected, or refused with its error. */
+export function presentConnected(
+  one: Connected,
+  index: number,
+  reader: Reader,
+): z.input<typeof mailboxConnections>['results'][number] {
+  if ('mailbox' in one) return { email: one.email, mailbox: presentMailbox(one.mailbox, reader), error: null };
+  const { code, said, fix, problems = [] } = one.error;
+  return {
+    email: one.email,
+    mailbox: null,
+    error: {
+      code,
+      message: render(said, reader.language),
+      fix: fix ? render(fix, reader.language) : null,
+      problems: problems.map(({ path, message: fault }) => ({
+        path: path.replace(/^body\b/, `body.mailboxes.${index}`),
+        message: render(fault, reader.language),
+      })),
+    },
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { mailboxAllowance } from '../../domain/mailboxes/allowance.ts';
 import { checkAuthentication } from '../../domain/mailboxes/auth-check.ts';
 import { connectMailbox, prepareConnect, type ConnectInput } from '../../domain/mailboxes/connect.ts';
+import { connectMailboxes, prepareConnects } from '../../domain/mailboxes/connect-many.ts';
 import { readConsent, startConsent } from '../../domain/mailboxes/consent.ts';
 import { dialMailbox, liveCheck } from '../../domain/mailboxes/live-check.ts';
 import { getMailbox, listMailboxes } from '../../domain/mailboxes/read.ts';
@@ -15,6 +16,7 @@ import { expectedVersion, idParams, pageQuery, presentPage } from '../http/schem
 import {
   presentAllowance,
   presentAuthCheck,
+  presentConnected,
   presentConsent,
   presentDetail,
   presentLiveCheck,
@@ -69,11 +71,29 @@ export const mailboxRoutes = [
       'mailbox_auth_failed',
       'mailbox_provider_requires_oauth',
       'mailbox_allowance_reached',
+      'mailbox_worker_unreachable',
       'service_unavailable',
     ],
     prepare: (ctx, { body }) => prepareConnect(ctx, smtpOnly(body)),
     handler: async (ctx, { body, prepared }) =>
       presentMailbox(await connectMailbox(ctx, smtpOnly(body), prepared), ctx),
+  }),
+  route({
+    ...write,
+    operationId: 'mailboxes.connectMany',
+    method: 'post',
+    path: '/emails/bulk',
+    summary: 'Connect several SMTP/IMAP mailboxes',
+    description:
+      'Checks and connects each as POST /emails does. A refused one, or one beyond the allowance, stops no other: its row has the error.',
+    body: schemas.connectMailboxes,
+    success: { status: 200, body: schemas.mailboxConnections },
+    errors: ['mailbox_worker_unreachable', 'service_unavailable'],
+    prepare: (ctx, { body }) => prepareConnects(ctx, body.mailboxes),
+    handler: async (ctx, { prepared }) => {
+      const connected = await connectMailboxes(ctx, prepared);
+      return { results: connected.map((one, index) => presentConnected(one, index, ctx)) };
+    },
   }),
   route({
     area,
@@ -144,11 +164,12 @@ export const mailboxRoutes = [
       'mailbox_send_as_unsupported',
       'mailbox_send_as_unknown',
       'warmup_enable_failed',
+      'mailbox_worker_unreachable',
       'service_unavailable',
     ],
     prepare: (ctx, { params, body }) => prepareUpdate(ctx, params.id, body),
-    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit }, prepared: lacks }) =>
-      presentDetail(await changeMailbox(ctx, params.id, edit, { expectedUpdatedAt, lacks }), ctx),
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...edit }, prepared: facts }) =>
+      presentDetail(await changeMailbox(ctx, params.id, edit, { expectedUpdatedAt, facts }), ctx),
   }),
   route({
     ...write,

@@ -3,6 +3,7 @@ import { minuteOfDay } from '../../domain/platform/scheduling/windows.ts';
 import { standing } from './warmup/schemas.ts';
 import { emailAddress, paged, resource, timestamp, uuid } from '../http/schemas.ts';
 import { ruleMessage } from '../../lib/issue-message.ts';
+import { MAX_CONNECTS } from '../../domain/mailboxes/connect-many.ts';
 import { issue } from '../http/stored-message.ts';
 
 /** Text for a mail header: no line breaks or control characters. */
@@ -68,6 +69,8 @@ export const connectMailbox = z.discriminatedUnion('provider', [
     .looseObject({ provider: z.enum(['gmail', 'google', 'outlook', 'microsoft']) })
     .meta({ description: 'Refused with mailbox_provider_requires_oauth' }),
 ]);
+
+export const connectMailboxes = z.strictObject({ mailboxes: z.array(connectSmtp).min(1).max(MAX_CONNECTS) });
 
 const perDay = (description: string) => z.int().min(0).max(100).optional().meta({ description });
 const timeOfDay = (description: string) =>
@@ -197,6 +200,26 @@ export const mailboxDetail = resource('MailboxDetail', {
   recent_errors: z.array(mailboxError),
 });
 export const mailboxPage = paged(mailbox);
+
+export const mailboxConnections = resource('MailboxConnections', {
+  results: z
+    .array(
+      z.strictObject({
+        email: z.string(),
+        mailbox: mailbox.nullable().meta({ description: 'Null for a refused mailbox' }),
+        error: z
+          .strictObject({
+            code: z.string(),
+            message: z.string(),
+            fix: z.string().nullable(),
+            problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+          })
+          .nullable()
+          .meta({ description: 'As POST /emails would refuse it' }),
+      }),
+    )
+    .meta({ description: 'One row per mailbox, in the order sent' }),
+});
 
 export const allowance = resource('MailboxAllowance', {
   remaining: z.int().nullable().meta({ description: 'Null if there is no limit' }),

@@ -37,7 +37,7 @@ interface StepError {
 async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<StepError[]> {
   const written = await readWritten(org, campaign.id);
   return [
-    ...(await stepErrors(org, written)).map(({ stepId, code, values }) => ({
+    ...(await stepErrors(org, campaign, written)).map(({ stepId, code, values }) => ({
       stepId,
       message: { code, values },
     })),

@@ -28,7 +28,7 @@ const WAIT_MS = 45_000;
 /**
  * Lets a worker sign in to the servers. The credentials are encrypted in a row that is always deleted afterwards;
  * Temporal only gets its id. Must run outside the caller's transaction, because the worker reads the row.
- * @throws AppError service_unavailable when no worker responds
+ * @throws AppError mailbox_worker_unreachable when no worker is alive; service_unavailable when it does not answer in time
  */
 export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<MailboxCheckResult> {
   const checkId = newId();
@@ -58,7 +58,7 @@ async function assertWorkers(ctx: Ctx): Promise<void> {
   } catch (error) {
     cause = error;
   }
-  throw new AppError('service_unavailable', message('mailboxes.check_silent'), {
+  throw new AppError('mailbox_worker_unreachable', message('mailboxes.check_silent'), {
     fix: message('workers.silent.fix'),
     cause,
   });
@@ -89,27 +89,41 @@ function problemsOf(result: MailboxCheckResult): Problem[] {
   return [...of('smtp', result.smtp), ...of('imap', result.imap)];
 }
 
+/** Facts about a mailbox's servers that a successful check finds. */
+export interface ServerFacts {
+  /** Optional capabilities that the IMAP server lacks, by their protocol names. */
+  lacks: string[];
+  /** Largest message (bytes) that the SMTP server takes; null if it names no limit, undefined if it was not asked. */
+  smtpMaxBytes: number | null | undefined;
+}
+
+/** Largest size that is stored. A server that takes more limits no email. */
+const MAX_STORED_BYTES = 2 ** 31 - 1;
+
 /**
- * Checks the servers before anything is stored (POST /emails). Returns optional capabilities that the IMAP server
- * lacks.
- * @throws AppError mailbox_auth_failed listing side and stage; service_unavailable
+ * Checks the servers before anything is stored (POST /emails). Returns facts to record with {@link recordFacts}.
+ * @throws AppError mailbox_auth_failed listing side and stage; as {@link dialServers}
  */
-export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<string[]> {
+export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<ServerFacts> {
   const result = await dialServers(ctx, request);
   const problems = problemsOf(result);
-  if (problems.length === 0) return imapLacks(result);
+  if (problems.length === 0) return factsIn(result);
   throw new AppError('mailbox_auth_failed', message('mailboxes.settings_refused'), {
     problems,
     fix: message('mailboxes.settings_refused.fix'),
   });
 }
 
-/** Returns optional capabilities that the IMAP server lacks, by their protocol names. */
-export function imapLacks({ imap }: MailboxCheckResult): string[] {
-  return imap?.ok ? (imap.lacks ?? []) : [];
+/** Returns the facts that a check has found. */
+export function factsIn({ smtp, imap }: MailboxCheckResult): ServerFacts {
+  return { lacks: imap?.ok ? (imap.lacks ?? []) : [], smtpMaxBytes: smtp?.ok ? (smtp.maxBytes ?? null) : undefined };
 }
 
-/** Records missing capabilities of the IMAP server with a mailbox. */
-export async function warnOfLacks(tx: Tx, mailboxId: string, lacks: string[]): Promise<void> {
+/** Records facts about its servers with a mailbox. */
+export async function recordFacts(tx: Tx, mailboxId: string, { lacks, smtpMaxBytes }: ServerFacts): Promise<void> {
+  if (smtpMaxBytes !== undefined) {
+    const stored = smtpMaxBytes !== null && smtpMaxBytes <= MAX_STORED_BYTES ? smtpMaxBytes : null;
+    await tx.org.table('mailboxes').where({ id: mailboxId }).update({ smtp_max_bytes: stored });
+  }
   if (lacks.length > 0) await warnMailbox(tx, mailboxId, 'imap_lacks', message('mailboxes.imap_lacks', { lacks }));
 }

@@ -16,7 +16,7 @@ import {
 import type { ConsentProvider } from '../sending/senders/mail-providers.ts';
 import type { SendAsAddress } from '../../db/json-columns.ts';
 import { assertRoom, lockAllowance } from './allowance.ts';
-import { assertServersWork, warnOfLacks } from './check.ts';
+import { assertServersWork, recordFacts, type ServerFacts } from './check.ts';
 import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
 import { notifySync } from './sync-state.ts';
@@ -63,11 +63,11 @@ interface Connection {
 
 /**
  * Checks before a mailbox is connected. A new mailbox must fit in the allowance, and the servers must accept the
- * credentials. Runs before the transaction, because it waits for the network. Returns optional capabilities that the
- * IMAP server lacks.
+ * credentials. Runs before the transaction, because it waits for the network. Returns facts about the
+ * servers.
  * @throws AppError mailbox_allowance_reached, mailbox_auth_failed, service_unavailable, forbidden
  */
-export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<string[]> {
+export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<ServerFacts> {
   const known = await reader(ctx).query(Mailboxes).findOne({ email: input.email });
   assertMayConnect(ctx, known);
   if (!known) await assertRoom(reader(ctx));
@@ -77,17 +77,17 @@ export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<str
 /**
  * Connects a mailbox whose credentials were checked. A known address gets the new credentials: reconnecting uses no
  * allowance, keeps settings and history, and lifts a hold.
- * @param lacks result of {@link prepareConnect}, recorded with the mailbox
+ * @param facts result of {@link prepareConnect}, recorded with the mailbox
  * @throws AppError mailbox_allowance_reached, forbidden
  */
-export async function connectMailbox(ctx: Ctx, input: ConnectInput, lacks: string[] = []): Promise<MailboxView> {
+export async function connectMailbox(ctx: Ctx, input: ConnectInput, facts?: ServerFacts): Promise<MailboxView> {
   return transact(ctx, async (tx) => {
     const connected = await connect(ctx, tx, {
       ...input,
       provider: 'smtp_imap',
       services: (id) => servicesOf(ctx, id, input),
     });
-    await warnOfLacks(tx, connected.mailbox.id, lacks);
+    if (facts) await recordFacts(tx, connected.mailbox.id, facts);
     return connected;
   });
 }

@@ -11,7 +11,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { singleStatement, reader, transact } from '../platform/kernel/transact.ts';
 import { requireProvider, type MailProvider } from '../sending/senders/mail-providers.ts';
 import { requestTokens, TokenRefusal, type TokenAnswer } from '../sending/senders/token-request.ts';
-import { assertServersWork } from './check.ts';
+import { assertServersWork, recordFacts } from './check.ts';
 import { connectConsented } from './connect.ts';
 import { consentCallback, type ConsentRow, type ConsentSecrets } from './consent.ts';
 import { fetchSendAs } from './send-as.ts';
@@ -120,7 +120,7 @@ export async function confirmConsent(anonymous: Ctx, secret: string): Promise<{ 
   const imap = { ...provider.imap, username: row.email };
   const secrets = { password: '', accessToken: given.access_token };
   try {
-    await assertServersWork(ctx, { smtp: { ...smtp, ...secrets }, imap: { ...imap, ...secrets } });
+    const facts = await assertServersWork(ctx, { smtp: { ...smtp, ...secrets }, imap: { ...imap, ...secrets } });
     const sendAs = await fetchSendAs(ctx.egress, provider, given.access_token).catch((error: unknown) => {
       ctx.log.warn({ err: error, consentId: row.id }, 'the addresses to send as could not be read');
       return null;
@@ -135,6 +135,7 @@ export async function confirmConsent(anonymous: Ctx, secret: string): Promise<{ 
         accessExpiresAt: new Date(given.access_expires_at),
         sendAs,
       });
+      await recordFacts(tx, mailbox.id, facts);
       await tx.org
         .table('mailbox_consents')
         .where({ id: row.id })

@@ -4,7 +4,7 @@ import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-che
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { readSignIn } from './sign-in.ts';
-import { dialServers, imapLacks, warnOfLacks } from './check.ts';
+import { dialServers, factsIn, recordFacts } from './check.ts';
 import { fixOfHold } from '../sending/control/hold-codes.ts';
 import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
 import {
@@ -54,7 +54,7 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
   try {
     return await dialServers(ctx, { smtp: signIn.smtp, imap: signIn.imap });
   } catch (error) {
-    if (error instanceof AppError && error.code === 'service_unavailable') return null;
+    if (error instanceof AppError && error.status === 503) return null;
     throw error;
   }
 }
@@ -76,7 +76,7 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
       if (isRefused(dialed.imap))
         await holdMailbox(tx, id, { code: 'imap_auth_failed', reason: dialed.imap.message as Message, until });
       else if (dialed.imap?.ok) await readNow(tx, id);
-      await warnOfLacks(tx, id, imapLacks(dialed));
+      await recordFacts(tx, id, factsIn(dialed));
     }
     const mailbox = await findMailbox(tx.org, id);
     const smtp = dialed?.smtp?.ok ?? false;

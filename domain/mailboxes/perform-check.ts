@@ -46,7 +46,7 @@ async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResul
   const outcome = await smtp.verify(target);
   switch (outcome.kind) {
     case 'ok':
-      return { ok: true };
+      return { ok: true, ...(outcome.maxBytes === null ? {} : { maxBytes: outcome.maxBytes }) };
     case 'refused': {
       const stage = outcome.stage === 'auth' || outcome.stage === 'tls' ? outcome.stage : 'greeting';
       return { ok: false, stage, message: reasonOfFault(outcome) };

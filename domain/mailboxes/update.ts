@@ -9,7 +9,7 @@ import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { existingIds, unknownIdProblems } from '../platform/references.ts';
 import { detachMailbox, releaseReservedSends } from '../sending/control/release.ts';
 import { assertMayChangeEmails } from '../approvals/may-change-leads.ts';
-import { assertServersWork, warnOfLacks } from './check.ts';
+import { assertServersWork, recordFacts, type ServerFacts } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { announcePoolChange, findCampaignsOfSender } from '../sending/control/pool-change.ts';
@@ -48,25 +48,25 @@ export interface MailboxEdit {
 /** Facts about an update that are not among its fields. */
 export interface UpdateOptions {
   expectedUpdatedAt?: Date | undefined;
-  lacks?: string[];
+  facts?: ServerFacts | null;
 }
 
 /** Fields that recipients see, or that determine where their replies go. */
 const SEEN = ['name', 'reply_to', 'send_as_email', 'signature_plain', 'signature_html'] as const;
 
 /**
- * Checks changed servers as a connect does. Runs before the transaction. Returns optional capabilities that the IMAP
- * server lacks.
+ * Checks changed servers as a connect does. Runs before the transaction. Returns facts about the servers;
+ * null if none was asked.
  * @throws AppError not_found, mailbox_auth_failed, mailbox_provider_requires_oauth, service_unavailable
  */
 export async function prepareUpdate(
   ctx: Ctx,
   id: string,
   { smtp, imap, send_as_email: sendAs }: MailboxEdit,
-): Promise<string[]> {
+): Promise<ServerFacts | null> {
   const mailbox = await findMailbox(reader(ctx), id);
   if (sendAs) await refreshSendAs(ctx, mailbox, sendAs);
-  if (!smtp && !imap) return [];
+  if (!smtp && !imap) return null;
   if (mailbox.provider !== 'smtp_imap') {
     throw new AppError('mailbox_provider_requires_oauth', message('mailboxes.servers_of_provider'), {
       fix: message('mailboxes.servers_of_provider.fix'),
@@ -79,7 +79,7 @@ export async function prepareUpdate(
  * Changes a mailbox. Switching it off or removing a tag releases its reserved slots. Enabling it or setting new servers
  * ends a hold.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
- * @param options.lacks result of {@link prepareUpdate}, recorded with the mailbox
+ * @param options.facts result of {@link prepareUpdate}, recorded with the mailbox
  * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown,
  * conflict when `updated_at` has changed; forbidden as {@link assertMayChangeEmails}
  */
@@ -87,7 +87,7 @@ export async function updateMailbox(
   ctx: Ctx,
   id: string,
   edit: MailboxEdit,
-  { expectedUpdatedAt, lacks = [] }: UpdateOptions = {},
+  { expectedUpdatedAt, facts }: UpdateOptions = {},
 ): Promise<MailboxDetail> {
   await transact(ctx, async (tx) => {
     const { status, tags, smtp, imap, ...settings } = edit;
@@ -113,7 +113,7 @@ export async function updateMailbox(
     }
     if (tags) await replaceTags(tx, id, tags);
     if (smtp || imap) await storeServices(ctx, tx, mailbox, { smtp, imap });
-    await warnOfLacks(tx, id, lacks);
+    if (facts) await recordFacts(tx, id, facts);
     if (status === 'active') await clearHold(tx, id);
     await signalCampaigns(tx, mailbox, status, tags !== undefined, senderOf);
     if (maySendMore(mailbox, settings)) await announcePoolChange(tx, id, senderOf, null);

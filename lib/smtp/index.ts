@@ -44,8 +44,11 @@ export interface SmtpSender {
    * which to retry.
    */
   acquire(host: string, tenant: string): Promise<Permit | { retryInMs: number }>;
-  /** Signs in and out again, to check if a mailbox can send. Never throws. */
-  verify(target: SmtpTarget): Promise<{ kind: 'ok' } | SmtpFault>;
+  /**
+   * Signs in and out again, to check if a mailbox can send. `maxBytes` is the largest message that the server takes;
+   * null if it names no limit. Never throws.
+   */
+  verify(target: SmtpTarget): Promise<{ kind: 'ok'; maxBytes: number | null } | SmtpFault>;
   /** Sends one message. `pool` identifies the mailbox and the version of its credentials. Never throws. */
   send(pool: string, target: SmtpTarget, envelope: Envelope, raw: Buffer, options?: SendOptions): Promise<SmtpOutcome>;
   /** Closes idle sessions. Messages in progress finish. */
@@ -83,10 +86,12 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
     async verify(target) {
       try {
         const until = performance.now() + VERIFY_MS;
-        (
-          await hosts.open(`${target.host}:${target.port}`, until, () => SmtpSession.open(target, options, until))
-        ).close();
-        return { kind: 'ok' };
+        const session = await hosts.open(`${target.host}:${target.port}`, until, () =>
+          SmtpSession.open(target, options, until),
+        );
+        const { maxBytes } = session;
+        session.close();
+        return { kind: 'ok', maxBytes };
       } catch (error) {
         return faultOf(error);
       }

@@ -286,7 +286,8 @@ test('nothing is handed over after its time, whether it waits for a session or f
 });
 
 test('a message larger than the server takes is refused without being offered', async (t) => {
-  const { send, server } = await given(t, { extensions: ['AUTH PLAIN', 'SIZE 10'] });
+  const { send, server, sender, target } = await given(t, { extensions: ['AUTH PLAIN', 'SIZE 10'] });
+  t.deepEqual(await sender.verify(target), { kind: 'ok', maxBytes: 10 });
   t.like(await send('1'), { kind: 'refused', stage: 'data', permanent: true });
   t.deepEqual(server.taken, []);
 });
@@ -384,7 +385,7 @@ test('a host has so many sessions over all mailboxes; one that is idle makes roo
     );
     t.true(outcomes.every(({ kind }) => kind === 'accepted'));
   }
-  t.is((await sender.verify(target)).kind, 'ok');
+  t.deepEqual(await sender.verify(target), { kind: 'ok', maxBytes: null });
   t.is(new Set(server.taken).size, 12);
   t.true(server.peak() <= 4, 'sessions that make room may still be saying goodbye');
 });

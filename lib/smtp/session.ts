@@ -185,6 +185,12 @@ export class SmtpSession {
     }
   }
 
+  /** Maximum size (bytes) of a message by the server's SIZE (RFC 1870); null if it names none. */
+  get maxBytes(): number | null {
+    // The library keeps the number for its own check, without a type.
+    return (this.#connection as unknown as { _maxAllowedSize: number })._maxAllowedSize || null;
+  }
+
   /** Makes the session ready for another message after a refusal. Returns false if that fails. */
   async reset(): Promise<boolean> {
     if (this.closed) return false;

@@ -58,6 +58,10 @@ export const campaignFindings = {
   'finding.step_no_connection.fix': 'Im Schritt eine Verbindung wählen.',
   'finding.step_unreachable': 'Kein Weg führt zu diesem Schritt',
   'finding.step_unreachable.fix': 'Einen Schritt mit ihm verbinden oder ihn löschen.',
+  'finding.email_too_large':
+    'Die E-Mail hat mindestens {size, number} MB, und der Server von {mailbox} nimmt {limit, number} MB',
+  'finding.email_too_large.fix':
+    'Weniger anhängen oder das Postfach aus der Kampagne nehmen. Ein Test des Postfachs liest eine geänderte Grenze.',
   'finding.wait_unbounded': 'Der Schritt wartet ohne Frist auf sein Ereignis',
   'finding.wait_unbounded.fix': 'Eine längste Wartezeit angeben.',
   'finding.wait_timeout_unrouted': 'Kein Weg führt weiter, wenn die Wartezeit abläuft: Dort endet die Sequenz',

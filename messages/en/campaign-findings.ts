@@ -56,6 +56,10 @@ export const campaignFindings = {
   'finding.step_no_connection.fix': 'Change the step with PATCH /v1/campaigns/:id/steps/:sid.',
   'finding.step_unreachable': 'No branch leads to the step',
   'finding.step_unreachable.fix': 'Link a step to it, or delete it.',
+  'finding.email_too_large':
+    'The email has at least {size, number} MB, and the server of {mailbox} takes {limit, number} MB',
+  'finding.email_too_large.fix':
+    'Attach less, or take the mailbox out of the campaign. POST /v1/emails/:id/test reads a changed limit.',
   'finding.wait_unbounded': 'The step waits for its event without a time limit',
   'finding.wait_unbounded.fix': 'Set timeout_minutes in its action.',
   'finding.wait_timeout_unrouted': 'No branch of the step handles a timeout, so the sequence ends there',

@@ -28,6 +28,7 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/oauth/revoke',
     'POST /v1/ai/tools/{name}/call',
     'POST /v1/runs',
+    'POST /v1/emails/bulk',
     'POST /v1/deliverability/events',
     'GET /v1/emails/onboarding/oauth/session/{session}',
   ],
@@ -57,8 +58,7 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/unibox/compose',
     'POST /v1/unibox/reply',
   ],
-  'A person would use them, and no page has them yet.': [
-  ],
+  'A person would use them, and no page has them yet.': [],
 };
 
 test('a person reaches every operation by a page, but for those with a reason', async (t) => {

@@ -259,6 +259,19 @@ const REACHING: Record<string, Make> = {
     ]),
   ),
   'mailboxes.startConsent': () => ({ body: { provider: 'gmail' } }),
+  'mailboxes.connectMany': () => ({
+    body: {
+      mailboxes: [
+        {
+          provider: 'smtp_imap',
+          email: freshEmail(),
+          name: 'Sam',
+          smtp: mail(),
+          imap: mail('imap.example.com'),
+        },
+      ],
+    },
+  }),
   'mailboxes.connect': () => ({
     body: {
       provider: 'smtp_imap',

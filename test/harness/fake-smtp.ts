@@ -27,7 +27,7 @@ export function createFakeSmtp(): FakeSmtp {
     next: () => 'accept',
     acquireNow: () => ({ release: () => {} }),
     acquire: async () => ({ release: () => {} }),
-    verify: async () => ({ kind: 'ok' }),
+    verify: async () => ({ kind: 'ok', maxBytes: null }),
     close: async () => {},
     async send(_pool, _target, envelope, raw, options = {}) {
       fake.offered += 1;

@@ -161,7 +161,7 @@ class Simulation {
     this.#smtp = {
       acquireNow: () => ({ release: () => {} }),
       acquire: () => Promise.resolve({ release: () => {} }),
-      verify: () => Promise.resolve({ kind: 'ok' }),
+      verify: () => Promise.resolve({ kind: 'ok', maxBytes: null }),
       send: (pool, { password }, envelope, raw) =>
         Promise.resolve(this.#handOver(pool.split('/')[0]!, password, envelope.to[0]!, raw)),
       close: () => Promise.resolve(),

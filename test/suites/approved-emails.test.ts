@@ -226,6 +226,7 @@ const EXCEPTIONS: Record<string, string> = {
   'contactImports.start': 'a worker writes its rows, by the statement of contacts.create',
   'contactImports.cancel': 'writes no contact',
   'contacts.createReferred': 'adds a contact to no campaign, or fills empty fields by the statement of contacts.create',
+  'mailboxes.connectMany': 'calls the verb of mailboxes.connect for each mailbox',
   'mailboxes.startConsent': 'ends in the verb of mailboxes.connect, after a consent at the provider',
   'mailboxes.refreshIdentity': 'clears an address that its provider no longer lets the mailbox send as',
   'mailboxes.track': 'its column is driven with mailboxes.update; the route first asks the DNS of the domain',

@@ -19,9 +19,13 @@ export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'sess
 
 /**
  * Result of one server; null if it was not contacted. Its message contains no secret. `lacks` are optional abilities
- * that an IMAP server does not have, by their names in the protocol.
+ * that an IMAP server does not have, by their names in the protocol. `maxBytes` is the largest message that an SMTP
+ * server takes.
  */
-export type SideResult = { ok: true; lacks?: string[] } | { ok: false; stage: CheckStage; message: Sentence } | null;
+export type SideResult =
+  | { ok: true; lacks?: string[]; maxBytes?: number }
+  | { ok: false; stage: CheckStage; message: Sentence }
+  | null;
 
 export interface MailboxCheckResult {
   smtp: SideResult;

@@ -9,6 +9,7 @@ create table mailboxes (
   provider text not null default 'smtp_imap' check (provider in ('gmail', 'outlook', 'smtp_imap')),
   status text not null default 'active' check (status in ('active', 'inactive', 'revoked')),
   smtp jsonb not null,
+  smtp_max_bytes integer,
   imap jsonb,
   credentials bytea not null,
   credentials_version integer not null default 1,
@@ -51,6 +52,7 @@ create table mailboxes (
 );
 comment on table mailboxes is 'An email account that Heron sends from and reads.';
 comment on column mailboxes.email is 'Email address in lower case.';
+comment on column mailboxes.smtp_max_bytes is 'Largest message (bytes) that the SMTP server took in its last answered test (SIZE). Null if it named no limit.';
 comment on column mailboxes.credentials is 'SMTP and IMAP password, sealed under "mailboxes/<id>".';
 comment on column mailboxes.credentials_version is 'Increases with every change of servers or passwords. Open connections with a lower version are stale.';
 comment on column mailboxes.campaign_limit is 'Maximum number of campaign emails per UTC day.';

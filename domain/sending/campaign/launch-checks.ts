@@ -69,7 +69,7 @@ export async function checkStart(
   ]);
   const refusal =
     copyRefusal(campaign, options.now, written) ??
-    (await stepsRefusal(org, written)) ??
+    (await stepsRefusal(org, campaign, written)) ??
     poolRefusal(hasPool) ??
     (await leadsRefusal(org, campaign, leads, options));
   return { refusal, openLeads: leads.open };
@@ -118,8 +118,8 @@ function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppErr
 }
 
 /** Returns the validation error of the steps, if there is one: broken copy, links, connections. */
-async function stepsRefusal(org: OrgScope, written: Written): Promise<AppError | null> {
-  const errors = await stepErrors(org, written);
+async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
+  const errors = await stepErrors(org, campaign, written);
   if (errors.length === 0) return null;
   const problems = errors.map(({ stepId, code, values }) => ({ path: `steps.${stepId}`, message: { code, values } }));
   return refusal('campaign_invalid', message('finding.campaign_invalid.step'), problems);

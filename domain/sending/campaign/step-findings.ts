@@ -1,5 +1,4 @@
 import type { CampaignStepRow } from '../../../db/models/campaign-step.ts';
-import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import { toFinding, type Finding, type Severity } from '../../../lib/finding.ts';
@@ -19,6 +18,8 @@ import {
   type Outcome,
   type StepConditions,
 } from './graph.ts';
+import { sizeProblems } from './email-size.ts';
+import type { PoolChoice } from './sender-pool.ts';
 import type { Written, WrittenStep } from './written.ts';
 
 /** A finding about a step or the campaign. An error prevents a start or makes a step fail; a warning does neither. */
@@ -29,23 +30,21 @@ export interface CampaignProblem extends Finding {
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
 /**
- * Returns all findings about a campaign's steps: links, actions, copy. An error prevents the campaign from starting.
+ * Returns all findings about a campaign's steps: links, actions, copy, size. An error prevents the campaign from starting.
  */
-export async function stepFindings(
-  org: OrgScope,
-  { id }: Pick<CampaignRow, 'id'>,
-  written: Written,
-): Promise<CampaignProblem[]> {
+export async function stepFindings(org: OrgScope, campaign: PoolChoice, written: Written): Promise<CampaignProblem[]> {
   const shape = await shapeProblems(org, written.steps);
   const { problems, fields } = copyProblems(written.steps);
-  const unknown = await unknownFieldProblems(org, id, fields);
-  return [...shape, ...problems, ...unknown, ...variantProblems(written), ...foreignTagProblems(written)];
+  const unknown = await unknownFieldProblems(org, campaign.id, fields);
+  const size = await sizeProblems(org, campaign, written);
+  return [...shape, ...problems, ...unknown, ...variantProblems(written), ...size, ...foreignTagProblems(written)];
 }
 
 /** Returns the findings of {@link stepFindings} that prevent a start. */
-export async function stepErrors(org: OrgScope, written: Written): Promise<CampaignProblem[]> {
+export async function stepErrors(org: OrgScope, campaign: PoolChoice, written: Written): Promise<CampaignProblem[]> {
   const shape = await shapeProblems(org, written.steps);
-  return [...shape, ...copyProblems(written.steps).problems, ...variantProblems(written)].filter(
+  const size = await sizeProblems(org, campaign, written);
+  return [...shape, ...copyProblems(written.steps).problems, ...variantProblems(written), ...size].filter(
     ({ severity }) => severity === 'error',
   );
 }

@@ -1,8 +1,8 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 
-/** Columns of a step that content checks need. */
-export type WrittenStep = Columns<
+/** Columns of a step that content checks need, with the size (bytes) of the files that its emails take along. */
+export type WrittenStep = { files_bytes: number } & Columns<
   'campaign_steps',
   | 'id'
   | 'position'
@@ -32,8 +32,10 @@ export interface Written {
 export async function readWritten(org: OrgScope, campaignId: string): Promise<Written> {
   const [steps, variants] = await Promise.all([
     org.sql<WrittenStep>(
-      `select id, position, kind, name, subject, body_plain, body_html, thread_reply, conditions, action
-       from campaign_steps where organization_id = :org and campaign_id = :campaign order by position`,
+      `select id, position, kind, name, subject, body_plain, body_html, thread_reply, conditions, action,
+         (select coalesce(sum(f.size_bytes), 0)::int from campaign_attachments f
+           where f.campaign_id = s.campaign_id and (f.step_id is null or f.step_id = s.id)) as files_bytes
+       from campaign_steps s where organization_id = :org and campaign_id = :campaign order by position`,
       { campaign: campaignId },
     ),
     org.sql<WrittenVariant>(
