@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 7d8717fe572c1e0c. Types: 67c7a5b3efe48906. */
+/* Written by `npm run db:types`; do not edit. Sources: b13de6211eecbda2. Types: f60083885a3981f9. */
 
 import type {
   ApprovalBinding,
@@ -353,6 +353,8 @@ interface ApiKeyUsageLogsRow {
   response_code: number;
   /** Duration (ms) of the request. */
   response_time_ms: number;
+  /** Id in the X-Request-Id header of the answer. */
+  request_id: string;
   created_at: Date;
 }
 
@@ -366,6 +368,7 @@ interface ApiKeyUsageLogsInsert {
   user_agent: string;
   response_code: number;
   response_time_ms: number;
+  request_id: string;
   created_at: Date;
 }
 
