@@ -28,8 +28,8 @@ interface List {
 }
 
 /**
- * Compares every list of the registry with more than 20 rows to plain Koa and pg with the same statements: processor
- * time of the server and of PostgreSQL per request.
+ * Compares every list of the registry with more than 20 rows to plain Koa and pg with the same statements. The figure
+ * is the processor time of the server and of PostgreSQL per request.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { stack, quick, log } = context;

@@ -30,8 +30,9 @@ interface Measured {
 }
 
 /**
- * Measures a pause and a resume of a campaign with a million open runs that wait in a step, and of one with a thousand:
- * time, written rows, signalled runs. The runs are rows only, because neither asks Temporal for them.
+ * Measures a pause and a resume of a campaign with a million open runs that wait in a step, and of one with a thousand.
+ * Its figures are time, written rows and signalled runs. The runs are rows only, because neither asks Temporal for
+ * them.
  */
 export async function run({ assembly, quick, scale, log }: BenchContext): Promise<BenchResult> {
   const { deps } = assembly;

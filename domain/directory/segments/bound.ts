@@ -5,8 +5,8 @@ import { message } from '../../../messages/index.ts';
 import { patternComparisons } from './compile.ts';
 
 /**
- * Maximum number of comparisons of a contact's text with a pattern: in a search or a count, where they take about two
- * seconds, and in a request that adds the contacts of segments to a campaign.
+ * Maximum number of comparisons of a contact's text with a pattern. `question`: in a search or a count, where they take
+ * about two seconds. `audience`: when the contacts of segments are added to a campaign.
  */
 const MAX_COMPARISONS = { question: 20_000_000, audience: 50_000_000 };
 /** Number of contacts up to which a workspace's contacts are not counted beforehand. */

@@ -52,8 +52,8 @@ const DRAFTED = `
   update email_drafts d set attachments = '[]' from old where d.id = old.id`;
 
 /**
- * Deletes the contents of sent emails that are older than their workspace keeps them (`inbox.keep_sent_days` of its
- * settings), then the base texts that no content refers to any more. Runs in pages, each in its own transaction.
+ * Deletes the contents of sent emails that are older than `inbox.keep_sent_days` of their workspace. Then deletes base
+ * texts without a content. Runs in pages, each in its own transaction.
  * @returns number of deleted contents and copies
  */
 export async function expireSentContents({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
