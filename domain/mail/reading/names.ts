@@ -35,6 +35,8 @@ const ADDRESS = /[^\s@<>()"',;:]{1,64}@[^\s@<>()"',;:]{1,100}\.[^\s@<>()"'.,;:]{
 const TOKEN =
   /[^\s@<>()"',;:]{1,64}@[^\s@<>()"',;:]{1,100}\.[^\s@<>()"'.,;:]{2,24}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}]+(?:['’.-][\p{L}\p{M}\p{N}]+)*|\n|[^\s\p{L}\p{N}]/gu;
 const DENSE = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{M}]+$/u;
+/** Words in lower case before a first and a last name, such as a job (`buyer Maria Lopez`). */
+const BEFORE_NAME = /^(?:\p{Ll}[\p{L}’'-]*\s+)+(?=\p{Lu}\S*\s+\p{Lu})/u;
 const EDGES = /^[\s,.;:()<>[\]–-]+|[\s,;:()<>[\]–-]+$/gu;
 
 let shipped: NameModel | undefined;
@@ -129,7 +131,7 @@ export function namedPerson(text: string, model: NameModel = shippedModel()): Na
   }
   const said = best.score > 0 ? text.slice(tokens[best.from]!.start, tokens[best.to]!.end) : '';
   const address = (ADDRESS.exec(said) ?? ADDRESS.exec(text))?.[0]?.toLowerCase() ?? null;
-  const name = said.replace(ADDRESS, '').replace(EDGES, '').replace(EDGES, '');
+  const name = said.replace(ADDRESS, '').replace(EDGES, '').replace(EDGES, '').replace(BEFORE_NAME, '');
   if (/\p{L}/u.test(name)) return { name, address };
   return address === null ? null : { name: null, address };
 }
