@@ -294,6 +294,12 @@ test('an email whose worker died is settled though its mailbox was stopped or pa
     t.deepEqual(over.kind === 'wait' ? over.wakeAt : over.why, 'warmup' in away ? 'warmup is off' : null);
     t.like(await mailRow(under), { state: 'failed', error: 'not_warming' });
     t.is((await db('daily_counters').where({ scope_id: id }).first()).count, 0, 'its place is free again');
+    const returned = await leave('pending', 10 * MINUTE_MS);
+    await db('warmup_mails')
+      .where({ id: returned })
+      .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null });
+    await advanceWarmup(ctx, smtp, id);
+    t.like(await mailRow(returned), { state: 'failed', error: 'not_warming' }, 'its worker died after the return');
     const begun = await leave('begun', 10 * MINUTE_MS);
     await advanceWarmup(ctx, smtp, id);
     t.like(await mailRow(begun), { state: 'uncertain' });

@@ -52,22 +52,21 @@ export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: strin
 }
 
 /**
- * Settles an email that was being sent when the warmup was paused or stopped. The email's worker may be dead, and no
- * later iteration would check it. Fails the email if it was not sent.
- * @returns the delay (ms) until the next check if a worker may still be sending it
+ * Settles an email that was being sent when the warmup was paused or stopped, or that was returned to its slot since
+ * then. Its worker may be dead, and no later iteration would check it. Fails the email if it was not sent.
+ * @returns the delay (ms) until the next check if a worker may still be sending it, or its slot is in the future
  */
 async function settleAbandoned(
   ctx: Ctx,
   smtp: SmtpSender,
   mailboxId: string,
 ): Promise<{ retryInMs: number } | undefined> {
-  const [mail] = await reader(ctx).sql<MailRow>(
-    `select * from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state = 'sending' limit 1`,
-    { mailbox: mailboxId },
-  );
+  const mail = await nextMail(ctx, mailboxId);
   if (!mail) return undefined;
-  const busy = await deliverWarmup(ctx, smtp, mail);
+  const busy = mail.state === 'sending' ? await deliverWarmup(ctx, smtp, mail) : undefined;
   if (busy) return busy;
+  const left = mail.slot_at.getTime() - ctx.clock.now().getTime();
+  if (left > 0) return { retryInMs: left };
   await claimWarmup(ctx, mail.id);
   return undefined;
 }

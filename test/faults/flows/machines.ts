@@ -38,6 +38,8 @@ export const MACHINES: Record<string, Machine> = {
     new: ['reserved'],
     reserved: ['sending', 'gone'],
     sending: ['sent', 'uncertain', 'bounced', 'failed', 'reserved', 'gone'],
+    // A slot missed by more than five minutes is given back, and the email gets another.
+    gone: ['reserved'],
     uncertain: ['sent', 'bounced'],
   },
   warmup_mails: {
