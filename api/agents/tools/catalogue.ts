@@ -298,7 +298,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'add_contacts',
     title: 'Add contacts',
     description:
-      'Adds 1 to 1000 new contacts. Known addresses are updated with the given non-empty fields. Each contact may name campaigns that it becomes a lead of: an active campaign will email it. For contacts that exist already take add_contacts_to_campaign.',
+      'Adds 1 to 1000 new contacts. A known address is updated with the non-empty fields. `campaigns` makes it a lead: an active campaign will email it. For existing contacts take add_contacts_to_campaign.',
     repeatable: true,
     openWorld: true,
     arguments: { contacts: { at: 'body', description: 'Contacts to add' } },
@@ -336,7 +336,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'suppress_contact',
     title: 'Never email somebody again',
     description:
-      'Suppresses an address, so that no campaign and no person of the workspace emails it again, and unsubscribes its contact. Take it when somebody asks to be removed, unsubscribed or left alone. No tool undoes it. `problems` says why a value was not suppressed.',
+      'Suppresses an address, so that no campaign and no person of the workspace emails it again, and unsubscribes its contact. Take it when somebody asks to be left alone. No tool undoes it. `problems` says why a value was not suppressed.',
     repeatable: true,
     arguments: {
       email: {
@@ -351,7 +351,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'create_run',
     title: 'Prepare or launch a whole campaign',
     description:
-      'Builds a campaign from steps, senders, audience and schedule in one call, or uses an existing one, and checks it. Take it when everything is known; take create_campaign_draft to build step by step with a person. intent draft sends nothing and ends as completed, with the findings of the checks. intent launch starts the campaign when the checks pass: at once if a policy of the credential allows it, otherwise after a person has approved it. Answers at once with state queued. Read get_run until the state is active (launched), awaiting_approval (give the person approval_url; open until approval_expires_at), completed, failed or denied.',
+      'Builds a campaign from steps, senders, audience and schedule in one call, or uses an existing one, and checks it. Take it when everything is known; take create_campaign_draft to build step by step with a person. intent draft sends nothing and ends as completed, with the findings of the checks. intent launch starts the campaign when the checks pass: at once if a policy of the credential allows it, otherwise after a person has approved it. Answers at once with state queued. Read get_run until the state is active (launched), awaiting_approval (give the person approval_url), completed, failed or denied.',
     destructive: true,
     openWorld: true,
     arguments: {

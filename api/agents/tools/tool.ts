@@ -67,7 +67,7 @@ export interface AgentTool extends ToolSpec {
 
 export const IDEMPOTENCY_KEY = 'idempotency_key';
 const KEY_HEADER = 'headers.idempotency-key';
-const KEY_DESCRIPTION = 'Unique string, repeated in a retry';
+const KEY_DESCRIPTION = 'Unique, repeated in a retry';
 /** Maximum number of fields that the schema of an answer lists. */
 const MAX_OUTLINED = 6;
 

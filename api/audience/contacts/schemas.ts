@@ -49,12 +49,8 @@ const statedVerdict = {
     .string()
     .max(50)
     .optional()
-    .meta({ description: 'valid, risky, invalid, unknown, or the word of a known verification service' }),
-  verification_provider: z
-    .string()
-    .max(50)
-    .optional()
-    .meta({ description: 'Service whose words verification_status uses, such as zerobounce or neverbounce' }),
+    .meta({ description: "valid, risky, invalid, unknown, or a service's word" }),
+  verification_provider: z.string().max(50).optional().meta({ description: 'Such as zerobounce' }),
 };
 
 export const contactCreate = resource('ContactCreate', {
@@ -66,10 +62,7 @@ export const contactCreate = resource('ContactCreate', {
   campaigns: ids.optional().meta({ description: 'Campaigns to enroll the contact in' }),
   categories: ids.optional(),
   custom_fields: customFields.optional(),
-  subscribed: z
-    .boolean()
-    .optional()
-    .meta({ description: 'false stores an opt-out; true undoes none, which PATCH /contacts/{id} does' }),
+  subscribed: z.boolean().optional().meta({ description: 'false stores an opt-out; true undoes none' }),
   ...statedVerdict,
 });
 
