@@ -15,6 +15,7 @@ import { reports } from './reports.ts';
 import { review } from './review.ts';
 import { settings } from './settings.ts';
 import { start } from './start.ts';
+import { templates } from './templates.ts';
 
 /** The dashboard's messages in English, by area. The browser loads an area with the first page that uses it. */
 export const dashboard = {
@@ -35,4 +36,5 @@ export const dashboard = {
   review,
   settings,
   start,
+  templates,
 };

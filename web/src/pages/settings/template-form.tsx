@@ -1,9 +1,14 @@
 import { Textarea, TextInput } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
-import { useText } from '../../text/index.ts';
-import { TemplateReview } from './template-review.tsx';
+import { loadArea, useText } from '../../text/index.ts';
+
+const TemplateReview = lazy(async () => {
+  const [{ TemplateReview: component }] = await Promise.all([import('./template-review.tsx'), loadArea('templates')]);
+  return { default: component };
+});
 
 type Template = AnswerOf<'/v1/templates'>['data'][number];
 type Edited = Pick<Template, 'name' | 'subject' | 'body_plain' | 'body_html' | 'updated_at'>;
@@ -80,7 +85,9 @@ export function TemplateForm({ template, onDone }: { template: Template | undefi
           onChange={(event) => change({ body_html: event.currentTarget.value })}
         />
       ) : null}
-      <TemplateReview copy={value} onSubject={(subject) => change({ subject })} />
+      <Suspense>
+        <TemplateReview copy={value} onSubject={(subject) => change({ subject })} />
+      </Suspense>
     </DraftForm>
   );
 }

@@ -35,10 +35,10 @@ export function TemplateReview({
           loading={review.isPending}
           disabled={isEmpty}
         >
-          {t(review.data ? 'settings.review.again' : 'settings.review.do')}
+          {t(review.data ? 'templates.review.again' : 'templates.review.do')}
         </Button>
         <Text size="xs" c="dimmed">
-          {review.data ? t('settings.review.left', { count: review.data.credits_remaining }) : t('settings.review.why')}
+          {review.data ? t('templates.review.left', { count: review.data.credits_remaining }) : t('templates.review.why')}
         </Text>
       </Group>
       <ErrorNote error={review.error} />
@@ -65,17 +65,17 @@ function Outcome({
     suggestion: issue.suggestion,
   }));
   return (
-    <Paper withBorder radius="md" p="md" component="section" aria-label={t('settings.review.title')}>
+    <Paper withBorder radius="md" p="md" component="section" aria-label={t('templates.review.title')}>
       <Stack gap="sm">
         <Group gap="sm">
           <Progress
             value={score}
             color={score >= 80 ? 'teal' : score > 40 ? 'yellow' : 'red'}
-            aria-label={t('settings.review.title')}
+            aria-label={t('templates.review.title')}
             flex={1}
           />
           <Text size="sm" fw={650} className="figures">
-            {t('settings.review.score', { score: toNumber(score) })}
+            {t('templates.review.score', { score: toNumber(score) })}
           </Text>
         </Group>
         <Text size="sm" className="wrap-anywhere">
@@ -84,10 +84,10 @@ function Outcome({
         {suggested && suggested !== subject ? (
           <Group gap="xs">
             <Text size="sm" className="wrap-anywhere" flex="1 1 12rem">
-              {t('settings.review.subject', { subject: suggested })}
+              {t('templates.review.subject', { subject: suggested })}
             </Text>
             <Button size="compact-xs" variant="default" onClick={() => onSubject(suggested)}>
-              {t('settings.review.take')}
+              {t('templates.review.take')}
             </Button>
           </Group>
         ) : null}
@@ -96,7 +96,7 @@ function Outcome({
             <List.Item key={at}>
               <Group gap="xs" align="flex-start" wrap="nowrap">
                 <Badge variant="light" color={COLORS[severity]} tt="none" flex="none">
-                  {t(`settings.review.${severity}`)}
+                  {t(`templates.review.${severity}`)}
                 </Badge>
                 <Text size="sm" component="div" className="wrap-anywhere">
                   {text ? <b>{`${text}: `}</b> : null}
