@@ -35,7 +35,7 @@ interface ListedDomain {
 /**
  * Lists the tracking domains that campaigns and mailboxes of the workspace name, by name, with their records as DNS has
  * them now. Asks the network and changes nothing. Lists at most 50 domains, and of each the 100 newest campaigns and
- * mailboxes.
+ * mailboxes. A key restricted to mailboxes sees only its own.
  */
 export async function listTrackingDomains(ctx: Ctx): Promise<ListedDomain[]> {
   const rows = await reader(ctx).sql<
@@ -46,7 +46,7 @@ export async function listTrackingDomains(ctx: Ctx): Promise<ListedDomain[]> {
        from campaigns where organization_id = :org and tracking_domain <> ''
        union all
        select tracking_domain, id, email, tracking_domain_verified, tracking_domain_verified_at, false
-       from mailboxes where organization_id = :org and tracking_domain <> ''
+       from mailboxes where organization_id = :org and tracking_domain <> '' and (:allowed::uuid[] is null or id = any(:allowed::uuid[]))
      ), numbered as (
        select u.*, row_number() over (partition by domain, is_campaign order by id desc) as place from uses u
      )
@@ -57,7 +57,7 @@ export async function listTrackingDomains(ctx: Ctx): Promise<ListedDomain[]> {
          filter (where not n.is_campaign and n.place <= :uses), '[]') as mailboxes
      from numbered n left join tracking_domains d on d.organization_id = :org and d.domain = n.domain
      group by n.domain, d.domain, d.fault order by n.domain limit :domains`,
-    { uses: MAX_USES, domains: MAX_DOMAINS },
+    { uses: MAX_USES, domains: MAX_DOMAINS, allowed: ctx.actor.allowedMailboxes },
   );
   return Promise.all(
     rows.map(async ({ is_held: isHeld, ...row }) => ({

@@ -76,15 +76,20 @@ export function statedStatus({
 /** Returns problems of a verdict whose words no known service uses. `path` is that of the object which states it. */
 export function verdictProblems(stated: StatedVerdict, path: string): Problem[] {
   const { verification_status: status, verification_provider: provider } = stated;
-  if (provider !== undefined && !WORDS.has(plainWord(provider)))
-    return [{ path: `${path}.verification_provider`, message: message('field.choice', { choices: PROVIDERS }) }];
-  if (status === undefined)
-    return provider === undefined
-      ? []
-      : [{ path: `${path}.verification_status`, message: message('directory.verdict_needed') }];
-  if (statedStatus(stated)) return [];
-  const known = provider === undefined ? ANY : WORDS.get(plainWord(provider))!;
-  return [{ path: `${path}.verification_status`, message: message('field.choice', { choices: [...known.keys()] }) }];
+  const problems: Problem[] = [];
+  const words = provider === undefined ? ANY : WORDS.get(plainWord(provider));
+  if (!words)
+    problems.push({ path: `${path}.verification_provider`, message: message('field.choice', { choices: PROVIDERS }) });
+  // The words of an unknown service are compared with those of all.
+  const known = words ?? ANY;
+  if (status !== undefined && !known.has(plainWord(status)))
+    problems.push({
+      path: `${path}.verification_status`,
+      message: message('field.choice', { choices: [...known.keys()] }),
+    });
+  if (status === undefined && words && provider !== undefined)
+    problems.push({ path: `${path}.verification_status`, message: message('directory.verdict_needed') });
+  return problems;
 }
 
 /**
