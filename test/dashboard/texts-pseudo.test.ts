@@ -96,7 +96,7 @@ function foreignSentences(value: unknown): string[] {
 }
 
 /** Field values of the scene in lower case, like codes. */
-const OF_THE_SCENE = ['pro', 'free', 'trial', 'starter', 'test', 'surplus', 'cells', 'no'];
+const OF_THE_SCENE = ['pro', 'free', 'trial', 'starter', 'test', 'surplus', 'cells', 'no', 'health', 'energy'];
 
 /** Returns words of a page that come neither from a message nor from the displayed data. */
 function foreignWords(shown: readonly string[], data: readonly string[]): string[] {

@@ -173,6 +173,7 @@ export const mailboxes = {
   'identity.refresh': 'Neu lesen',
   'track.title': 'Tracking-Domain',
   'track.domain': 'Domain',
+  'track.domain.none': 'links.example.com',
   'track.why':
     'Links in E-Mails dieses Postfachs verwenden sie, wenn die Kampagne keine eigene hat. Leer: der Host dieser Installation.',
   'track.inUse': 'In Gebrauch',

@@ -164,6 +164,7 @@ export const mailboxes = {
   'identity.refresh': 'Read again',
   'track.title': 'Tracking domain',
   'track.domain': 'Domain',
+  'track.domain.none': 'links.example.com',
   'track.why':
     'Links in emails of this mailbox use it, unless their campaign has its own. Empty: the host of this installation.',
   'track.inUse': 'In use',

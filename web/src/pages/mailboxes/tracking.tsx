@@ -47,7 +47,7 @@ export function TrackingDomain({ mailbox }: { mailbox: AnswerOf<'/v1/emails/{id}
           <TextInput
             label={t('track.domain')}
             description={t('track.why')}
-            placeholder="links.example.com"
+            placeholder={t('track.domain.none')}
             value={typed ?? shownAddress(stored)}
             onChange={(event) => setTyped(event.currentTarget.value.trim())}
             readOnly={!may}
