@@ -6,7 +6,7 @@ import { useDraft } from '../../components/draft.ts';
 import { loadArea, useText } from '../../text/index.ts';
 
 const TemplateReview = lazy(async () => {
-  const [{ TemplateReview: component }] = await Promise.all([import('./template-review.tsx'), loadArea('templates')]);
+  const [{ TemplateReview: component }] = await Promise.all([import('../templates/review.tsx'), loadArea('templates')]);
   return { default: component };
 });
 
