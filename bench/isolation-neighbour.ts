@@ -68,7 +68,7 @@ export async function openNeighbour({ assembly, stack, helper }: BenchContext, m
     const { campaignId } = await createCampaign(deps, organizationId, steps, { stop_on_reply: true });
     for (let n = 0; n < count; n += 1) {
       const contactId = await createContact(deps.db, deps.clock.now(), organizationId);
-      await enroll(deps, organizationId, campaignId, contactId);
+      await enroll(deps, organizationId, campaignId, [contactId]);
     }
     await launchCampaign(assembly, tenant, campaignId);
     return campaignId;

@@ -13,7 +13,7 @@ import { unbindCampaign } from '../sending/control/approved-leads.ts';
 import { activateCampaign, lockCampaign, pauseCampaign } from '../sending/control/status.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-export interface StartOptions {
+interface StartOptions {
   /** Allows a start despite a high projected bounce rate. */
   acknowledgeListRisk?: boolean;
 }

@@ -169,7 +169,7 @@ browserTest(
     await dialog.getByRole('button', { name: 'Create rule' }).click();
     const rule = page.getByRole('row').filter({ hasText: 'Prefer Google' });
     await rule.getByText('ours.test').waitFor();
-    await rule.getByText('Google', { exact: true }).waitFor();
+    await rule.getByText(/ours\.test.*Google/).waitFor();
     await rule.getByRole('button', { name: 'Edit Prefer Google' }).click();
     await dialog.getByLabel('Weight').fill('0');
     await dialog.getByRole('button', { name: 'Save' }).click();

@@ -57,6 +57,7 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'POST /v1/emails/{id}/send',
     'POST /v1/unibox/compose',
     'POST /v1/unibox/reply',
+    'PATCH /v1/contacts',
   ],
   'A person would use them, and no page has them yet.': [],
 };

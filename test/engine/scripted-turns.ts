@@ -4,6 +4,7 @@ import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { CHORES, maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { goalReplayWorkflow, type ReplayReport } from '../../workflows/goal-replay/contract.ts';
 import { warmupWorkflow, type WarmupReport } from '../../workflows/warmup/contract.ts';
+import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
 
 const organizationId = newId();
@@ -95,8 +96,23 @@ const cancelled: Scripted[] = [
 ];
 
 /** Goal replays, warmups and sweeps: workflows that iterate until no work remains. And workflows that are cancelled. */
-export const TURNS: Scripted[] = [...replays, ...warmups, ...sweeps, ...cancelled];
+const reported: Answer = { activity: 'mailWeeklyReport', gives: { kind: 'done', why: 'mailed 3' } };
+const weeklyReports: Scripted[] = [
+  weeklyReport('mailed', [reported]),
+  weeklyReport('retried-at-the-end', [{ ...reported, meanwhile: tried }, reported]),
+  weeklyReport(
+    'blocked',
+    [{ activity: 'mailWeeklyReport', fails: gaveUp }, reported],
+    [{ ...tried, events: GAVE_UP, times: 1 }],
+  ),
+];
+
+export const TURNS: Scripted[] = [...weeklyReports, ...replays, ...warmups, ...sweeps, ...cancelled];
 
 function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(goalReplayWorkflow, { organizationId, replayId: newId() }, 'goal-replay', name, answers, later);
+}
+
+function weeklyReport(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(weeklyReportWorkflow, { organizationId, reportId: newId() }, 'weekly-report', name, answers, later);
 }

@@ -1,6 +1,5 @@
 import { newId } from '../../lib/ids.ts';
 import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts';
-import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts';
 import { automationWorkflow, type AutomationDecision } from '../../workflows/automation/contract.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { BLOCKED } from '../../workflows/contract.ts';
@@ -352,17 +351,6 @@ const approvalMails: Scripted[] = [
   ),
 ];
 
-const reported: Answer = { activity: 'mailWeeklyReport', gives: { kind: 'done', why: 'mailed 3' } };
-const weeklyReports: Scripted[] = [
-  weeklyReport('mailed', [reported]),
-  weeklyReport('retried-at-the-end', [{ ...reported, meanwhile: mailRetried }, reported]),
-  weeklyReport(
-    'blocked',
-    [{ activity: 'mailWeeklyReport', fails: gaveUp }, reported],
-    [{ ...mailRetried, events: GAVE_UP, times: 1 }],
-  ),
-];
-
 /** Answer to a query for a test run's next step. */
 const then = (gives: TestDecision, more: Partial<Answer> = {}): Answer => ({
   activity: 'advanceTestRun',
@@ -552,7 +540,6 @@ export const SCRIPTED: readonly Scripted[] = [
   ...launchers,
   ...runs,
   ...approvalMails,
-  ...weeklyReports,
   ...TURNS,
   ...automations,
   ...providers,
@@ -597,10 +584,6 @@ function agentRun(name: string, answers: Answer[], later: Scripted['later'] = []
 function approvalMail(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, approvalId: newId() };
   return scripted(approvalMailWorkflow, args, 'approval-mail', name, answers, later);
-}
-
-function weeklyReport(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
-  return scripted(weeklyReportWorkflow, { organizationId, reportId: newId() }, 'weekly-report', name, answers, later);
 }
 
 function provided(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

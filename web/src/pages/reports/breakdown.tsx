@@ -1,4 +1,4 @@
-import { Button, Select, Stack } from '@mantine/core';
+import { Button, Select, Stack, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
@@ -138,10 +138,11 @@ function Cost({ row: { key, name, spend }, mayChange, change }: { row: Row; mayC
       size="compact-xs"
       variant={shown ? 'subtle' : 'default'}
       aria-haspopup="dialog"
-      aria-label={t('spend.of', { name })}
+      title={t('spend.of', { name })}
       onClick={change}
     >
       {shown ?? t('spend.set')}
+      <VisuallyHidden>{t('spend.of', { name })}</VisuallyHidden>
     </Button>
   );
 }
