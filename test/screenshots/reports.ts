@@ -9,7 +9,7 @@ import { message } from '../../messages/index.ts';
 
 async function openCost(page: Page): Promise<void> {
   await page
-    .getByRole('button', { name: /^Cost of/ })
+    .getByRole('button', { name: /Cost of/ })
     .first()
     .click();
   await page.getByRole('dialog').waitFor();
