@@ -160,13 +160,11 @@ test('addresses are verified in the background, with progress and an end', async
 test('a person marks addresses, cancels their checks, and an undone mark restores both', async (t) => {
   const { ask, people, undo, organizationId, db } = await open();
   const [first, second, third] = people.map(({ id }) => id);
-  await db('contacts')
-    .where({ id: first! })
-    .update({
-      verification_status: 'risky',
-      verification_reason: 'role_address',
-      verification_checked_at: clock.now(),
-    });
+  await db('contacts').where({ id: first! }).update({
+    verification_status: 'risky',
+    verification_reason: 'role_address',
+    verification_checked_at: clock.now(),
+  });
   await ask('POST', '/contacts/verification', { action: 'verify', contacts: [second] });
   const mark = (action: string, contacts: unknown[]) => ask('POST', '/contacts/verification', { action, contacts });
   const verdicts = async () =>

@@ -38,7 +38,9 @@ export function TemplateReview({
           {t(review.data ? 'templates.review.again' : 'templates.review.do')}
         </Button>
         <Text size="xs" c="dimmed">
-          {review.data ? t('templates.review.left', { count: review.data.credits_remaining }) : t('templates.review.why')}
+          {review.data
+            ? t('templates.review.left', { count: review.data.credits_remaining })
+            : t('templates.review.why')}
         </Text>
       </Group>
       <ErrorNote error={review.error} />
