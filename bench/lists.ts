@@ -1,43 +1,25 @@
-import { startApi } from '../api/servers/api.ts';
-import { fullPath, type AnyRoute } from '../api/http/route.ts';
-import { routes } from '../api/routes.ts';
-import { systemCtx } from '../domain/platform/kernel/context.ts';
-import { createMetrics } from '../lib/metrics.ts';
-import { createTenant } from '../test/harness/factories.ts';
-import type { World } from '../test/harness/world.ts';
-import { makeRows } from '../test/suites/foreign-ids.ts';
-import { isList, rowOf, rowsIn } from '../test/suites/lists.ts';
-import { wellFormed } from '../test/suites/walk.ts';
+import { fillLists } from '../test/suites/filled-lists.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 import { requestCount } from './load.ts';
 import { alternate, median } from './measure.ts';
 import { cpuOf, readTree } from './process-tree.ts';
 
-const ROWS = 25;
 const CONNECTIONS = 8;
 const WARM_UP = 200;
 /** Share of the requests per second of processor time that plain Koa and pg answer. */
 const TARGET = 0.75;
-
-interface List {
-  spec: AnyRoute;
-  url: string;
-  token: string;
-  rows: number;
-  queries: { sql: string; bindings: unknown[] }[];
-}
 
 /**
  * Compares every list of the registry with more than 20 rows to plain Koa and pg with the same statements. The figure
  * is the processor time of the server and of PostgreSQL per request.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
-  const { stack, quick, log } = context;
+  const { assembly, stack, quick, log } = context;
   const requests = quick ? 100 : 600;
   const rounds = quick ? 1 : 3;
-  const lists = await fill(context);
+  const lists = await fillLists(assembly.deps, log);
   const bare = await context.helper('bare-list', {
-    QUERIES: JSON.stringify(Object.fromEntries(lists.map(({ spec, queries }) => [spec.operationId, queries]))),
+    QUERIES: JSON.stringify(Object.fromEntries(lists.map(({ operationId, queries }) => [operationId, queries]))),
   });
   const heron = stack.processes.serve.pid;
   const load = (url: string, count: number, token: string): Promise<void> =>
@@ -51,16 +33,17 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     return (cpu() - before) / requests;
   };
   const raw: Record<string, Record<'heron' | 'bare', number[]>> = {};
-  for (const { spec, url, token } of lists) {
+  for (const { operationId, path, token } of lists) {
+    const url = `${stack.urls.api}${path}`;
     // The first answers of a route are all checked against its schema.
     await load(url, WARM_UP, token);
-    const other = `http://127.0.0.1:${bare.port}/${spec.operationId}`;
-    raw[spec.operationId] = await alternate(
+    const other = `http://127.0.0.1:${bare.port}/${operationId}`;
+    raw[operationId] = await alternate(
       rounds,
       { heron: () => cost(url, heron, token), bare: () => cost(other, bare.pid) },
       () => undefined,
     );
-    log(`${spec.operationId}: ${describe(raw[spec.operationId]!)}`);
+    log(`${operationId}: ${describe(raw[operationId]!)}`);
   }
   const shares = Object.values(raw).map(shareOf);
   const met = shares.filter((share) => share >= TARGET).length;
@@ -94,50 +77,4 @@ function describe(values: Record<'heron' | 'bare', number[]>): string {
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(0)} %`;
-}
-
-/** Fills each list in a workspace of its own, and records the statements of its answer. */
-async function fill({ assembly, stack, log }: BenchContext): Promise<List[]> {
-  const { deps } = assembly;
-  const own = await startApi(deps, createMetrics(), { port: 0 });
-  const world = {
-    deps,
-    url: own.url,
-    tenant: (name?: string) => createTenant(deps, name),
-    system: (organizationId: string) => systemCtx(deps, organizationId, 'bench'),
-  } as unknown as World;
-  const lists: List[] = [];
-  for (const spec of routes.filter((each) => each.method === 'get' && each.scope !== 'public' && isList(each))) {
-    const make = rowOf(spec);
-    if (!make) continue;
-    const tenant = await world.tenant();
-    const parents = await makeRows(spec.path, world, tenant);
-    for (let made = 0; made < ROWS; made += 1) await make({ world, tenant, parents: { ...parents } });
-    const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => parents[name]!);
-    const query = new URLSearchParams({
-      ...wellFormed(spec).query,
-      ...('limit' in (spec.query?.shape ?? {}) && { limit: '50' }),
-    });
-    const token = spec.scope === 'session' ? tenant.sessionToken : tenant.apiKey;
-    const ask = () => fetch(`${own.url}${path}?${query}`, { headers: { authorization: `Bearer ${token}` } });
-    // The first request also reads the credential.
-    await (await ask()).text();
-    const queries: List['queries'] = [];
-    const note = ({ sql, bindings }: List['queries'][number]): void => void queries.push({ sql, bindings });
-    deps.db.on('query', note);
-    const answer = await ask();
-    const body = await answer.json();
-    deps.db.removeListener('query', note);
-    const rows = rowsIn({ body });
-    const reads = queries.filter(
-      ({ sql }) => /^\s*(?:select|with)\b/i.test(sql) && !/set_config|api_key_usage|rate_limit/i.test(sql),
-    );
-    if (!answer.ok || rows === undefined || rows <= 20 || reads.length === 0) {
-      log(`${spec.operationId} is left out: ${answer.status}, ${rows} rows, ${reads.length} statements`);
-      continue;
-    }
-    lists.push({ spec, url: `${stack.urls.api}${path}?${query}`, token, rows, queries: reads });
-  }
-  await own.close();
-  return lists;
 }

@@ -71,7 +71,7 @@ export async function sceneOfReports({ world, tenant, post }: Stage): Promise<Pa
       });
   });
   const where = JSON.stringify(JSON.stringify([{ path: 'plan', op: 'eq', value: 'pro' }]));
-  const events = `/reports/events?${new URLSearchParams({ name: 'order.paid', where })}`;
+  const events = `/reports/events?${new URLSearchParams({ name: 'order.paid', where }).toString()}`;
   return [
     ['reports', '/reports'],
     ['reports-empty', '/reports', 'empty'],

@@ -33,7 +33,7 @@ export const directSendApproval: ApprovalSubject<HeldEmail> = {
     const email = await lockEmail(tx, approval.subject_id);
     return email && { email };
   },
-  async content(tx, { email, sender = undefined }) {
+  async content(tx, { email, sender }) {
     const from = sender ?? (await findSender(tx.org, email.mailbox_id));
     return from ? approvalContent(email, from) : null;
   },
