@@ -14,7 +14,7 @@ const HEAD_START_MS = 10_000;
 /** Factor by which a figure of the others may grow. */
 const MOST = 1.5;
 /** Load per core above which the rest of the machine is measured, not Heron. */
-const BUSY_PER_CORE = 12;
+const BUSY_PER_CORE = 4;
 
 /** Latencies (ms) of one repetition. */
 type Latencies = Record<Column, number[]>;
@@ -106,7 +106,7 @@ function toResult(
         what: `${COLUMNS[column].label} of other tenants, against the quiet repetitions`,
         target: `<= ${MOST} x`,
         got: `${ratio.toFixed(2)} x`,
-        met: ratio <= MOST,
+        met: ratio <= MOST && !isBusy,
       };
     }),
     raw: { quiet, noisy, done, load },

@@ -1,7 +1,5 @@
 import test from 'ava';
-import { silentLogger } from '../../lib/log.ts';
 import { newId } from '../../lib/ids.ts';
-import { createWorkflowGateway } from '../../temporal/client.ts';
 import { startEngine, type Engine } from '../../test/harness/engine.ts';
 import { eventually } from '../../test/harness/eventually.ts';
 import { createCampaign, createMailbox } from '../../test/harness/factories.ts';
@@ -17,7 +15,6 @@ test.before(async () => {
   world = await createWorld({ env: { WORKER_ROLES: 'temporal' } });
   mail = await startMailWorld();
   engine = await startEngine(world);
-  world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger, world.deps.db);
   await eventually(async () => (await world.deps.workflows.health()).workers > 0);
 });
 test.after.always(async () => {

@@ -4,10 +4,8 @@ import { deliverSend } from '../../domain/sending/deliver.ts';
 import { ensureAccess, expireAccess } from '../../domain/sending/control/access-token.ts';
 import { revokeConsents } from '../../domain/mailboxes/revoke.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { newId } from '../../lib/ids.ts';
 import { createSmtpSender } from '../../lib/smtp/index.ts';
-import { createWorkflowGateway } from '../../temporal/client.ts';
 import { rotateKeys } from '../../domain/operations/system/rotate-keys.ts';
 import { createKeyring } from '../../lib/keyring.ts';
 import { newSecret } from '../../lib/crypto.ts';
@@ -56,7 +54,6 @@ test.before(async () => {
     env: { WORKER_ROLES: 'temporal', ...google.env('GOOGLE', gmail), ...microsoft.env('MICROSOFT', outlook) },
   });
   engine = await startEngine(world);
-  world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger, world.deps.db);
   await eventually(async () => (await world.deps.workflows.health()).workers > 0);
 });
 test.after.always(async () => {

@@ -31,7 +31,6 @@ test.before(async () => {
   world = await createWorld({ env: { WORKER_ROLES: 'temporal' } });
   mail = await startMailWorld();
   engine = await startEngine(world);
-  world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger, world.deps.db);
   await eventually(async () => (await world.deps.workflows.health()).workers > 0);
 });
 test.after.always(async () => {

@@ -4,8 +4,8 @@ import { render } from '../../messages/render.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { CODE_MINUTES, RESET_MINUTES } from './challenges.ts';
 
-/**
- * Builds the emails that are sent during a request, in the language of the recipient's account, or else of the request.
+/*
+ * Emails that are sent during a request. They use the language of the recipient's account, or else of the request.
  */
 
 /** The account of an email's recipient. Undefined if the address has no account. */

@@ -1,8 +1,6 @@
 import test from 'ava';
 import { AUTH_HOLD_MS, holdMailbox } from '../../domain/sending/control/mailbox-hold.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
-import { silentLogger } from '../../lib/log.ts';
-import { createWorkflowGateway } from '../../temporal/client.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createDashboardWorld, findBarriers, type DashboardWorld } from '../harness/dashboard.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
@@ -25,7 +23,6 @@ test.before(async () => {
   if (!findChromium()) return;
   [world, mail] = await Promise.all([createDashboardWorld(), startMailWorld()]);
   engine = await startEngine(world);
-  world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger, world.deps.db);
   tenant = await world.tenant('Northwind');
   box = await mail.addMailbox({ email: OURS, password: 'secret' });
   mailboxId = await createMailbox(

@@ -40,7 +40,7 @@ type MessageRow = Columns<
 >;
 
 /**
- * Corrects the reading of a received message, or decides whether it asks to stop; Suppressions, counts and holds change
+ * Corrects the reading of a received message, or decides whether it asks to stop. Suppressions, counts and holds change
  * in the same transaction. Tasks, facts and automations follow from the event inbox.reply_classified. Copies of the
  * message in other mailboxes are corrected with it. A later correction replaces an earlier one. Repeating a correction
  * changes nothing.
