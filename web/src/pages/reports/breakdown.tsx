@@ -141,8 +141,7 @@ function Cost({ row: { key, name, spend }, mayChange, change }: { row: Row; mayC
       title={t('spend.of', { name })}
       onClick={change}
     >
-      {shown ?? t('spend.set')}
-      <VisuallyHidden>{t('spend.of', { name })}</VisuallyHidden>
+      {shown ?? t('spend.set')} <VisuallyHidden>{t('spend.of', { name })}</VisuallyHidden>
     </Button>
   );
 }
