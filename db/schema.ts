@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: b13de6211eecbda2. Types: f60083885a3981f9. */
+/* Written by `npm run db:types`; do not edit. Sources: 99199e19a0e20eae. Types: ccc6936ab017058f. */
 
 import type {
   ApprovalBinding,
@@ -3798,6 +3798,8 @@ interface MailboxTokensInsert {
 interface MailboxesRow {
   id: string;
   organization_id: string;
+  /** True in a test workspace. The mailbox then has no servers, and no other workspace can have such a mailbox. */
+  is_test: boolean;
   user_id: string | null;
   /** Email address in lower case. */
   email: string;
@@ -3865,6 +3867,7 @@ interface MailboxesRow {
 interface MailboxesInsert {
   id: string;
   organization_id: string;
+  is_test?: boolean;
   user_id?: string | null;
   email: string;
   name?: string;
@@ -4264,6 +4267,8 @@ interface OrganizationsRow {
   weekly_report: boolean;
   /** IANA time zone. Determines when a week begins. */
   timezone: string;
+  /** True for a test workspace, whose emails never leave. Set once. */
+  is_test: boolean;
   created_at: Date;
   updated_at: Date;
 }
@@ -4275,6 +4280,7 @@ interface OrganizationsInsert {
   created_by?: string | null;
   weekly_report?: boolean;
   timezone?: string;
+  is_test?: boolean;
   created_at: Date;
   updated_at: Date;
 }

@@ -11,6 +11,8 @@ interface Identity {
   lastName: string | null;
   organizationId: string | null;
   organizationName: string | null;
+  /** True in a test workspace, whose emails never leave. */
+  isTest: boolean;
   /** Empty for a session, whose role decides. */
   scopes: string[];
 }
@@ -21,7 +23,7 @@ export async function whoAmI({ db, actor }: Pick<Ctx, 'db' | 'actor'>): Promise<
   const all = across(db, 'credential');
   const [user, organization] = await Promise.all([
     userId ? all.table('users').where({ id: userId }).first('email', 'first_name', 'last_name') : undefined,
-    organizationId ? all.table('organizations').where({ id: organizationId }).first('name') : undefined,
+    organizationId ? all.table('organizations').where({ id: organizationId }).first('name', 'is_test') : undefined,
   ]);
   return {
     userId,
@@ -30,6 +32,7 @@ export async function whoAmI({ db, actor }: Pick<Ctx, 'db' | 'actor'>): Promise<
     lastName: user?.last_name ?? null,
     organizationId,
     organizationName: organization?.name ?? null,
+    isTest: organization?.is_test ?? false,
     scopes: actor.kind === 'session' ? [] : namesOf(permissions).map(scopeName),
   };
 }

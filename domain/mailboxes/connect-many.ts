@@ -10,7 +10,7 @@ export const MAX_CONNECTS = 20;
 const AT_ONCE = 10;
 
 /** Result of the checks of one mailbox. */
-type Checked = { email: string } & ({ input: ConnectInput; facts: ServerFacts } | { error: AppError });
+type Checked = { email: string } & ({ input: ConnectInput; facts: ServerFacts | undefined } | { error: AppError });
 
 /** A mailbox of the request: connected, or refused. */
 export type Connected = { email: string } & ({ mailbox: MailboxView } | { error: AppError });
@@ -41,7 +41,7 @@ export async function connectMailboxes(ctx: Ctx, checked: readonly Checked[]): P
   return connected;
 }
 
-async function connectOne(ctx: Ctx, input: ConnectInput, facts: ServerFacts): Promise<Connected> {
+async function connectOne(ctx: Ctx, input: ConnectInput, facts: ServerFacts | undefined): Promise<Connected> {
   try {
     return { email: input.email, mailbox: await connectMailbox(ctx, input, facts) };
   } catch (error) {

@@ -21,6 +21,8 @@ import { clearHold } from '../sending/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
 import { notifySync } from './sync-state.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import { TEST_HOST } from '../../lib/smtp/index.ts';
+import { isTestWorkspace } from '../platform/test-workspace.ts';
 import { message } from '../../messages/index.ts';
 
 /** A mail service with its password, as in the request. */
@@ -63,14 +65,15 @@ interface Connection {
 
 /**
  * Checks before a mailbox is connected. A new mailbox must fit in the allowance, and the servers must accept the
- * credentials. Runs before the transaction, because it waits for the network. Returns facts about the
- * servers.
+ * credentials. Runs before the transaction, because it waits for the network. Returns facts about the servers;
+ * undefined in a test workspace, where no server is asked.
  * @throws AppError mailbox_allowance_reached, mailbox_auth_failed, service_unavailable, forbidden
  */
-export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<ServerFacts> {
+export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<ServerFacts | undefined> {
   const known = await reader(ctx).query(Mailboxes).findOne({ email: input.email });
   assertMayConnect(ctx, known);
   if (!known) await assertRoom(reader(ctx));
+  if (await isTestWorkspace(reader(ctx))) return undefined;
   return assertServersWork(ctx, { smtp: input.smtp, imap: input.imap });
 }
 
@@ -132,7 +135,7 @@ async function connect(
   const known = await tx.org.query(Mailboxes).findOne({ email: connection.email }).forUpdate();
   assertMayConnect(ctx, known);
   if (!known && !counted) await assertRoom(tx.org);
-  const mailbox = known ? await reconnect(tx, known, connection) : await create(ctx, tx, connection);
+  const mailbox = known ? await reconnect(ctx, tx, known, connection) : await create(ctx, tx, connection);
   await storeTokens(ctx, tx, mailbox.id, connection.tokens);
   notifySync(tx);
   tx.emit('email_account.connected', {
@@ -165,7 +168,7 @@ async function create(ctx: Ctx, tx: Tx, connection: Connection): Promise<Mailbox
     email: connection.email,
     provider: connection.provider,
     name: connection.name ?? '',
-    ...connection.services(id),
+    ...(await storedServices(ctx, tx, id, connection.services(id))),
     ...limitsOf(connection),
     created_at: tx.now,
     updated_at: tx.now,
@@ -180,8 +183,8 @@ async function create(ctx: Ctx, tx: Tx, connection: Connection): Promise<Mailbox
   return mailbox;
 }
 
-async function reconnect(tx: Tx, known: MailboxRow, connection: Connection): Promise<MailboxRow> {
-  await replaceServices(tx, known, connection.services(known.id));
+async function reconnect(ctx: Ctx, tx: Tx, known: MailboxRow, connection: Connection): Promise<MailboxRow> {
+  await replaceServices(tx, known, await storedServices(ctx, tx, known.id, connection.services(known.id)));
   await tx.org
     .query(Mailboxes)
     .findById(known.id)
@@ -238,7 +241,7 @@ export async function storeServices(
   if (!stored) throw new Error('a mailbox that was connected by consent has no passwords');
   const { smtp = { ...mailbox.smtp, password: stored.smtp_password } } = input;
   const imap = input.imap ?? (mailbox.imap && { ...mailbox.imap, password: stored.imap_password });
-  await replaceServices(tx, mailbox, servicesOf(ctx, mailbox.id, { smtp, imap }));
+  await replaceServices(tx, mailbox, await storedServices(ctx, tx, mailbox.id, servicesOf(ctx, mailbox.id, { smtp, imap })));
 }
 
 /**
@@ -280,6 +283,18 @@ function servicesOf(
     imap: imap && withoutPassword(imap),
     credentials: ctx.keyring.seal(JSON.stringify(passwords), SEAL_PLACES.mailbox(mailboxId)),
   };
+}
+
+/** Returns the columns of servers and credentials as stored: a mailbox of a test workspace has none of them. */
+async function storedServices(
+  ctx: Ctx,
+  tx: Tx,
+  mailboxId: string,
+  services: ReturnType<Connection['services']>,
+): Promise<ReturnType<Connection['services']> & Pick<MailboxRow, 'is_test'>> {
+  if (!(await isTestWorkspace(tx.org))) return { ...services, is_test: false };
+  const smtp = { host: TEST_HOST, port: 0, username: '', password: '', security: 'none' } as const;
+  return { ...servicesOf(ctx, mailboxId, { smtp, imap: null }), is_test: true };
 }
 
 function withoutPassword({ host, port, username, security }: MailService): MailService {

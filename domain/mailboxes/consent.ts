@@ -10,6 +10,7 @@ import type { Actor } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
 import { requireProvider, type ConsentProvider } from '../sending/senders/mail-providers.ts';
+import { assertNoTestWorkspace } from '../platform/test-workspace.ts';
 import { assertReconnectable } from './allowance.ts';
 import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
@@ -59,6 +60,7 @@ export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<Sta
   const provider = requireProvider(ctx.config, name);
   const [session, state, verifier, nonce] = [newSecret(), newSecret(), newSecret(), newSecret()] as const;
   await transact(ctx, async (tx) => {
+    await assertNoTestWorkspace(tx.org);
     await assertReconnectable(tx.org, name);
     await tx.org
       .table('mailbox_consents')

@@ -9,6 +9,7 @@ import { assertUnchanged } from '../platform/assert-unchanged.ts';
 import { existingIds, unknownIdProblems } from '../platform/references.ts';
 import { detachMailbox, releaseReservedSends } from '../sending/control/release.ts';
 import { assertMayChangeEmails } from '../approvals/may-change-leads.ts';
+import { isTestWorkspace } from '../platform/test-workspace.ts';
 import { assertServersWork, recordFacts, type ServerFacts } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../sending/control/mailbox-hold.ts';
@@ -72,6 +73,7 @@ export async function prepareUpdate(
       fix: message('mailboxes.servers_of_provider.fix'),
     });
   }
+  if (await isTestWorkspace(reader(ctx))) return null;
   return assertServersWork(ctx, { smtp: smtp ?? null, imap: imap ?? null });
 }
 

@@ -1,11 +1,12 @@
+import { message } from '../../messages/index.ts';
 import { inSpan, addSpanAttributes } from '../trace.ts';
 import type { Permit, TargetLimits } from '../target-limits.ts';
 import { HostSessions } from './host-sessions.ts';
-import { SmtpFailure, UNREACHABLE, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
+import { SmtpFailure, TEST_HOST, UNREACHABLE, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
 import { SessionPool } from './pool.ts';
 import { SmtpSession, type Envelope, type SessionOptions } from './session.ts';
 
-export { reasonOfFault } from './outcome.ts';
+export { reasonOfFault, TEST_HOST } from './outcome.ts';
 export type { RejectedRecipient, SmtpFault, SmtpOutcome, SmtpTarget } from './outcome.ts';
 export type { Envelope } from './session.ts';
 
@@ -59,6 +60,7 @@ const VERIFY_MS = 30_000;
 /** Maximum time (ms) that an email waits in the worker for a permit of a responsive host. It is then retried later. */
 const PATIENCE_MS = 500;
 const FREE: Permit = { release: () => {} };
+const DISCARDED = '250 2.0.0 Accepted in a test workspace, and not sent';
 
 /**
  * Creates a sender. nodemailer's own pool re-queues a message when a connection drops, even after the body was sent. A
@@ -84,6 +86,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
     acquireNow: (host, tenant) => (limits ? limits.acquireNow(host, tenant) : FREE),
     acquire: async (host, tenant) => limits?.acquireSoon(host, tenant, PATIENCE_MS) ?? FREE,
     async verify(target) {
+      if (target.host === TEST_HOST) return { kind: 'ok', maxBytes: null };
       try {
         const until = performance.now() + VERIFY_MS;
         const session = await hosts.open(`${target.host}:${target.port}`, until, () =>
@@ -97,6 +100,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
       }
     },
     async send(key, target, envelope, raw, { timeoutMs = Infinity, beforeEnd } = {}) {
+      if (target.host === TEST_HOST) return discarded(beforeEnd);
       const until = performance.now() + timeoutMs;
       for (;;) {
         const pool = poolOf(key);
@@ -135,6 +139,16 @@ function isFarewell(outcome: SmtpOutcome): boolean {
   return (
     outcome.kind === 'unreachable' || (outcome.kind === 'refused' && outcome.code === 421 && outcome.stage !== 'data')
   );
+}
+
+/** Returns the answer to an email that goes nowhere. The caller may withhold it, as any email. */
+async function discarded(beforeEnd: SendOptions['beforeEnd']): Promise<SmtpOutcome> {
+  try {
+    if (beforeEnd && !(await beforeEnd())) return { kind: 'withheld', reason: message('smtp.not_allowed_to_end') };
+  } catch {
+    return { kind: 'withheld', reason: message('smtp.end_not_decided') };
+  }
+  return { kind: 'accepted', response: DISCARDED, rejected: [] };
 }
 
 function faultOf(error: unknown): SmtpFault {

@@ -43,6 +43,12 @@ export interface RejectedRecipient {
   response: string;
 }
 
+/**
+ * Host of the mailboxes of test workspaces. Emails to it are accepted and discarded. The name cannot be resolved (RFC
+ * 2606), so that no other program can send them either.
+ */
+export const TEST_HOST = 'test-mode.invalid';
+
 export interface SmtpTarget {
   host: string;
   port: number;

@@ -58,6 +58,8 @@ export const identity = {
   'credential.beyond_role.fix': 'Weniger verlangen oder jemanden fragen, dessen Rolle es erlaubt.',
   'credential.beyond_itself': 'Ein Zugang kann keine Rechte oder Grenzen über die eigenen hinaus geben: {permissions}',
   'credential.beyond_itself.fix': 'Weniger verlangen oder es selbst angemeldet tun.',
+  'workspace.is_test': 'In einem Test-Arbeitsbereich geht das nicht',
+  'workspace.is_test.fix': 'Tu das in einem Arbeitsbereich, der sendet.',
   'plan.paid_only': 'Integrationen und Automatisierungen brauchen einen bezahlten Tarif',
   'plan.paid_only.fix': 'Frage die Betreiber dieser Installation nach einem bezahlten Tarif.',
 

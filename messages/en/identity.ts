@@ -58,6 +58,8 @@ export const identity = {
   'credential.beyond_role.fix': 'Ask for less, or have it done by a person whose role allows it.',
   'credential.beyond_itself': 'A credential cannot hand out permissions or limits beyond its own: {permissions}',
   'credential.beyond_itself.fix': 'Ask for less, or do it as a signed-in person.',
+  'workspace.is_test': 'This is not possible in a test workspace',
+  'workspace.is_test.fix': 'Do it in a workspace that sends.',
   'plan.paid_only': 'Integrations and automations need a paid plan',
   'plan.paid_only.fix': 'Ask the operator of this installation for a paid plan.',
 

@@ -11,6 +11,7 @@ const identity = resource('Identity', {
   last_name: z.string().nullable(),
   organization_id: uuid.nullable(),
   organization_name: z.string().nullable(),
+  is_test: z.boolean().meta({ description: 'True in a test workspace, whose emails never leave' }),
   auth_type: z.enum(['api_key', 'oauth', 'session']),
   scopes: z.array(z.string()).meta({ description: 'Of a key or token; empty for a session, whose role decides' }),
 });
@@ -29,7 +30,7 @@ export const meRoutes = [
     description: 'The person, the workspace and the scopes. Any valid credential may ask.',
     success: { status: 200, body: identity },
     handler: async (ctx) => {
-      const { userId, email, firstName, lastName, organizationId, organizationName, scopes } = await whoAmI(ctx);
+      const { userId, email, firstName, lastName, organizationId, organizationName, isTest, scopes } = await whoAmI(ctx);
       const { kind } = ctx.actor;
       const authType = kind === 'api_key' || kind === 'oauth' ? kind : ('session' as const);
       return {
@@ -40,6 +41,7 @@ export const meRoutes = [
         last_name: lastName,
         organization_id: organizationId,
         organization_name: organizationName,
+        is_test: isTest,
         auth_type: authType,
         scopes,
       };

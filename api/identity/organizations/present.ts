@@ -14,6 +14,7 @@ export function presentOrganization(row: MyOrganization, selected: string | null
     plan: row.plan,
     weekly_report: row.weekly_report,
     timezone: row.timezone,
+    is_test: row.is_test,
     current: row.id === selected,
     role: { id: row.role_id, name: row.role_name, is_owner: row.is_owner },
     permissions: row.permissions,

@@ -9,7 +9,13 @@ const permissions = z
   .max(ORG_PERMISSIONS.length)
   .transform((list) => [...new Set(list)]);
 
-export const createBody = z.strictObject({ name: organizationName });
+export const createBody = z.strictObject({
+  name: organizationName,
+  is_test: z
+    .boolean()
+    .optional()
+    .meta({ description: 'True for a test workspace: its emails are accepted, shown as sent, and never leave' }),
+});
 export const updateBody = z.strictObject({
   name: organizationName.optional(),
   weekly_report: z
@@ -39,6 +45,7 @@ export const organization = resource('Organization', {
   plan: z.enum(['free', 'paid']),
   weekly_report: z.boolean(),
   timezone: z.string(),
+  is_test: z.boolean().meta({ description: 'True for a test workspace, whose emails never leave' }),
   current: z.boolean().meta({ description: 'True if this session works in it' }),
   role: z
     .strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() })

@@ -25,11 +25,14 @@ create table organizations (
   created_by uuid references users on delete set null,
   weekly_report boolean not null default false,
   timezone text not null default 'UTC',
+  is_test boolean not null default false,
   created_at timestamptz not null,
-  updated_at timestamptz not null
+  updated_at timestamptz not null,
+  unique (id, is_test)
 );
 comment on table organizations is 'A workspace: the tenant to which nearly every other row belongs.';
 comment on column organizations.timezone is 'IANA time zone. Determines when a week begins.';
+comment on column organizations.is_test is 'True for a test workspace, whose emails never leave. Set once.';
 call heron_guard_rows('organizations', 'id = heron_organization()');
 
 create table roles (

@@ -2,7 +2,8 @@
 export const MAILBOXES = `
 create table mailboxes (
   id uuid primary key,
-  organization_id uuid not null references organizations on delete cascade,
+  organization_id uuid not null,
+  is_test boolean not null default false,
   user_id uuid,
   email text not null check (email = lower(email)),
   name text not null default '',
@@ -48,10 +49,13 @@ create table mailboxes (
   last_slot_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  constraint mailboxes_email_key unique (organization_id, email)
+  constraint mailboxes_email_key unique (organization_id, email),
+  foreign key (organization_id, is_test) references organizations (id, is_test) on delete cascade,
+  constraint mailboxes_of_test_workspace check (is_test = (smtp ->> 'host' = 'test-mode.invalid') and not (is_test and imap is not null))
 );
 comment on table mailboxes is 'An email account that Heron sends from and reads.';
 comment on column mailboxes.email is 'Email address in lower case.';
+comment on column mailboxes.is_test is 'True in a test workspace. The mailbox then has no servers, and no other workspace can have such a mailbox.';
 comment on column mailboxes.smtp_max_bytes is 'Largest message (bytes) that the SMTP server took in its last answered test (SIZE). Null if it named no limit.';
 comment on column mailboxes.credentials is 'SMTP and IMAP password, sealed under "mailboxes/<id>".';
 comment on column mailboxes.credentials_version is 'Increases with every change of servers or passwords. Open connections with a lower version are stale.';

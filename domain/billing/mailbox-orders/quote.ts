@@ -7,6 +7,7 @@ import { AppError, type ErrorCode, type Problem } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
+import { assertNoTestWorkspace } from '../../platform/test-workspace.ts';
 import { mailboxProvider } from './http-provider.ts';
 import { billOf, MAX_CENTS, nameMailboxes, spreadMailboxes } from './plan.ts';
 import { ProviderRefusal, ProviderUnreachable, type MailboxProvider, type Offer } from './ports.ts';
@@ -47,10 +48,11 @@ interface PricedOrder {
 /**
  * Asks the provider for the prices of an order and the availability of its domains. Uses the network, so call it before
  * the transaction of {@link storeQuote}.
- * @throws AppError mailbox_provisioning_unavailable, mailbox_provisioning_failed; or the code of the first problem,
- * with all problems
+ * @throws AppError forbidden in a test workspace, mailbox_provisioning_unavailable, mailbox_provisioning_failed; or
+ * the code of the first problem, with all problems
  */
 export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrder> {
+  await assertNoTestWorkspace(reader(ctx));
   const { offer, domains, faults } = await queryProvider(ctx, input);
   if (input.domain === undefined && (input.domains ?? []).length === 0)
     faults.push(fault('provision_domain_invalid', 'domain', message('field.required')));

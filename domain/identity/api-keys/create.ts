@@ -8,11 +8,13 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { lineageOf } from './lineage.ts';
 import { assertActorGrants } from '../acting.ts';
 import type { KeyLimits } from '../../platform/key-limits.ts';
+import { isTestWorkspace } from '../../platform/test-workspace.ts';
 import { restrictionProblems } from './restrictions.ts';
 import { message } from '../../../messages/index.ts';
 
-const SHOWN_PREFIX = 6;
-const SHOWN_SUFFIX = 4;
+/** Numbers of characters of the secret that lists show: after its prefix, and at its end. */
+const SHOWN_FIRST = 2;
+const SHOWN_LAST = 4;
 
 interface NewKey {
   name: string;
@@ -27,7 +29,7 @@ interface NewKey {
 
 /**
  * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored. A key that was created
- * by a key or an application is revoked together with it.
+ * by a key or an application is revoked together with it. The secret of a test workspace begins with `ssk_test_`.
  * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at
  * once). forbidden when the key would be able to do more than the caller: a key or token by its own permissions, a
  * person by their role
@@ -45,7 +47,8 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
     const problems = await restrictionProblems(tx.org, restrictions, tx.now);
     if (problems.length > 0) throw badRequest(message('api_key.invalid'), problems);
     await assertActorGrants(tx, ctx.actor, { scopes: permissions, limits });
-    const secret = newSecret(SECRET_PREFIX.apiKey);
+    const prefix = (await isTestWorkspace(tx.org)) ? SECRET_PREFIX.testApiKey : SECRET_PREFIX.apiKey;
+    const secret = newSecret(prefix);
     const key = await tx.org.create(ApiKeys, {
       id: newId(),
       user_id: ctx.actor.userId,
@@ -53,8 +56,8 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       name: input.name,
       description: input.description ?? '',
       secret_hash: sha256(secret),
-      key_prefix: secret.slice(0, SHOWN_PREFIX),
-      key_suffix: secret.slice(-SHOWN_SUFFIX),
+      key_prefix: secret.slice(0, prefix.length + SHOWN_FIRST),
+      key_suffix: secret.slice(-SHOWN_LAST),
       ...restrictions,
       created_at: tx.now,
       updated_at: tx.now,

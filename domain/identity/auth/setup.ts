@@ -121,7 +121,7 @@ async function claim<T>(
       created_at: now,
       updated_at: now,
     });
-    return enter(trx, userId, await insertOrganization(ctx, trx, userId, input.organization));
+    return enter(trx, userId, await insertOrganization(ctx, trx, userId, { name: input.organization }));
   });
 }
 
@@ -185,7 +185,7 @@ export async function bootstrap(
        where o.name = :name and m.user_id = :user order by o.id limit 1`,
       { name: input.organization, user: user.id },
     );
-    const organization = existing ?? (await insertOrganization(ctx, trx, user.id, input.organization));
+    const organization = existing ?? (await insertOrganization(ctx, trx, user.id, { name: input.organization }));
     const apiKey = await fullKey(ctx, trx, user.id, organization.id, 'Bootstrap');
     const session = await openSession(ctx, trx, user.id, { organizationId: organization.id });
     return { organization, user, session, apiKey };

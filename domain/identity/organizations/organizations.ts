@@ -17,7 +17,7 @@ import { message } from '../../../messages/index.ts';
 
 export type OrganizationRow = Columns<
   'organizations',
-  'id' | 'name' | 'plan' | 'weekly_report' | 'timezone' | 'created_at' | 'updated_at'
+  'id' | 'name' | 'plan' | 'weekly_report' | 'timezone' | 'is_test' | 'created_at' | 'updated_at'
 >;
 
 /** An organization as seen by one of its members. */
@@ -27,7 +27,7 @@ export type MyOrganization = OrganizationRow &
 /** Returns the caller's organizations that fulfil the condition `and`. */
 function ownOrganizations(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
   return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
-    `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
+    `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.is_test, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
      from organizations o
      join memberships m on m.organization_id = o.id
      join roles r on r.id = m.role_id
@@ -51,17 +51,23 @@ export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrgani
   return row;
 }
 
+/** Fields of a new organization. `is_test` makes it a test workspace, whose emails never leave. */
+interface NewOrganization {
+  name: string;
+  is_test?: boolean | undefined;
+}
+
 /** Creates an organization with its system roles and its founder as owner, inside an open transaction. */
 export async function insertOrganization(
   ctx: Ctx,
   trx: Trx,
   founderId: string,
-  name: string,
+  { name, is_test = false }: NewOrganization,
 ): Promise<OrganizationRow> {
   const now = ctx.clock.now();
   const id = newId();
   const [organization] = await across(trx, 'person')
-    .insert('organizations', { id, name, created_by: founderId, created_at: now, updated_at: now })
+    .insert('organizations', { id, name, is_test, created_by: founderId, created_at: now, updated_at: now })
     .returning('*');
   await transact(actingAs(ctx, trx, founderId, id), async (tx) => {
     const roles = SYSTEM_ROLES.map((role) => ({
@@ -79,7 +85,7 @@ export async function insertOrganization(
       role_id: roles.find((role) => role.is_owner)!.id,
       created_at: now,
     });
-    tx.audit({ action: 'create', entityType: 'organization', entityId: id, changes: created({ name }) });
+    tx.audit({ action: 'create', entityType: 'organization', entityId: id, changes: created({ name, is_test }) });
   });
   return organization!;
 }
@@ -88,10 +94,10 @@ export async function insertOrganization(
  * Creates an organization for the caller. The person's session selects it if no other is selected.
  * @throws AppError rate_limit_exceeded
  */
-export async function createOrganization(ctx: Ctx, input: { name: string }): Promise<MyOrganization> {
+export async function createOrganization(ctx: Ctx, input: NewOrganization): Promise<MyOrganization> {
   await throttle(ctx, 'organizations', ctx.actor.userId!);
   return inTransaction(ctx.db, async (trx) => {
-    const { id } = await insertOrganization(ctx, trx, ctx.actor.userId!, input.name);
+    const { id } = await insertOrganization(ctx, trx, ctx.actor.userId!, input);
     await across(trx, 'person')
       .table('sessions')
       .where('id', ctx.actor.sessionId!)

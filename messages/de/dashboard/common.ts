@@ -43,6 +43,8 @@ export const common = {
   'error.lost.why': 'Die Adresse ist falsch, oder der Eintrag wurde gelöscht.',
   'error.lost.back': 'Zur Startseite',
   'shell.skip': 'Zum Inhalt springen',
+  'shell.test': 'Test',
+  'shell.test.why': 'Aus diesem Arbeitsbereich geht keine E-Mail hinaus',
   'shell.menu': 'Menü',
   'shell.home': 'Heron, Startseite',
   'shell.navigation': 'Hauptnavigation',

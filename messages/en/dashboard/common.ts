@@ -43,6 +43,8 @@ export const common = {
   'error.lost.why': 'The address is wrong, or the record was deleted.',
   'error.lost.back': 'Go to the start page',
   'shell.skip': 'Skip to content',
+  'shell.test': 'Test',
+  'shell.test.why': 'No email leaves this workspace',
   'shell.menu': 'Menu',
   'shell.home': 'Heron, start page',
   'shell.navigation': 'Main navigation',

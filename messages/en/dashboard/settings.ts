@@ -80,6 +80,9 @@ export const settings = {
   'settings.role.yours': 'Your role',
   'settings.workspace.new': 'New workspace',
   'settings.workspace.new.why': 'It has its own members, mailboxes, contacts and campaigns. You become its owner.',
+  'settings.workspace.test': 'Test workspace',
+  'settings.workspace.test.why':
+    'Its emails go through the whole engine and are shown as sent, but none leaves. Its API keys begin with ssk_test_.',
   'settings.workspace.create': 'Create workspace',
   'settings.member': 'Member',
   'settings.joined': 'Joined',

@@ -113,6 +113,7 @@ function Header({
   onPalette: () => void;
 }) {
   const t = useText();
+  const { workspace } = usePerson();
   return (
     <Group h="100%" px="md" gap="sm" wrap="nowrap">
       <Burger
@@ -131,6 +132,11 @@ function Header({
           Heron
         </Text>
       </Link>
+      {workspace?.is_test ? (
+        <Badge color="orange" variant="light" title={t('shell.test.why')}>
+          {t('shell.test')}
+        </Badge>
+      ) : null}
       <Box flex={1} />
       <UnstyledButton aria-haspopup="dialog" onClick={onPalette} visibleFrom="sm">
         <Group gap={8} px="sm" py={5} c="dimmed" bd="1px solid var(--app-line)" bdrs="md">

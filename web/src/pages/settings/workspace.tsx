@@ -96,7 +96,8 @@ function About({ workspace }: { workspace: Workspace }) {
 function NewWorkspace() {
   const t = useText();
   const [name, setName] = useState('');
-  const create = useAction(() => dataOf(heron.POST('/v1/organizations', { body: { name } })), {
+  const [isTest, setIsTest] = useState(false);
+  const create = useAction(() => dataOf(heron.POST('/v1/organizations', { body: { name, is_test: isTest } })), {
     isShown: true,
     onDone: ({ id }) => void selectWorkspace(id),
   });
@@ -112,6 +113,12 @@ function NewWorkspace() {
           maxLength={200}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Checkbox
+          label={t('settings.workspace.test')}
+          description={t('settings.workspace.test.why')}
+          checked={isTest}
+          onChange={(event) => setIsTest(event.currentTarget.checked)}
         />
       </Form>
     </Section>
