@@ -174,8 +174,8 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
 }
 
 /**
- * SQL condition: `:code` or, if null, all holds except `:lasting` ones include the hold of this side (sending or
- * reading).
+ * SQL condition: {@link clearHold} lifts the hold of a side (sending or reading). It lifts the hold with `:code`, or
+ * any hold not in `:lasting` if `:code` is null.
  */
 function isLifted(side: (typeof SIDES)[number]): string {
   return `${side}_code is not null and case when :code::text is null then ${side}_code <> all(:lasting) else ${side}_code = :code end`;

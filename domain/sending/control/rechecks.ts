@@ -14,8 +14,8 @@ type NextAct = 'slot' | 'mailbox' | 'schedule' | 'entry' | 'outcome' | 'other';
 const ALL: readonly NextAct[] = ['slot', 'mailbox', 'schedule', 'entry', 'outcome', 'other'];
 
 /**
- * Enrollments whose workflows must decide again after a change of their campaign: those with one of `acts` as next
- * action, at the step, or at any step if `step` is null.
+ * Enrollments whose workflows must decide again after a change of their campaign: those whose next action is one of
+ * `acts`. They are at the given step, or at any step if `step` is null.
  */
 interface Recheck {
   step: string | null;
