@@ -125,7 +125,8 @@ test.serial('every activity is served on the queue of its resource, and on no ot
 test.serial('a stopping worker finishes what is under way on every queue', async (t) => {
   const { organizationId } = await world.tenant();
   const { worker, queue } = await workerWith(['temporal']);
-  // A batch that does not exist counts as still open for a second and a half, so the activity takes that long.
+  // An activity for an open batch waits a second and a half for more deliveries, so it is still running when the worker
+  // stops.
   const started = await Promise.all(
     (['webhooks', 'workflows'] as const).map((each) =>
       probes.start('deliverBatch', [{ organizationId, batchId: newId() }], {
