@@ -14,8 +14,8 @@ interface Failing {
 
 /**
  * Runs an activity's work and lets the server retry its failures. After RUN_BLOCK_AFTER_MS of failures without
- * progress, marks the run as blocked in PostgreSQL and fails the activity for good. The run then waits for a retry
- * instead of looking healthy.
+ * progress, marks the workflow as blocked in PostgreSQL and fails the activity without further retries. The workflow
+ * then waits until a person or the sweep retries it.
  * @param work receives a function to call with its progress, if it can measure any
  */
 export function runOrBlock<T>(
@@ -27,7 +27,7 @@ export function runOrBlock<T>(
 }
 
 /**
- * Marks the activity's run as blocked in PostgreSQL.
+ * Marks the activity's workflow as blocked in PostgreSQL.
  * @throws ApplicationFailure always, because the activity fails for the last time
  */
 export async function failAsBlocked(deps: Deps, organizationId: string, error: unknown): Promise<never> {
@@ -38,9 +38,9 @@ export async function failAsBlocked(deps: Deps, organizationId: string, error: u
 
 /**
  * Runs an activity's work and lets the server retry its failures. After RUN_BLOCK_AFTER_MS of failures without
- * progress, calls `giveUp` with the last error and returns its result. Time without a database and ApplicationFailures
- * of the work itself do not count. Histories contain only the kind of a failure. The error's text may contain values,
- * so it is only logged.
+ * progress, calls `giveUp` with the last error and returns its result. Failures do not count while the database is
+ * unreachable, nor do ApplicationFailures thrown by the work itself. Histories contain only the kind of a failure. The
+ * error's text may contain values, so it is only logged.
  * @param work receives a function to call with its progress, if it can measure any
  */
 export async function runOrGiveUp<T>(

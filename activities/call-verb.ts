@@ -5,9 +5,9 @@ import { withHeartbeat } from './heartbeat.ts';
 
 /**
  * Runs one function of the domain in the context of an organization; most activities consist of this call. Sends
- * heartbeats while it runs ({@link withHeartbeat}) and marks the run as blocked if it keeps failing ({@link
- * runOrBlock}).
- * @throws ApplicationFailure which Temporal retries, or of type `blocked`
+ * heartbeats while it runs ({@link withHeartbeat}) and marks the workflow as blocked if the function keeps failing
+ * ({@link runOrBlock}).
+ * @throws ApplicationFailure that Temporal retries, or one of type `blocked`
  */
 export function callVerb<T>(
   deps: Deps,

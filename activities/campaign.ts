@@ -16,7 +16,9 @@ import { message } from '../messages/index.ts';
 
 /** Maximum duration (ms) of one launcher activity while leads are due. */
 const LAUNCHER_ITERATION_MS = 20_000;
-/** Limits of a launcher's first attempt: number of iterations, and time (ms) after which no further one starts. */
+/**
+ * Limits of a launcher's first attempt: number of iterations, and time (ms) after which no further iteration starts.
+ */
 const FIRST_ITERATIONS = 3;
 const FIRST_LAUNCH_MS = 500;
 
@@ -61,7 +63,7 @@ async function launchFirst(ctx: Ctx, campaignId: string): Promise<LaunchResult> 
   return launchWhileDue(() => launchDueLeads(ctx, campaignId), hasTime);
 }
 
-/** Repeats launcher iterations while leads are due and `hasTime` holds. */
+/** Repeats launcher iterations while leads are due and `hasTime` returns true. */
 async function launchWhileDue(takeTurn: () => Promise<LaunchIteration>, hasTime: () => boolean): Promise<LaunchResult> {
   let launched = 0;
   for (;;) {

@@ -17,7 +17,10 @@ export const contactImport = family<ContactImportActivities>({
   blocked: { taskType: 'contact_import', isStamped: true },
 });
 
-/** A refusal (the campaign was deleted) ends the import. Any other error is retried from the last checkpoint. */
+/**
+ * A refusal, for example because the campaign was deleted, ends the import. Any other error is retried from the last
+ * checkpoint.
+ */
 function activities({ deps }: ActivityParts): ContactImportActivities {
   const ctxOf = (organizationId: string) => contextOf(deps, organizationId);
   return {

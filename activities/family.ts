@@ -37,16 +37,19 @@ export interface Family extends DurableFamily {
 
 interface Declaration<Activities> extends Partial<Pick<DurableFamily, 'deadLetters' | 'approval'>> {
   contract: WorkflowContract<any, any>;
-  /** The queue of all activities, or one per activity. Local activities and those of `ask` run on `workflows`. */
+  /**
+   * The queue of all activities, or one queue per activity. Activities that the workflow calls as local ones run on
+   * `workflows`.
+   */
   queue: Queue | { readonly [Name in keyof Activities]: Queue };
   activities(parts: ActivityParts): Activities;
-  /** Rows whose workflow must be open, a query for them, or the reason why none must be. */
+  /** Rows whose workflow must be open, or a query for such rows, or the reason why no workflow must be open. */
   mustBeOpen: RunRows | RunQuery | { unneeded: string };
-  /** Columns that mark a blocked run. Table, key and condition default to those of `mustBeOpen`. */
+  /** Columns that mark a blocked workflow. Table, key and condition default to those of `mustBeOpen`. */
   blocked?: BlockedRuns | (Omit<MarkedRow, keyof RunRows> & Partial<RunRows>);
 }
 
-/** Declares a durable family once for workers, reconciliation, blocked runs, dead letters and approvals. */
+/** Declares a durable family once for workers, reconciliation, blocked workflows, dead letters and approvals. */
 export function family<Activities extends object>(declaration: Declaration<Activities>): Family {
   const { contract, queue, mustBeOpen, blocked, deadLetters = [], approval } = declaration;
   return {

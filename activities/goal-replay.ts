@@ -9,9 +9,9 @@ import { family } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Durable family of goal replays. A page is one transaction, so repeating a dead worker's attempt counts no event
- * twice. If a page keeps failing, the event that causes it is skipped. If no single event causes the failure, the
- * workflow is blocked.
+ * Durable family of goal replays. A page is one transaction, so that no event is counted twice if a dead worker's
+ * attempt is repeated. If a page keeps failing, the event that causes it is skipped. If no single event causes the
+ * failure, the workflow is blocked.
  */
 export const goalReplay = family<GoalReplayActivities>({
   contract: goalReplayWorkflow,
@@ -28,6 +28,6 @@ export const goalReplay = family<GoalReplayActivities>({
   }),
   mustBeOpen: { table: 'goal_replays', open: `state in ('queued', 'running')` },
   blocked: { taskType: REPLAY },
-  // An event that a replay skipped. Only a person retries it.
+  // An event that a replay skipped. Only a person can retry it.
   deadLetters: [{ taskType: REPLAY_EVENT, retry: replaySkippedEvent }],
 });

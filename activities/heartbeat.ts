@@ -7,12 +7,12 @@ import { Context } from '@temporalio/activity';
 export const HEARTBEAT_MS = 3_000;
 
 /**
- * Runs a long function and sends a heartbeat every {@link HEARTBEAT_MS}. So the server distinguishes slow work from a
- * dead worker, and repeats a dead worker's activity after the heartbeat timeout.
+ * Runs a long function and sends a heartbeat every {@link HEARTBEAT_MS}, so that the server can distinguish slow work
+ * from a dead worker. The server repeats a dead worker's activity after the heartbeat timeout.
  */
 export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  // The server does not know of a local activity until its workflow task completes.
+  // A local activity sends no heartbeats, because the server learns of it only when its workflow task completes.
   if (context.info.isLocal) return work();
   const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
   try {

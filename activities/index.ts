@@ -22,8 +22,8 @@ import { webhookVerify } from './webhook-verify.ts';
 import type { Family } from './family.ts';
 
 /**
- * Every durable family, and the only such list outside of workflows/. Workers serve their activities. A process passes
- * the list to domain functions as `Deps.families`.
+ * List of all durable families, whose activities the workers serve. A process passes the list to domain functions as
+ * `Deps.families`. There is no other list outside of workflows/.
  */
 export const FAMILIES: readonly Family[] = [
   approvalMail,

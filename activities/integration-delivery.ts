@@ -41,11 +41,11 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
   },
   blocked: { taskType: INTEGRATION_RUN, restricted: 'readOnly', open: 'true', isStamped: true },
   deadLetters: [
-    // A delivery that a provider refused. Only a person retries it.
+    // A delivery that a provider refused. Only a person can retry it.
     { taskType: INTEGRATION_DELIVERY, restricted: 'readOnly', retry: retryDelivery },
     // A booking that could not be parsed. A retry helps after a release that supports the provider's new format.
     { taskType: INTEGRATION_WEBHOOK, restricted: 'readOnly', retry: parseStoredWebhook },
-    // A dropped delivery. Nothing can be repeated: a person marks it as resolved.
+    // A dropped delivery, which cannot be repeated. A person marks it as resolved.
     { taskType: INTEGRATION_BACKLOG, restricted: 'readOnly', retry: async () => {} },
   ],
 });

@@ -14,7 +14,7 @@ import { callVerb } from './call-verb.ts';
 import { family, type ActivityParts } from './family.ts';
 import { retryLater } from './retry-later.ts';
 
-/** Delay (ms) until the next query to a payment provider that has taken a payment without confirming it. */
+/** Delay (ms) until the next query to a payment provider that has received a payment without confirming it yet. */
 const PAID_SOON_MS = 5_000;
 
 /** Durable family of orders of managed mailboxes. */
@@ -31,7 +31,7 @@ export const mailboxOrder = family<MailboxOrderActivities>({
   // A failed or cancelled order stays `under_way` until its completed steps are undone.
   mustBeOpen: { table: 'mailbox_orders', open: 'under_way' },
   blocked: { taskType: 'mailbox_order', restricted: 'hidden', isStamped: true },
-  // A step that an order could not undo. Only a person retries it.
+  // A step that an order could not undo. Only a person can retry it.
   deadLetters: [{ taskType: UNDO_OF_ORDER, restricted: 'hidden', retry: retryUndo }],
   approval: mailboxOrderApproval,
 });

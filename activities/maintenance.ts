@@ -18,15 +18,15 @@ import { maintenanceWorkflow, type Chore, type MaintenanceActivities } from '../
 import { family } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-/** Maximum duration (ms) of one search for missing runs. The next sweep continues where it ended. */
+/** Maximum duration (ms) of one search for missing workflows. The next sweep continues where it ended. */
 const SEARCH_MS = 8 * 60_000;
 
-/** Maximum number of failing runs named in a log line. */
+/** Maximum number of failing workflows named in a log line. */
 const LISTED = 100;
 
 /**
- * Function of a chore, and the log message if it changed anything. `isWarning` marks chores that should normally have
- * nothing to do.
+ * Function of a chore, and the log message if it changed anything. `isWarning` marks chores that normally find nothing
+ * to do.
  */
 interface Work {
   verb(deps: Deps, signal: AbortSignal): Promise<number>;

@@ -2,10 +2,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { AppBusy } from '../domain/connect/app-connections/call.ts';
 import type { Metrics } from '../lib/metrics.ts';
 
-/** Minimum retry delay (ms). Temporal reads zero as the delay of the retry policy. */
+/** Minimum retry delay (ms). Temporal replaces zero by the delay of the retry policy. */
 const MIN_DELAY_MS = 10;
 
-/** Creates a failure that makes Temporal retry after `delayMs` and that does not count as a failure. */
+/** Creates an error that makes Temporal retry after `delayMs` (ms), without counting as a failure of the activity. */
 export function retryLater(type: string, message: string, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type,

@@ -12,7 +12,7 @@ export const run = family<RunActivities>({
   contract: runWorkflow,
   queue: { advanceRun: 'workflows', preflightRun: 'batch', launchRun: 'batch' },
   activities,
-  // A run in state `active` or `paused` follows its campaign without a workflow.
+  // A run in state `active` or `paused` changes with its campaign and needs no workflow.
   mustBeOpen: { table: 'runs', open: `state in ('queued', 'preflighting', 'awaiting_approval', 'launching')` },
   blocked: { taskType: 'run', isStamped: true },
   approval: runLaunch,

@@ -10,7 +10,7 @@ export const warmup = family<WarmupActivities>({
   activities: ({ deps, smtp }) => ({
     warmupTurn: (args) => callVerb(deps, args, (ctx) => advanceWarmup(ctx, smtp, args.mailboxId)),
   }),
-  // A warmup stopped during the sending of an email still needs its workflow to settle that email.
+  // If a warmup was stopped while an email was being sent, the workflow must still settle that email.
   mustBeOpen: {
     table: 'mailboxes',
     open: `mailboxes.warmup is not null

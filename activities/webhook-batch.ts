@@ -9,7 +9,7 @@ import { family, type ActivityParts } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Durable family of first webhook attempts. They run on the `workflows` queue because receivers known to be slow are
+ * Durable family of first webhook attempts. They run on the `workflows` queue because endpoints known to be slow are
  * excluded.
  */
 export const webhookBatch = family<WebhookBatchActivities>({
@@ -20,8 +20,8 @@ export const webhookBatch = family<WebhookBatchActivities>({
 });
 
 /**
- * Creates the activities of shared batches and of single-endpoint batches. A batch serves many organizations and cannot
- * be blocked. If it keeps failing, each of its deliveries gets its own workflow.
+ * Creates the activities for shared batches and for batches of a single endpoint. A batch serves many organizations and
+ * cannot be blocked. If it keeps failing, each of its deliveries gets its own workflow.
  */
 export function createBatchActivities({ engine }: ActivityParts): WebhookBatchActivities {
   return {

@@ -13,7 +13,10 @@ const KEYS = {
 /** Names of all search attributes. */
 export const ATTRIBUTES: readonly string[] = Object.keys(KEYS);
 
-/** Returns the search attributes by which operators filter runs: ids, kinds and states, never addresses. */
+/**
+ * Returns the search attributes by which operators filter workflows. They contain ids, kinds and states, never
+ * addresses.
+ */
 export function searchAttributes(
   values: Partial<Record<Exclude<keyof typeof KEYS, 'Deadline'>, string | undefined>>,
 ): TypedSearchAttributes {
@@ -27,15 +30,15 @@ export function searchAttributes(
 
 /** Attribute types as numbered by the operator service. */
 const TYPES = { KEYWORD: 2, DATETIME: 6 } as const;
-/** Time (ms) until a server accepts new attributes; its caches are refreshed once a minute. */
+/** Time (ms) after which a server accepts new attributes, because it refreshes its caches once a minute. */
 const VISIBLE_MS = 90_000;
 const RETRY_MS = 500;
-/** gRPC: INVALID_ARGUMENT, with which the server refuses a query on an unknown attribute. */
+/** gRPC code INVALID_ARGUMENT, with which the server refuses a query on an unknown attribute. */
 const INVALID_ARGUMENT = 3;
 
 /**
  * Returns the names of search attributes that a namespace lacks.
- * @throws Error when the server does not list them, as Temporal Cloud does not
+ * @throws Error if the server cannot list them, as in Temporal Cloud
  */
 export async function missingSearchAttributes(client: Client, namespace: string): Promise<string[]> {
   const connection = client.connection as Connection;
@@ -45,7 +48,7 @@ export async function missingSearchAttributes(client: Client, namespace: string)
 
 /**
  * Adds missing search attributes to a self-hosted server. Several processes may do so at the same time.
- * @throws Error when the server refuses it, as Temporal Cloud does: create them once in its console
+ * @throws Error if the server refuses, as Temporal Cloud does, where a person must create them in the console
  */
 export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
   const connection = client.connection as Connection;
@@ -61,8 +64,8 @@ export async function ensureSearchAttributes(client: Client, namespace: string):
 }
 
 /**
- * Adds search attributes to a namespace. Default: all of Heron's.
- * @throws Error when the namespace has one of them, or the server refuses it
+ * Adds search attributes to a namespace. Defaults to all of Heron's attributes.
+ * @throws Error if the namespace has one of them already, or the server refuses
  */
 export async function addSearchAttributes(
   connection: Connection,

@@ -48,7 +48,7 @@ const REUSE = {
 };
 const CONFLICT = { join: WorkflowIdConflictPolicy.USE_EXISTING, refuse: WorkflowIdConflictPolicy.FAIL };
 
-/** Returns the client's options for a start. `taskQueue` is the installation's own. */
+/** Returns the client's options for a start. `taskQueue` is the name of the installation's own queue. */
 export function startOptions(spec: StartSpec, workflowId: string, taskQueue: string) {
   return {
     taskQueue: spec.queue ? resourceQueue(taskQueue, spec.queue) : taskQueue,
@@ -64,8 +64,8 @@ export function startOptions(spec: StartSpec, workflowId: string, taskQueue: str
 }
 
 /**
- * Dispatches one intent to Temporal. Repetition is harmless: ids are deterministic, an open or finally closed workflow
- * is not started again, and signals are only hints.
+ * Dispatches one intent to Temporal. Repetition is harmless: ids are deterministic, a workflow that is open or may not
+ * be repeated is not started again, and signals are only hints.
  */
 export async function dispatchIntent(client: Client, taskQueue: string, intent: Intent): Promise<void> {
   switch (intent.kind) {
@@ -105,16 +105,16 @@ async function dispatchSignal(
       signalArgs,
     });
   } catch (error) {
-    // No workflow is open, and none may be opened.
+    // No workflow is open, and this intent must not start one.
     if (payload.workflowType === undefined && error instanceof WorkflowNotFoundError) return;
     if (error instanceof WorkflowExecutionAlreadyStartedError) return;
     throw error;
   }
 }
 
-/** Time (ms) in which Temporal must answer a question of a health check. */
+/** Time (ms) within which Temporal must answer a request of a health check. */
 const ANSWER_MS = 3_000;
-/** gRPC: INVALID_ARGUMENT, the server's answer to a query on an unknown search attribute. */
+/** gRPC code INVALID_ARGUMENT, the server's answer to a query on an unknown search attribute. */
 const INVALID_ARGUMENT = 3;
 
 /**
@@ -139,16 +139,16 @@ export async function findFailingRuns(client: Client, taskQueue: string, limit: 
 }
 
 /**
- * Queues that must be served for a workflow with a waiting caller: its workflow queue and `interactive` for its
- * activities.
+ * Queues that must be served for a workflow with a waiting caller: `workflows` for the workflow and `interactive` for
+ * its activities.
  */
 const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
-/** Maximum number of runs per visibility page that a cluster returns. */
+/** Maximum number of workflows in a page of results from visibility. */
 const LIST_PAGE = 1_000;
 
 /** Creates the gateway for domain functions (domain/platform/kernel/context.ts). */
 export function createWorkflowGateway(client: Client, config: Config, log: Logger, db: Db): WorkflowGateway {
-  /** Rejects as soon as no running worker could answer; never resolves. */
+  /** Rejects as soon as no worker serves the required queues. Never resolves. */
   const untilUnserved = async (signal: AbortSignal): Promise<never> => {
     for (;;) {
       await sleep(PRESENCE_MS, undefined, { signal });

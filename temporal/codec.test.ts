@@ -14,7 +14,7 @@ import { replayNamespace } from '../workers/replay.ts';
 import { createCodec } from './codec.ts';
 
 const [ONE, TWO] = [`one:${'1a'.repeat(32)}`, `two:${'2b'.repeat(32)}`];
-/** Text in arguments and results of a contact's run. */
+/** Names that occur in the arguments and results of a contact's workflow. */
 const SAID = /"(?:campaignId|enrollmentId|sendId|stepRunId)"/;
 const codec = (env: Record<string, string>) => createCodec(loadConfig(env));
 
@@ -71,7 +71,7 @@ test('runs go on when encryption begins and when its key is replaced; every hist
   await createMailbox(world.deps, organizationId, 'sam@sender.example.com', { smtp: nowhere, imap: nowhere });
   /**
    * Starts a campaign with one contact. Returns the campaign, and a function that reads the history of the contact's
-   * run.
+   * workflow.
    */
   const begin = async () => {
     const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'Hello', body_plain: 'Hi' }]);

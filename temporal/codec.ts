@@ -4,8 +4,8 @@ import proto from '@temporalio/proto';
 import type { Config } from '../lib/config/index.ts';
 
 /**
- * The same as in the encryption samples of Temporal's SDKs, so that codec servers based on them can read Heron's
- * payloads.
+ * Encoding name from the encryption samples of Temporal's SDKs, so that codec servers based on these samples can read
+ * Heron's payloads.
  */
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
@@ -16,21 +16,21 @@ type CodecSettings = Pick<Config, 'CODEC_PROVIDER' | 'CODEC_KEYS'>;
 const message = proto.temporal.api.common.v1.Payload;
 
 /**
- * Returns the data converter for arguments, results, signals, memos and summaries, for clients, workers and replays.
- * Payloads encrypted with any configured key can be read regardless of CODEC_PROVIDER; plain ones can always be read.
+ * Returns the data converter for arguments, results, signals, memos and summaries, for clients, workers and replays. It
+ * reads payloads encrypted with any configured key, regardless of CODEC_PROVIDER, and unencrypted payloads.
  */
 export function dataConverter(config: CodecSettings): { dataConverter?: DataConverter } {
   return config.CODEC_KEYS.length === 0 ? {} : { dataConverter: { payloadCodecs: [createCodec(config)] } };
 }
 
-/** Returns the ids of the configured keys, the encrypting one first. */
+/** Returns the ids of the configured keys. The first one is used for encryption. */
 export function codecKeyIds({ CODEC_KEYS: keys }: CodecSettings): string[] {
   return keys.map(({ id }) => id);
 }
 
 /**
  * Creates a codec that encrypts whole payloads with AES-256-GCM. The first of CODEC_KEYS encrypts if CODEC_PROVIDER
- * enables it; every payload names its key.
+ * enables it; every payload contains the id of its key.
  */
 export function createCodec({ CODEC_PROVIDER: provider, CODEC_KEYS: keys }: CodecSettings): PayloadCodec {
   const [newest] = keys;
@@ -59,7 +59,7 @@ function encrypt(payload: Payload, { id, bytes: key }: Config['CODEC_KEYS'][numb
   };
 }
 
-/** @throws Error when the bytes were modified */
+/** Decrypts a payload. @throws Error if its bytes were modified */
 function decrypt({ data }: Payload, key: Buffer): Payload {
   if (!data || data.length < IV_BYTES + TAG_BYTES) throw new Error('an encrypted payload of Temporal is cut off');
   const end = data.length - TAG_BYTES;

@@ -10,7 +10,7 @@ import type { Resource } from '../workflows/queues.ts';
 /** NOTIFY channel that wakes the relay after a commit with intents. */
 export const OUTBOX_CHANNEL = 'heron_outbox';
 
-/** Start of a run, in a form that can be stored in the outbox. */
+/** Start of a workflow, in a form that can be stored in the outbox. */
 export interface StartSpec {
   workflowType: string;
   args: unknown;
@@ -24,15 +24,15 @@ export interface StartSpec {
   queue?: Resource;
 }
 
-/** Ids by which operators filter runs, if the arguments do not contain them. */
+/** Search attributes whose values are not in the arguments. Operators filter workflows by them. */
 export interface Attributes {
-  /** Workspace of a run of the installation that serves only this one, also its fairness key. */
+  /** Workspace of an installation workflow that serves only this workspace. It is also the fairness key. */
   OrganizationId?: string;
   CampaignId?: string;
   EndpointId?: string;
 }
 
-/** Names shown to operators beside the ids. Contains no address. */
+/** Names shown to operators in addition to the ids. They contain no address. */
 export type Memo = Readonly<Record<string, string>>;
 
 /** Details of a start shown to operators, in addition to those derived from the arguments. */
@@ -47,18 +47,18 @@ interface SignalSpec {
   payload: Signals[string];
 }
 
-/** Span that wrote an intent, if traces are recorded. */
+/** Trace span in which an intent was written, if traces are recorded. */
 interface Traced {
   traceparent?: string;
 }
 
-/** Action for Temporal after the transaction commits. A signal without a start reaches only an open run. */
+/** Action for Temporal after the transaction commits. A signal without a start reaches only an open workflow. */
 export type Intent =
   | { kind: 'start'; workflowId: string; payload: StartSpec & Traced }
   | { kind: 'signal'; workflowId: string; payload: SignalSpec & (StartSpec | { workflowType?: never }) & Traced }
   | { kind: 'cancel'; workflowId: string; payload: { reason: string } & Traced };
 
-/** Creates an intent to start a workflow. An open run is not started again. */
+/** Creates an intent to start a workflow. An open workflow is not started again. */
 export function start<Args>(contract: WorkflowContract<Args>, args: Args, shown?: Shown): Intent {
   return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args, shown) };
 }
@@ -78,7 +78,7 @@ export function signal<Args, Taken extends Signals, Name extends keyof Taken & s
   };
 }
 
-/** Creates an intent to signal an open run. It never starts a workflow, so a closed one stays closed. */
+/** Creates an intent to signal an open workflow. It never starts a workflow. */
 export function signalOpen<Args, Taken extends Signals, Name extends keyof Taken & string>(
   contract: WorkflowContract<Args, Taken>,
   args: Args,
@@ -93,7 +93,7 @@ export function cancel<Args>(contract: WorkflowContract<Args>, args: Args, reaso
   return { kind: 'cancel', workflowId: contract.id(args), payload: { reason } };
 }
 
-/** Returns the start of a contract's run, for the outbox, the gateway and schedules alike. */
+/** Returns the start of a contract's workflow, for the outbox, the gateway and schedules. */
 export function startSpec<Args>(
   contract: WorkflowContract<Args>,
   args: Args,
@@ -114,14 +114,14 @@ export function startSpec<Args>(
   };
 }
 
-/** Whose intents are taken together when a run does not name its organization. */
+/** Tenant of intents for workflows that belong to no organization. */
 const INSTALLATION = 'installation';
 
 /**
  * Writes intents into the outbox of an open transaction and wakes the relay after its commit.
- * @param options.withinMs executes non-urgent work at a random time within this duration (ms), so that many intents at
- * once delay no others
- * @param options.organizationId organization of intents whose runs do not name one
+ * @param options.withinMs duration (ms) within which non-urgent intents are dispatched at random times, so that many
+ * intents at once do not delay others
+ * @param options.organizationId organization of intents whose payload names none
  */
 export async function writeIntents(
   trx: Trx,
@@ -156,16 +156,19 @@ export interface WorkflowGateway {
    * worker is running
    */
   execute<Args, Result>(contract: WorkflowContract<Args>, args: Args, timeoutMs: number): Promise<Result>;
-  /** Yields the ids of open runs of a family between two ids, in pages, from visibility, which lags by seconds. */
+  /**
+   * Yields the ids of open workflows of a family between two ids, in pages. Reads from visibility, which lags by
+   * seconds.
+   */
   openRuns(
     contract: Pick<WorkflowContract<never>, 'type' | 'queue'>,
     range: { from: string; to: string },
   ): AsyncIterable<readonly string[]>;
-  /** Returns true if a run is currently open under an id. */
+  /** Returns true if a workflow with the id is currently open. */
   isOpen(workflowId: string): Promise<boolean>;
   /**
-   * Returns open workflows whose workflow tasks keep failing, at most `limit`: they are stuck until the code or their
-   * history changes. Read from visibility; empty on servers before 1.29, which do not report them.
+   * Returns the ids of open workflows whose workflow tasks keep failing, at most `limit`. They are stuck until the code
+   * or their history changes. Reads from visibility; returns none on servers before 1.29, which do not report them.
    */
   failingRuns(limit: number): Promise<readonly string[]>;
   /**

@@ -10,14 +10,14 @@ const PREPARE_EVERY_MS = 5 * 60_000;
 interface Installation {
   namespace: string;
   taskQueue: string;
-  /** Time (ms) for the server to accept new search attributes. */
+  /** Maximum time (ms) to wait until the server accepts new search attributes. */
   patienceMs?: number;
 }
 
 /**
- * Prepares a namespace for Heron: first the search attributes, then (once the server accepts them) the schedules, whose
- * workflows use them. Repeated calls change nothing. A server that does not allow creating search attributes is
- * accepted if they exist already.
+ * Prepares a namespace for Heron: creates the search attributes and, once the server accepts them, the schedules, whose
+ * workflows use them. Repeated calls change nothing. If the server does not allow it, the search attributes must exist
+ * already.
  * @throws Error naming the search attributes that the server does not accept within `patienceMs`
  */
 export async function prepareNamespace(
@@ -35,9 +35,9 @@ export async function prepareNamespace(
 }
 
 /**
- * Prepares a namespace repeatedly while workers run, until `stop`, which settles after the current iteration. A server
- * that lost its storage lacks both the search attributes, without which it refuses starts, and the schedule that finds
- * missing workflows.
+ * Prepares a namespace repeatedly while workers run, until `stop` is called. `stop` resolves after the current
+ * iteration. A server that lost its storage lacks both the search attributes, without which it refuses starts, and the
+ * schedule that finds missing workflows.
  */
 export function prepareRegularly(
   client: Client,

@@ -10,10 +10,10 @@ export const PRESENCE_MS = 2_000;
 const ABSENT_AFTER_MS = 8_000;
 const FORGOTTEN = '1 day';
 
-/** Work that may lack a worker: the workflows themselves, or a resource's work. */
+/** A queue that workers serve: that of the workflows, or that of a resource. */
 export type Served = 'workflows' | Resource;
 
-/** Running worker processes, and the work that none of them serves. */
+/** Number of running worker processes, and the queues that none of them serves. */
 export interface Presence {
   /** Number of processes that serve a task queue. */
   workers: number;
@@ -22,17 +22,17 @@ export interface Presence {
 
 interface PresenceFacts {
   roles: readonly string[];
-  /** Id of its file store; null means PostgreSQL. */
+  /** Id of the worker's file store; null means PostgreSQL. */
   blobPlace: string | null;
-  /** Ids of its Temporal encryption keys. */
+  /** Ids of the worker's Temporal encryption keys. */
   codecKeys: readonly string[];
-  /** Time (ms) by which its machine's clock is ahead of PostgreSQL's; negative if it is behind. */
+  /** Time (ms) by which the clock of the worker's machine is ahead of PostgreSQL's; negative if it is behind. */
   clockAheadMs: number;
 }
 
 /**
- * Records that a worker process is running. Temporal lists pollers for minutes after they ended, so a killed worker
- * would count as running. This record expires within seconds.
+ * Records that a worker process is running. The record expires within seconds, whereas Temporal lists the pollers of a
+ * killed worker for minutes.
  */
 export async function recordPresence(
   db: Db,

@@ -17,17 +17,17 @@ test.after.always(() => database?.drop());
 const INVALID_ARGUMENT = 3;
 const OUT_OF_RANGE = 11;
 const UNAVAILABLE = 14;
-/** gRPC codes that are no verdict on the intent: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, and so on. */
+/** gRPC codes that do not mean a refusal of the intent: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, and so on. */
 const NO_VERDICTS = [1, 2, 4, 5, 7, 8, 9, 10, 12, 13, UNAVAILABLE, 15, 16];
 const failure = (code: number, message = 'no') => Object.assign(new Error(message), { code });
 
-/** Behaviour of Temporal for one intent: accepts it after some failures, or never. */
+/** Temporal's behaviour for one intent, which it accepts after some failures or never. */
 interface Fate {
   fails: 'away' | 'answered' | 'for good' | 'always';
   times: number;
 }
 
-/** Creates an intent of the test for a workflow. Its number is its position in the workflow's order. */
+/** Creates an intent for a workflow. `number` is its position in the order of the workflow's intents. */
 const intent = (workflow: string, number: number): Intent => ({
   kind: number % 3 === 2 ? 'cancel' : 'signal',
   workflowId: workflow,
@@ -105,8 +105,8 @@ test.serial(
           const temporal = gateway(fates);
           temporal.state.away = awayAtFirst;
           const running = await relays(relayCount, temporal.carry);
-          // Written in several transactions while the relays work, so that a workflow's intents continue in a later
-          // batch.
+          // Writes the intents in several transactions while the relays work, so that a workflow's intents are in
+          // different batches.
           for (let chunk = 0; chunk < chunks; chunk += 1)
             await write(
               lines.flatMap((line, w) =>
@@ -171,7 +171,7 @@ test.serial(
     const running = await relays(2, carry);
     const all = Array.from({ length: 8 }, (_, n) => `w${n}`);
     for (let number = 0; number < 4; number += 1) await write(all.map((workflow) => intent(workflow, number)));
-    // More failures than would park a refused intent.
+    // More failures than the number of refusals after which an intent is parked.
     await eventually(async () => calls >= silent.size * 12, 60_000);
     await eventually(async () => ['w5', 'w6', 'w7'].every((workflow) => taken.get(workflow)?.length === 4));
     t.deepEqual(

@@ -12,39 +12,48 @@ import { inSpan } from '../lib/trace.ts';
 import { dispatchIntent } from './client.ts';
 import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 
-/** Maximum number of workflows per batch, and of intents per workflow. */
+/** Maximum number of workflows per batch, and of intents per workflow in a batch. */
 const BATCH = 100;
 const LINE = 50;
 const CONCURRENCY = 32;
-/** Maximum pause (ms) after a batch with dispatched intents, without a wake-up. */
+/** Maximum pause (ms) after a batch that dispatched intents. A notification ends the pause. */
 const SWEEP_MS = 2_000;
 /**
- * Maximum pause (ms) after an empty batch, because a notification is lost with its connection. An intent that becomes
- * due before (scheduled or failed) ends the pause.
+ * Maximum pause (ms) after an empty batch, because notifications are lost if the connection breaks. The pause also ends
+ * when a scheduled or failed intent becomes due.
  */
 const IDLE_SWEEP_MS = 10_000;
 const DISPATCH_MS = 5_000;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
-/** Maximum pause (ms) after an attempt without a verdict; shorter, because the intents themselves are fine. */
+/**
+ * Maximum pause (ms) after an attempt that Temporal neither accepted nor refused. Short, because such intents are
+ * valid.
+ */
 const UNANSWERED_CAP_MS = 10_000;
-/** Pause (ms) after a batch that failed, such as without a database. */
+/** Pause (ms) after a batch that failed, for example because the database was unreachable. */
 const FAILED_MS = 500;
-/** Number of refusals after which an intent is parked: about three minutes. */
+/** Number of refusals after which an intent is parked, which takes about three minutes. */
 const MAX_REFUSALS = 10;
-/** First pause (in first backoffs: a minute) and maximum pause (ms) before a parked intent is retried. */
+/**
+ * Pauses before a parked intent is retried: the first one as a multiple of `backoffMs` (a minute by default), and the
+ * maximum (ms).
+ */
 const PARKED_BACKOFFS = 120;
 const PARKED_CAP_MS = 3_600_000;
-/** Interval (ms) of counting parked intents and of postponing intents that wait for an unfinished one. */
+/**
+ * Interval (ms) at which parked intents are counted, and at which intents that wait for an unfinished one are
+ * postponed.
+ */
 const HOUSEKEEPING_MS = 15_000;
 /** Maximum delay (ms) before an intent that waits for an unfinished one is read again. */
 const BEHIND_PARKED_MS = 600_000;
-/** gRPC: INVALID_ARGUMENT. */
+/** gRPC code INVALID_ARGUMENT. */
 const INVALID_ARGUMENT = 3;
 /**
  * gRPC codes with which Temporal refuses one intent: INVALID_ARGUMENT, ALREADY_EXISTS, OUT_OF_RANGE. All other codes
- * concern the server, the namespace, the credentials or the network. UNAVAILABLE while a history shard moves, and
- * INTERNAL for a stream reset by a proxy, affect only some workflows.
+ * concern the server, the namespace, the credentials or the network. Some of them affect only some workflows, such as
+ * UNAVAILABLE while a history shard moves, and INTERNAL if a proxy resets a stream.
  */
 const VERDICT_CODES = new Set([INVALID_ARGUMENT, 6, 11]);
 
@@ -59,7 +68,7 @@ type OutboxRow = {
 };
 
 export interface Relay {
-  /** Stops taking rows and waits for the current batch. */
+  /** Stops reading the outbox. Resolves after the current batch. */
   stop(): Promise<void>;
 }
 
@@ -71,14 +80,16 @@ interface RelayOptions {
   log: Logger;
   /** Returns true while no intent may be dispatched. */
   isHeld?: () => boolean;
-  /** First pause (ms) after a refused intent; it doubles. */
+  /** First pause (ms) before a refused intent is retried. The pause doubles with each refusal. */
   backoffMs?: number;
   onDispatched?: (count: number, failed: number) => void;
-  /** Called at intervals with the number of parked intents, and of those parked since the last call. */
+  /** Called at intervals with the number of parked intents, and with the number of those parked since the last call. */
   onParked?: (parked: number, lately: number) => void;
 }
 
-/** Returns a function that dispatches intents through a client. Temporal has `timeoutMs` to accept one. */
+/**
+ * Returns a function that dispatches intents through a client. Temporal must accept an intent within `timeoutMs` (ms).
+ */
 export function createIntentSender(
   client: Client,
   taskQueue: string,
@@ -92,22 +103,23 @@ export function createIntentSender(
     );
 }
 
-/** Intents of one loop: untried ones, or those whose last attempt failed. */
+/** Intents that one loop handles: new ones, or those whose last attempt failed. */
 type Share = 'new' | 'tried';
 
 /**
  * Dispatches intents from the outbox to Temporal. A batch is locked and then deleted in one transaction, after Temporal
- * has accepted it. If a relay dies, another repeats its rows harmlessly.
- * The intents of one workflow keep their order, through failures and with any number of relays. Only the earliest
- * unfinished intent of a workflow is taken, with those behind it, and processing stops at the first that is not
- * accepted. (An intent scheduled for later that was never tried does not block those behind it.)
- * Organizations have equal shares of a batch, so the intents of one do not wait for those of another.
- * New intents and failed ones have a loop each: a workflow that Temporal does not answer for delays others by one attempt
- * at most.
+ * has accepted it. If a relay dies, another one dispatches its rows again, which is harmless.
+ *
+ * The intents of one workflow keep their order, despite failures and with any number of relays. A relay takes the
+ * earliest unfinished intent of a workflow and the later ones, and stops at the first that is not accepted. An intent
+ * that is scheduled for later and was never tried does not block later ones.
+ *
+ * Organizations have equal shares of a batch, so the intents of one do not wait for those of another. New intents and
+ * failed ones have a loop each, so a workflow for which Temporal does not answer delays others by at most one attempt.
+ *
  * An intent that Temporal refuses as invalid, or {@link MAX_REFUSALS} times in another way, is parked with the reason.
- * It is tried again by itself, after pauses that grow to an hour, or at once when an operator retries it. A missing
- * answer is no refusal. Intents behind it wait, because they assume its effect: a start that overtakes a failed cancel
- * would be a wrong run, while waiting only delays the workflow.
+ * It is retried automatically, after pauses that grow to an hour, or at once when an operator retries it. A missing
+ * answer is no refusal. Later intents of the workflow wait, because they assume the effect of the parked one.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { log } = options;
@@ -125,7 +137,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         awayMs = batch.away
           ? Math.min(Math.max(awayMs * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNANSWERED_CAP_MS)
           : 0;
-        // New intents do not mean that Temporal is reachable again.
+        // Keeps the pause even if new intents are written, because they do not mean that Temporal is reachable again.
         if (awayMs > 0) return { leastMs: awayMs };
         return batch.full ? {} : { mostMs: batch.againMs };
       },
@@ -155,24 +167,24 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 interface Batch {
   /** Number of workflows whose intents were dispatched. */
   taken: number;
-  /** True if there may be more. */
+  /** True if there may be more intents to dispatch. */
   full: boolean;
   /** Number of intents that were parked for the first time. */
   parked: number;
   failed: number;
-  /** True if the batch was cut short because Temporal answered for no workflow. */
+  /** True if the batch ended early because Temporal did not answer for any workflow. */
   away: boolean;
-  /** Time (ms) until there may be work without a wake-up. */
+  /** Time (ms) after which the outbox must be read again, even without a notification. */
   againMs: number;
 }
 
 const IS_IN_SHARE: Record<Share, string> = { new: 'attempts = 0', tried: 'attempts > 0' };
 
 /**
- * Returns SQL that selects and locks the earliest dispatchable intent of up to {@link BATCH} workflows, in equal shares of
- * all organizations that have any. The lock gives the relay exclusive use of the workflow's intents. Behind each, in
- * order, are its following intents, of which there are usually none. `share` is the maximum number of workflows of one
- * organization.
+ * Returns SQL that selects and locks the earliest dispatchable intent of up to {@link BATCH} workflows, in equal shares
+ * of all organizations that have any. The lock gives the relay exclusive use of the workflow's intents. Each is
+ * followed by the later intents of its workflow, in order; usually there are none. `share` is the maximum number of
+ * workflows of one organization.
  */
 const takeSql = (share: Share) => `
   with recursive tenants as (
@@ -215,10 +227,12 @@ const takeSql = (share: Share) => `
   ) b
   order by id`;
 
-/** A row of {@link takeSql}. Tenant and share are null for the intents behind the first of a workflow. */
+/** A row of {@link takeSql}. Tenant and share are null for all but the first intent of a workflow. */
 type TakenRow = OutboxRow & { due: boolean; tenant: string | null; share: number | null };
 
-/** Returns true if an organization has used up its share of a batch, or all have, so that there may be more. */
+/**
+ * Returns true if there may be more intents: an organization has used up its share of the batch, or the batch is full.
+ */
 function isFull(rows: readonly TakenRow[]): boolean {
   const heads = rows.filter(({ tenant }) => tenant !== null);
   const taken = new Map<string, number>();
@@ -259,7 +273,7 @@ export async function relayBatch(
     const lines = byWorkflow(rows);
     const done: number[] = [];
     const failed: Failure[] = [];
-    // As many intents as are sent in parallel got no answer.
+    // Temporal counts as unreachable after as many unanswered attempts as run in parallel.
     const isAway = () =>
       done.length === 0 && failed.length >= CONCURRENCY && failed.every(({ error }) => !isVerdict(error));
     const limit = pLimit(CONCURRENCY);
@@ -294,7 +308,7 @@ export async function relayBatch(
   });
 }
 
-/** Records a failed attempt. Returns the time (ms) until the next one, and true if the intent was just parked. */
+/** Records a failed attempt. Returns the time (ms) until the next one, and if the intent was parked by this call. */
 async function recordFailedAttempt(
   outbox: AcrossScope,
   { row, error }: Failure,
@@ -323,7 +337,7 @@ async function recordFailedAttempt(
   return { delayMs, parked };
 }
 
-/** Returns the pause (ms) before an attempt: `baseMs`, doubled after each attempt before, up to `capMs`. */
+/** Returns the pause (ms) before an attempt: `baseMs`, doubled for each earlier attempt, up to `capMs`. */
 function backoff(baseMs: number, before: number, capMs: number): number {
   return Math.min(baseMs * 2 ** Math.min(before, 12), capMs);
 }
@@ -361,7 +375,7 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
   for (const row of rows) {
     if (stopped.has(row.workflow_id)) continue;
     if (!row.due) {
-      // A tried intent blocks those after it; one scheduled for later does not.
+      // An intent that was tried blocks the later ones. An intent that is only scheduled for later does not.
       if (row.attempts > 0) stopped.add(row.workflow_id);
       continue;
     }
@@ -376,8 +390,8 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
 }
 
 /**
- * Returns true if the error is a refusal of this intent. An error without a gRPC code comes from the client itself, which
- * could not encode the intent.
+ * Returns true if the error is a refusal of this intent. An error without a gRPC code means that the client could not
+ * encode the intent.
  */
 function isVerdict(error: unknown): boolean {
   const code = codeOf(error);
@@ -400,7 +414,10 @@ function codeOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined;
 }
 
-/** Returns Temporal's message on one line. The SDK wraps it in an error whose own message only names the call. */
+/**
+ * Returns Temporal's message on one line. The SDK wraps Temporal's error in one whose message contains only the name of
+ * the call.
+ */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { details?: string } };
   return [message, cause?.details].filter(Boolean).join(': ').replaceAll('\n', ' ').slice(0, 500);

@@ -2,7 +2,7 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@tem
 import { maintenanceWorkflow } from '../workflows/maintenance/contract.ts';
 import { searchAttributes } from './attributes.ts';
 
-/** Interval of the maintenance sweep. */
+/** Interval of the maintenance sweep, as a Temporal duration. */
 const SWEEP_EVERY = '15m';
 
 /** Creates missing Temporal Schedules of the installation, one per task queue. */

@@ -4,7 +4,7 @@ import { traceparent } from '../lib/trace.ts';
 
 const HEADER = 'traceparent';
 
-/** Adds the current span as a header to starts and signals; does nothing without tracing. */
+/** Adds the current trace span as a header to starts and signals. Does nothing if traces are not recorded. */
 export const TRACE_HEADERS: WorkflowClientInterceptor = {
   start: (input, next) => next(withSpan(input)),
   startWithDetails: (input, next) => next(withSpan(input)),
@@ -12,7 +12,7 @@ export const TRACE_HEADERS: WorkflowClientInterceptor = {
   signalWithStart: (input, next) => next(withSpan(input)),
 };
 
-/** Returns the span that caused an activity, from its headers. */
+/** Returns the trace span that caused an activity, from the activity's headers. */
 export function causeOf(headers: Headers): string | undefined {
   const payload = headers[HEADER];
   return payload && defaultPayloadConverter.fromPayload<string>(payload);

@@ -4,8 +4,8 @@ import { isAdrift } from '../lib/clock.ts';
 import { startLoop, type Loop } from '../lib/loop.ts';
 
 /**
- * Moves new files to the store of BLOB_PROVIDER and deletes the bytes of deleted files. Every process may run it; only
- * one at a time handles a file.
+ * Moves new files to the store of BLOB_PROVIDER and deletes the bytes of deleted files. Several processes may run this
+ * loop; only one at a time handles a file.
  * @param everyMs interval of the search for files
  */
 export function startBlobs(deps: Deps, everyMs = 15_000): Loop {

@@ -13,8 +13,8 @@ const BUILT_BUNDLE = join(HERE, 'workflow-bundle.js');
 const CACHE = join(HERE, '..', '.heron', 'cache');
 
 /**
- * Returns the path of the workflow bundle. In a production build the bundle already exists. From source it is bundled
- * now and cached by a hash of its sources, so that the many workers of a test run bundle once.
+ * Returns the path of the workflow bundle. In a production build the bundle already exists. Otherwise bundles the
+ * workflows now and caches the bundle by a hash of its sources, so that the many workers of a test run share it.
  */
 export async function workflowBundle(log: Logger): Promise<{ codePath: string }> {
   if (existsSync(BUILT_BUNDLE)) return { codePath: BUILT_BUNDLE };

@@ -11,11 +11,13 @@ import { startLoop } from '../lib/loop.ts';
 /** Time (ms) for which committed events are collected before an iteration. */
 const GATHER_MS = 4;
 /**
- * Collection time (ms) while no organization has an endpoint for the events, so that only the realtime gateway waits
- * for their positions.
+ * Variant of {@link GATHER_MS} while no event needs a delivery, so that only the realtime gateway waits for positions.
  */
 const QUIET_GATHER_MS = 50;
-/** Interval (ms) of reads without a wake-up, because a notification is lost if its connection breaks. */
+/**
+ * Interval (ms) at which events are read without a notification, because notifications are lost if the connection
+ * breaks.
+ */
 const SWEEP_MS = 5_000;
 /** Pause (ms) while another process holds the lock, or after a failure. */
 const RETRY_MS = 50;
@@ -27,8 +29,8 @@ interface FanOut {
 }
 
 /**
- * Assigns stream positions to committed events and creates their deliveries. Any number of processes may run it; a lock
- * admits one at a time.
+ * Assigns stream positions to committed events and creates their deliveries. Any number of processes may run this loop;
+ * a lock admits one at a time.
  */
 export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut> {
   const memory: FanOutMemory = { open: undefined };

@@ -13,7 +13,7 @@ const PULSES_PER_READING = 8;
 
 /**
  * Records every two seconds that this worker process is alive, for readiness checks and for callers that wait for a
- * worker. Also updates the gauge of missing runs.
+ * worker. Also updates the gauge of missing workflows.
  */
 export async function startPresenceRecorder(deps: Deps, metrics: Metrics): Promise<{ stop(): Promise<void> }> {
   const { db, config, log, blobs, clock } = deps;
@@ -21,7 +21,7 @@ export async function startPresenceRecorder(deps: Deps, metrics: Metrics): Promi
   let blobPlace: string | null = null;
   let pulses = 0;
   const beat = async () => {
-    // A folder that is not mounted yet has no marker file, and may get one later.
+    // Repeated until the id is known, because a folder that is not mounted yet has no marker file.
     blobPlace ??= await findPlace(blobs.current);
     const clockAheadMs = Math.round(machineAheadMs(clock));
     metrics.clockAhead.set(clockAheadMs / 1_000);

@@ -64,8 +64,8 @@ test('a worker with some roles polls their queues and no others', async (t) => {
 });
 
 /**
- * The expected queue of each activity; local activities run where the workflows do. Their arguments name no existing
- * row, so they end soon.
+ * Expected queue of each activity. Local activities are served by the `workflows` queue. The arguments name no existing
+ * row, so that the activities end soon.
  */
 const PLACES: [Queue, string, object][] = [
   ['mail', 'deliverSend', { sendId: newId() }],
@@ -125,7 +125,8 @@ test.serial('every activity is served on the queue of its resource, and on no ot
 test.serial('a stopping worker finishes what is under way on every queue', async (t) => {
   const { organizationId } = await world.tenant();
   const { worker, queue } = await workerWith(['temporal']);
-  // The test waits for a batch that is still open, which takes a second and a half.
+  // An activity for an open batch waits a second and a half for more deliveries, so it is still running when the worker
+  // stops.
   const started = await Promise.all(
     (['webhooks', 'workflows'] as const).map((each) =>
       probes.start('deliverBatch', [{ organizationId, batchId: newId() }], {
@@ -137,7 +138,7 @@ test.serial('a stopping worker finishes what is under way on every queue', async
   );
   await eventually(async () => {
     const all = await Promise.all(started.map((handle) => handle.describe()));
-    // On a busy machine one activity may end before the other one is seen running.
+    // On a busy machine one activity may complete before the other one is observed.
     return all.every(({ raw, status }) => raw.pendingActivities?.[0]?.state === 2 || status.name === 'COMPLETED');
   });
   await worker.stop();

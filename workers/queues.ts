@@ -19,9 +19,9 @@ import { workflowBundle } from './bundle.ts';
 const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 
 /**
- * Time limit (ms) of one activation of a workflow, which takes milliseconds: only an endless loop needs a limit. The
- * SDK's own of 5 s also expires while the machine stands still. Cutting promise callbacks off while async hooks are in
- * use makes Node end the process. The SDK reads this option, but its type lacks it.
+ * Time limit (ms) of one activation of a workflow. An activation takes milliseconds, so only an endless loop reaches
+ * the limit. The SDK's default of 5 s also expires while the machine is suspended, and interrupting promise callbacks
+ * with async hooks in use makes Node exit. The option is missing in the SDK's type.
  */
 const ACTIVATION_MS = 600_000;
 
@@ -29,7 +29,7 @@ const ACTIVATION_MS = 600_000;
 export interface QueueParts {
   deps: Deps;
   metrics: Metrics;
-  /** Wraps every activity, including local ones, outside of Heron's own interceptors. */
+  /** Interceptor around every activity, including local ones. It is called before Heron's own interceptors. */
   aroundActivity?: ActivityInboundCallsInterceptor | undefined;
 }
 
@@ -43,12 +43,12 @@ interface RunningQueues {
   stop(): Promise<void>;
 }
 
-/** Returns the queues that the roles of a process name. `temporal` stands for all of them. */
+/** Returns the queues named by the roles of a process. The role `temporal` stands for all queues. */
 export function queuesOfRoles(roles: readonly string[]): Queue[] {
   return QUEUES.filter((queue) => roles.includes('temporal') || roles.includes(queue));
 }
 
-/** Returns the installation's task queue for a queue of the code. */
+/** Returns the name of the installation's Temporal task queue for a queue. */
 export function taskQueueOf(config: Config, queue: Queue): string {
   return queue === 'workflows' ? config.TEMPORAL_TASK_QUEUE : resourceQueue(config.TEMPORAL_TASK_QUEUE, queue);
 }
@@ -84,8 +84,8 @@ export async function startQueues(
           ],
         },
         maxConcurrentActivityTaskExecutions: slots(config, queue),
-        // Without these options the SDK sends heartbeats at 80 % of their timeout, and a stall of two seconds counts as
-        // death.
+        // Without these options the SDK sends heartbeats at 80 % of their timeout, and a worker that stalls for two
+        // seconds counts as dead.
         maxHeartbeatThrottleInterval: HEARTBEAT_MS,
         defaultHeartbeatThrottleInterval: HEARTBEAT_MS,
         ...versioning(config),
@@ -115,8 +115,8 @@ export async function startQueues(
 }
 
 /**
- * Returns the options of Worker Versioning, if WORKER_BUILD_ID is set. Workflows move to the current build: they can
- * last for months, so a build that kept its workflows could never be removed. `patched` keeps their histories
+ * Returns the options of Worker Versioning, if WORKER_BUILD_ID is set. Workflows move to the current build, because
+ * they can last for months, and a build that kept its workflows could not be removed. `patched` keeps their histories
  * replayable.
  */
 function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOptions'> {
@@ -131,7 +131,8 @@ function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOption
 }
 
 /**
- * Removes row data from errors of database statements, because the error of an activity is stored in its run's history.
+ * Removes row data from errors of database statements, because Temporal stores the error of an activity in the
+ * workflow's history.
  */
 const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
   async execute(input, next) {
@@ -143,7 +144,7 @@ const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
   },
 };
 
-/** Time (ms) after which an activity that met a wrong clock is retried, perhaps by another worker. */
+/** Delay (ms) before an activity that was refused because of a wrong clock is retried, possibly by another worker. */
 const ADRIFT_RETRY_MS = 2_000;
 
 /** Refuses activities while the machine's clock is wrong. */
@@ -156,7 +157,7 @@ function whileClockIsRight({ clock }: Deps): ActivityInboundCallsInterceptor {
   };
 }
 
-/** Records an activity as a span of the trace that caused it. */
+/** Records an activity as a span of the trace of its cause. */
 function traced({
   activityType,
   workflowExecution,

@@ -64,7 +64,7 @@ test('processes that are killed in the middle of their transactions lose nothing
   let emitted = 0;
   let killed = false;
   const emit = async () => {
-    // Emits events as long as processes are still to be killed.
+    // Emits events until all processes have been killed.
     while (emitted < EVENTS || !killed) {
       await emitEvents(deps, tenants[emitted % ORGANIZATIONS]!.organizationId, 20, COUNTED_EVENT);
       emitted += 20;

@@ -16,25 +16,27 @@ import { inIteration } from '../lib/iterations.ts';
 /** Time (ms) for which positioned events are collected before an iteration. */
 const GATHER_MS = 20;
 /**
- * Interval (ms) at which the streams are read without a wake-up, for lost notifications and for the work of a dead
- * process. A failed event has its own retry time, at which the streams are also read.
+ * Interval (ms) at which the streams are read without a notification, because notifications can be lost and processes
+ * can die. A failed event has its own retry time, at which the streams are also read.
  */
 const SWEEP_MS = 5_000;
 /** Minimum pause (ms) before the next attempt at a failed event. */
 const LEAST_PAUSE_MS = 100;
 const FAILED_MS = 500;
-/** Number of organizations per subscriber that a process handles at once. A slow subscriber delays no other. */
+/**
+ * Number of organizations per subscriber that a process handles at once. A slow subscriber does not delay the others.
+ */
 const LANES = 2;
 const STATUS_MS = 10_000;
 
 interface Reactions {
-  /** Stops after the open transactions. */
+  /** Stops after the open transactions have ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Applies domain events to the subscribers. Any number of processes may run it. The database records each subscriber's
- * progress, so another process continues after one dies.
+ * Applies domain events to the subscribers. Any number of processes may run this loop. The database records each
+ * subscriber's progress, so that another process continues if one dies.
  */
 export async function startReactions(
   deps: Deps,
@@ -97,7 +99,7 @@ class Lanes {
   readonly #deps: Deps;
   readonly #metrics: Metrics;
   readonly #subscriber: Subscriber;
-  /** Called when an event has failed and the time of its next attempt is set. */
+  /** Called after an event has failed and its next attempt is scheduled. */
   readonly #onFailed: () => void;
   readonly #queue = new Set<string>();
   readonly #active = new Map<string, Promise<void>>();
@@ -123,7 +125,7 @@ class Lanes {
   #fill(): void {
     for (const organizationId of this.#queue) {
       if (!this.#running || this.#active.size >= LANES || isAdrift(this.#deps.clock)) return;
-      // The running batch of this organization will read the new events too.
+      // The batch of this organization that is being processed reads the new events too.
       if (this.#active.has(organizationId)) continue;
       this.#queue.delete(organizationId);
       const turn = this.#turn(organizationId).finally(() => {

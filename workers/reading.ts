@@ -8,7 +8,7 @@ const REVIEW_MS = 60_000;
 
 /**
  * Holds mailboxes that are not being read, releases them when reading resumes, and measures the age of the oldest
- * reading. Both reading and sending processes run it, because all readers may be dead.
+ * reading. Runs in reading and in sending processes, because all reading processes may be dead.
  */
 export function startReadingReview(deps: Deps, metrics: Metrics, everyMs = REVIEW_MS): Repeated {
   let unread: ReadonlySet<string> = new Set();

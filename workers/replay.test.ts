@@ -21,7 +21,7 @@ test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'heron-replay-'));
   engine = await startEngine(world);
   const { organizationId } = await world.tenant();
-  // No server listens on the mailbox's ports: the email is retried repeatedly, and its workflow stays open.
+  // No server listens on the mailbox's ports, so the email is retried repeatedly and its workflow stays open.
   const nowhere = { host: '127.0.0.1', port: 1 };
   await createMailbox(world.deps, organizationId, 'sam@sender.example.com', { smtp: nowhere, imap: nowhere });
   const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'Hello', body_plain: 'Hi' }]);

@@ -9,7 +9,7 @@ import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
 import * as workflows from '../workflows/index.ts';
 import { installRuntime } from './runtime.ts';
 
-/** Run whose history the build cannot replay. Such a workflow would be stuck after the release. */
+/** Workflow execution whose history the build cannot replay. It would be stuck after the release. */
 interface ReplayFailure {
   workflowId: string;
   runId: string;
@@ -25,17 +25,17 @@ interface ReplayReport {
 interface ReplayOptions {
   /** Workflow bundle of the build to be released. */
   bundle: { codePath: string };
-  /** Includes runs that closed within this time (ms), besides open runs. */
+  /** Time (ms) before now. Executions that closed within it are replayed in addition to open ones. */
   recentMs: number;
-  /** Maximum number of runs per workflow type, open ones first. */
+  /** Maximum number of executions per workflow type, open ones first. */
   perType: number;
   /** Called with the workflow id of each replayed history. */
   onReplayed?: (workflowId: string) => void;
 }
 
 /**
- * Replays histories of this installation's runs with a workflow bundle. A failure means that the new code decides
- * differently from the code that began the workflow: the change needs `patched`.
+ * Replays histories of this installation's workflows with a workflow bundle. A failure means that the new code decides
+ * differently from the code that recorded the history, so that the change needs `patched`.
  * @throws Error when Temporal does not answer
  */
 export async function replayNamespace(
@@ -70,7 +70,7 @@ export async function replayNamespace(
   return report;
 }
 
-/** Yields open runs of a type, then the most recently closed ones, at most `perType` in total. */
+/** Yields open executions of a workflow type, then the most recently closed ones, at most `perType` in total. */
 async function* chosenRuns(
   client: Client,
   config: Config,

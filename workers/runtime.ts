@@ -4,13 +4,15 @@ import { ApplicationFailure, IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from '../lib/log.ts';
 
-/** Loopback port on which this process's Temporal core serves its metrics; undefined before it is installed. */
+/**
+ * Loopback port on which this process's Temporal core serves its metrics; undefined before the runtime is installed.
+ */
 let metricsPort: number | undefined;
 
 /**
- * Routes log lines and metrics of the Temporal core into ours, once: its runtime is global. The SDK shuts the runtime
- * down with the last worker of the process. The next worker gets a new one on another port, because the old port may be
- * in use. Heron handles signals of the process itself.
+ * Installs the Temporal core's runtime, which is global, with Heron's logger and a metrics port. Does nothing if it is
+ * installed. The SDK shuts the runtime down with the last worker of the process. The next worker gets a new one on
+ * another port, because the old port may be in use. Heron handles the signals of the process, not the runtime.
  */
 export async function installRuntime(log: Logger): Promise<void> {
   const port = await unusedPort();
@@ -88,8 +90,8 @@ function install(log: Logger, port: number): void {
 }
 
 /**
- * Returns true for SDK warnings that need no attention: a queue with activities only, and an activity that requests
- * another attempt or reports its own failure. Any other error of an activity stays a warning.
+ * Returns true for SDK warnings that need no attention: a queue that serves only activities, and an activity that
+ * requests another attempt or reports its failure itself. Other errors of activities stay warnings.
  */
 function isOrdinary(message: string, meta: Record<string, unknown>): boolean {
   if (message.startsWith('No workflows registered')) return true;

@@ -13,7 +13,7 @@ const PATIENCE_MS = 60_000;
 /** Number of servers, more than the messages that a process reads at once. */
 const SERVERS = 20;
 const QUICK: SyncOptions = { leaseMs: 5_000, sweepMs: 100, retryMs: 200 };
-/** The hang lasts longer than a test, so code that waits for its end fails. */
+/** Timeouts longer than a test, so that code which waits for a hanging server's timeout fails the test. */
 const PATIENT: SyncOptions = { ...QUICK, connectMs: PATIENCE_MS * 5, commandMs: PATIENCE_MS * 5 };
 
 const plain = (id: string) =>
@@ -25,7 +25,7 @@ interface HangingServer {
   hung(): number;
 }
 
-/** A server that accepts the connection and sends nothing. */
+/** Starts a server that accepts connections and sends nothing. */
 async function deafServer(t: ExecutionContext): Promise<HangingServer> {
   const sockets = new Set<Socket>();
   let count = 0;
@@ -43,7 +43,7 @@ async function deafServer(t: ExecutionContext): Promise<HangingServer> {
   return { endpoint: { host: '127.0.0.1', port: (server.address() as AddressInfo).port }, hung: () => count };
 }
 
-/** A server with one message that hangs at one of these commands. */
+/** Starts a server with one message that does not answer the given commands. */
 async function stoppingServer(t: ExecutionContext, ...commands: string[]): Promise<HangingServer> {
   let count = 0;
   const server = hoodiecrow({
@@ -76,7 +76,7 @@ const HANGING: Record<string, (t: ExecutionContext) => Promise<HangingServer>> =
   'in FETCH': (t) => stoppingServer(t, 'UID FETCH'),
 };
 
-/** A world of mailboxes on hanging servers, each of a separate tenant. */
+/** Creates a world with mailboxes on hanging servers, each mailbox in its own workspace. */
 async function hangingWorld(
   t: ExecutionContext,
   start: (t: ExecutionContext) => Promise<HangingServer>,

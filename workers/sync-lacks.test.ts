@@ -23,7 +23,7 @@ interface Scene {
   tenant: Tenant;
   box: MailWorldMailbox;
   id: string;
-  /** Sets the arrival time of messages delivered from then on. */
+  /** Sets the arrival time of the messages that are delivered afterwards. */
   arriveAt(time: Date | undefined): void;
 }
 

@@ -12,7 +12,7 @@ const plain = (id: string) =>
 
 type Plugin = (server: hoodiecrow.ImapServer) => void;
 
-/** A server with fewer capabilities than the harness's: no IDLE, a Junk folder, and the faults of the plugin. */
+/** Starts a server without IDLE, with a Junk folder, and with the faults of the plugin. */
 async function poorServer(t: ExecutionContext, plugin: Plugin = () => {}) {
   const folder = (use?: string) => ({ uidvalidity: 7, messages: [], ...(use ? { 'special-use': use } : {}) });
   const server = hoodiecrow({
@@ -82,7 +82,7 @@ test('a server without IDLE is polled, its Junk folder too', async (t) => {
   );
 });
 
-/** Refuses to return messages while `refuses` returns true. */
+/** Returns a plugin that refuses to return messages while `refuses` returns true. */
 const refusing =
   (answer: 'BAD' | 'NO', refuses: (command: string) => boolean): Plugin =>
   (server) => {
@@ -194,7 +194,7 @@ test('a message the server cannot hand over is noted after a few tries, passed b
   t.is((await readRows(world, id)).length, 3);
 });
 
-/** Answers `BODY[] NIL` for one message while `isNil` returns true. */
+/** Returns a plugin that answers `BODY[] NIL` for one message while `isNil` returns true. */
 const withoutSource =
   (uid: number, isNil: () => boolean): Plugin =>
   (server) => {

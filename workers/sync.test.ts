@@ -100,7 +100,8 @@ test('after a renumbering nothing is recorded twice and nothing is missed', asyn
   const sync = await startSync(s.world.deps, QUICK);
   await holds(s.world, id, 2);
   const before = (await readPosition(s.world, id)).uid_validity;
-  // The renumbering disconnects the client; messages that arrive in the meantime must be found under other UIDs.
+  // The change of UIDVALIDITY disconnects the client. Messages that arrive in the meantime must be found under other
+  // UIDs.
   box.renumber();
   box.deliver(plain('three'));
   await holds(s.world, id, 3);
@@ -203,7 +204,7 @@ test('two processes share the mailboxes; when one is killed the other takes over
   const child = await startChild(t, world, 'victim');
   await until(async () => (await share('victim')) === 6);
   const sync = await startSync(world.deps, { ...QUICK, workerId: 'survivor' });
-  // A joining process gets its share.
+  // A new process gets its share of the mailboxes.
   await until(async () => (await share('survivor')) >= 2 && (await share('survivor')) + (await share('victim')) === 6);
 
   let sent = 0;

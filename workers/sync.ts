@@ -23,22 +23,22 @@ export interface SyncOptions {
   /** Name of this process in leases. Must be unique. */
   workerId?: string;
   metrics?: Metrics;
-  /** Duration (ms) of a lease, after which the mailboxes of a dead process are free. */
+  /** Duration (ms) of a lease, after which other processes may claim the mailboxes of a dead process. */
   leaseMs?: number;
-  /** Interval (ms) of the search for free mailboxes without a wake-up. */
+  /** Interval (ms) at which free mailboxes are searched without a notification. */
   sweepMs?: number;
-  /** First pause (ms) after a mailbox failed. */
+  /** First delay (ms) before a failed mailbox is retried. */
   retryMs?: number;
   /** Timeout (ms) each for the TCP connection, the TLS handshake and the greeting. */
   connectMs?: number;
-  /** Silence (ms) within a command after which the connection is closed. */
+  /** Time (ms) without data from the server during a command after which the connection is closed. */
   commandMs?: number;
   /** Interval (ms) at which the mailboxes with a permanent connection are chosen again. */
   rankMs?: number;
 }
 
 export interface Sync {
-  /** Stops watching every mailbox, after the messages that are being recorded. */
+  /** Stops watching all mailboxes. Resolves after the messages that are being read are recorded. */
   stop(): Promise<void>;
 }
 
@@ -46,23 +46,26 @@ export interface Sync {
  * Maximum number of mailboxes opened in one sweep, so that a starting process does not connect to all servers at once.
  */
 const CLAIM_BATCH = 25;
-/** Number of connections per connection that reads mailboxes in turn, if there are more mailboxes than connections. */
+/** If there are more mailboxes than connections, one connection in this many reads mailboxes in turn. */
 const VISITS = 4;
 /**
- * Minimum pause (ms) between two searches for mailboxes to visit, and its minimum in durations of the last search. A
- * search among 100,000 mailboxes takes PostgreSQL half a second.
+ * Minimum pause (ms) between two searches for mailboxes to visit. The pause is also at least VISIT_PAUSE_FACTOR times
+ * as long as the last search, which among 100,000 mailboxes takes PostgreSQL half a second.
  */
 const VISIT_PAUSE_MS = 250;
 const VISIT_PAUSE_FACTOR = 4;
 /** Maximum number of servers dialled at once, in total and at one host. */
 const DIALS = { total: 50, perTarget: 10 };
-/** Maximum number of messages read at once, in total and from one host. Each message may have 16 MiB. */
+/** Maximum number of messages read at once, in total and from one host. Each message may have up to 16 MiB. */
 const READS = { total: 16, perTarget: 8 };
 /** Maximum number of messages recorded at once. */
 const RECORDS = 8;
-/** First pause (ms) without dialling a host that hangs. The pause doubles up to 5 minutes. */
+/** First time (ms) during which a host that hangs is not dialled. The time doubles up to 5 minutes. */
 const HOST_REST_MS = 5_000;
-/** Excess over its share at which a process releases mailboxes. Without this margin they would move back and forth. */
+/**
+ * Excess over its share (0 to 1) at which a process releases mailboxes. Without this margin, mailboxes would move back
+ * and forth between processes.
+ */
 const SLACK_SHARE = 0.1;
 
 /** Numbers of connections of a process: for mailboxes that it watches permanently, and for those read in turn. */
@@ -73,16 +76,17 @@ interface Plan {
 
 /**
  * Watches mailboxes over IMAP. With more mailboxes than connections, the most active ones keep theirs, and the others
- * are read in turn. Processes share them by leases in PostgreSQL: each claims its share, a dead process loses its
- * leases after a while, and a new one gets some. A mailbox has one connection in the whole installation.
+ * are read in turn. Processes share the mailboxes by leases in PostgreSQL. Each process claims its share; the leases of
+ * a dead process expire. A mailbox has at most one connection in the whole installation.
  */
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;
   const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000, rankMs = 60_000 } = options;
   let loop: Loop | undefined;
-  // A mailbox that is due may have to wait for half of the interval.
+  // A mailbox that is due may wait for up to half of the interval until it is read.
   const dueMs = (config.IMAP_POLL_SECONDS * 1000) / 2;
-  // Wakes the loop when a watcher ended intentionally (new credentials), so that its mailbox is watched again at once.
+  // Wakes the loop when a watcher has ended, for example because of new credentials, so that the mailbox is watched
+  // again at once.
   const watchers = new Watchers(watchParts(deps, workerId, options), metrics, () => loop?.wake());
   let renewAt = 0;
   let rankAt = 0;
@@ -108,7 +112,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
       await renew();
     }
     if (plan.visit === 0) return claimWatched(false);
-    // Every reading that ends wakes the loop.
+    // Each visit that ends wakes the loop, possibly before the pause is over.
     if (performance.now() < visitAt) return;
     const begun = performance.now();
     await claimWatched(true);
@@ -159,7 +163,10 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
   };
 }
 
-/** Divides the connections of a process. Without more mailboxes than connections, each process watches its share. */
+/**
+ * Divides the connections of a process between watching and visits. If there are enough connections, the process
+ * watches its share of the mailboxes.
+ */
 function planOf(connections: number, workers: number, mailboxes: number): Plan {
   if (mailboxes <= workers * connections) return { watch: Math.ceil(mailboxes / workers), visit: 0 };
   const visit = Math.ceil(connections / VISITS);
@@ -211,7 +218,7 @@ class Watchers {
     return this.#watchers.size - this.visited;
   }
 
-  /** Number of mailboxes that are being read once. */
+  /** Number of mailboxes that are being visited. */
   get visited(): number {
     return [...this.#watchers.values()].filter(({ isVisit }) => isVisit).length;
   }
@@ -220,7 +227,7 @@ class Watchers {
     return [...this.#watchers.keys()];
   }
 
-  /** Reads a mailbox until it is stopped or fails; on a visit, until all its mail is read. */
+  /** Starts reading a mailbox, which lasts until it is stopped or fails; a visit ends when all mail is read. */
   start(lease: SyncLease, isVisit: boolean): void {
     const abort = new AbortController();
     const done = watchMailbox(this.#parts, lease, isVisit, abort.signal).finally(() => {
@@ -245,7 +252,7 @@ class Watchers {
     }
   }
 
-  /** Stops the most recent watchers beyond `allowed`. Other processes can then claim their leases. */
+  /** Stops the most recently started watchers beyond `allowed`. Other processes can then claim their leases. */
   stopBeyond(allowed: number): void {
     const watching = [...this.#watchers.values()].filter(({ abort, isVisit }) => !isVisit && !abort.signal.aborted);
     for (const { abort } of watching.slice(allowed)) abort.abort();

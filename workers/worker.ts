@@ -18,7 +18,7 @@ import { startSync } from './sync.ts';
 
 export interface WorkerParts extends QueueParts {
   temporal: Client;
-  /** Port of /health and /metrics. Without it no port is opened. */
+  /** Port of /health and /metrics. If it is absent, no port is opened. */
   httpPort?: number;
 }
 
@@ -27,7 +27,7 @@ export interface RunningWorker {
   http: Listening | undefined;
   /** Rejects when a role has failed and will not run again. */
   failed: Promise<never>;
-  /** Stops accepting work and waits for open work. */
+  /** Stops accepting work. Resolves when the open work has ended. */
   stop(): Promise<void>;
 }
 

@@ -3,20 +3,21 @@ import { BLOCKED } from './contract.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 
-/** Result of work that kept failing: PostgreSQL shows the workflow as blocked, with the reason in `where`. */
+/** Result of work that failed repeatedly. PostgreSQL marks the workflow as blocked; `where` contains the reason. */
 export interface Blocked {
   kind: 'blocked';
   where: string;
 }
 
-/** Returns the reason with which an activity blocked its run, for people. Rethrows any other error. */
+/** Returns the reason why an activity blocked its workflow, for people. Rethrows any other error. */
 export function blockedReason(error: unknown): string {
   if (isBlocked(error)) return error.cause.message;
   throw error;
 }
 
 /**
- * Converts the failure of an activity that blocked its run to a result: `.catch(asBlocked)`. Rethrows any other error.
+ * Converts the failure of an activity that blocked its workflow to a result: `.catch(asBlocked)`. Rethrows any other
+ * error.
  */
 export function asBlocked(error: unknown): Blocked {
   return { kind: 'blocked', where: blockedReason(error) };

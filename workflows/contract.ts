@@ -2,13 +2,13 @@ import type { Resource } from './queues.ts';
 
 /**
  * Urgency of a kind of work as Temporal's `priorityKey`: tasks with a higher number wait while any with a lower one is
- * queued. `interactive`: a person waits. `standard`: all other work. There are only two because priority comes before
- * fairness: if mail were more urgent than launchers or imports, one tenant's flood of mail would delay the launchers
- * and imports of all others.
+ * queued. `interactive`: a person waits. `standard`: all other work. There are only two, because Temporal applies
+ * priority before fairness. If mail were more urgent than launchers or imports, one tenant's flood of mail would delay
+ * the launchers and imports of all others.
  */
 export const PRIORITY = { interactive: 1, standard: 3 } as const;
 
-/** Failure type of an activity that kept failing. PostgreSQL shows its object as blocked. */
+/** Failure type of an activity that failed repeatedly. PostgreSQL marks its workflow as blocked. */
 export const BLOCKED = 'blocked';
 
 /** Message for people by its code, with its values. */
@@ -17,7 +17,7 @@ export interface Sentence {
   values: Record<string, unknown>;
 }
 
-/** Kind of work that a run does, see {@link PRIORITY}. */
+/** Kind of work that a workflow does; see {@link PRIORITY}. */
 export type Work = keyof typeof PRIORITY;
 
 /** Decides whether a start opens another workflow under the id of a closed one. */
@@ -35,34 +35,32 @@ export type SignalPayload = Readonly<Record<string, string | number | null>>;
 /** Signals that a workflow accepts: name to payload. */
 export type Signals = Readonly<Record<string, SignalPayload>>;
 
-/**
- * Signal of every workflow whose subject can wait for a person: the approval was decided, or ended without a decision.
- */
+/** Signal for each workflow that can wait for an approval: the approval was decided, or ended without a decision. */
 export type ApprovalSignals = {
   decided: { approvalId: string; status: 'approved' | 'denied' | 'expired' };
 };
 
 declare const defined: unique symbol;
 
-/** Effects of cancelling and terminating a workflow in the Temporal UI, shown there while it is open. */
+/** Texts about the effects of Cancel and Terminate, shown in the Temporal UI while a workflow is open. */
 export interface Stops {
   readonly cancel: string;
-  /** Default: {@link REOPENED}. */
+  /** Text about the effect of Terminate, which is usually {@link REOPENED}. */
   readonly terminate: string;
 }
 
-/** Effect of terminating a workflow whose row requires that it is open. */
+/** Default effect of Terminate: the workflow is started again if its row requires that it is open. */
 const REOPENED = 'Maintenance opens the run again within 15 minutes, because PostgreSQL says that it must be open.';
 
 /**
- * Parts of a workflow that code outside workflows/ may use. Created only by {@link defineWorkflow} and {@link
- * defineInstallationWorkflow}, which enforce that arguments are a function of the id. So a start while a workflow is
- * open has the same arguments, and no information is lost.
+ * Part of a workflow that code outside workflows/ may use. Created only by {@link defineWorkflow} and {@link
+ * defineInstallationWorkflow}, which enforce that arguments are a function of the id. So a start while the workflow is
+ * open has the same arguments, and nothing is lost if it is ignored.
  */
 export interface WorkflowContract<Args, Taken extends Signals = Signals> extends Stops {
   /** Exported function name in the workflow bundle. */
   readonly type: string;
-  /** Search attribute Kind. */
+  /** Value of the search attribute Kind. */
   readonly kind: string;
   /** First segment of every id, unique among contracts. */
   readonly prefix: string;
@@ -71,7 +69,7 @@ export interface WorkflowContract<Args, Taken extends Signals = Signals> extends
   readonly work: Work;
   readonly reuse: IdReuse;
   readonly conflict: IdConflict;
-  /** Task queue of the runs. Default: the installation's own. */
+  /** Task queue of the workflow. Undefined for the installation's own queue. */
   readonly queue: Resource | undefined;
   /**
    * Returns the id `prefix/part/part…`. The id is deterministic, so a repeated start or signal reaches the same
@@ -79,38 +77,40 @@ export interface WorkflowContract<Args, Taken extends Signals = Signals> extends
    * @throws RangeError for a part that is empty or contains a slash
    */
   id(args: Args): string;
-  /** Parses an id of this contract; undefined for any other id. */
+  /** Parses an id of this contract. Returns undefined for any other id. */
   partsOf(id: string): Omit<Args, 'organizationId'> | undefined;
-  /** Returns exactly the declared arguments, without other properties of the object. */
+  /** Returns the declared arguments without any other properties of the object. */
   args(args: Args): Args;
-  /** Returns one line for the Temporal UI. */
+  /** Returns a one-line description for the Temporal UI. */
   summary(args: Args): string;
   /** Returns the search attributes that operators filter by. OrganizationId is also the fairness key. */
   searchAttributes(args: Args): { OrganizationId: string; CampaignId?: string };
-  /** Never read. Holds the signals' types and prevents contracts created in another way. */
+  /**
+   * Type of the signals. The property is never read, and its symbol prevents contracts that are created in another way.
+   */
   readonly [defined]: Taken;
 }
 
-/** Arguments of a contract's runs. */
+/** Arguments of a contract's workflow. */
 export type ArgsOf<Contract> = Contract extends WorkflowContract<infer Args, infer _> ? Args : never;
 
 interface Declaration<Part extends string, Args> {
   type: string;
   kind: string;
-  /** Default: the kind. */
+  /** First segment of the workflow id. Defaults to the kind. */
   prefix?: string;
   /** Names of the row ids, in the order of the workflow id. */
   parts: readonly Part[];
   summary(args: Args): string;
-  /** Effect of Cancel in the Temporal UI, for operators, and the proper way to stop the work. */
+  /** Effect of Cancel in the Temporal UI, and the proper way to stop the work. Shown to operators. */
   cancel: string;
-  /** Effect of Terminate. Default: {@link REOPENED}. */
+  /** Effect of Terminate in the Temporal UI. Defaults to {@link REOPENED}. */
   terminate?: string;
-  /** Default: standard. */
+  /** Urgency of the work. Defaults to `standard`. */
   work?: Work;
-  /** Default: always. */
+  /** Rule for reusing the id of a closed workflow. Defaults to `always`. */
   reuse?: IdReuse;
-  /** Default: join. */
+  /** Effect of a start while the workflow is open. Defaults to `join`. */
   conflict?: IdConflict;
   queue?: Resource;
 }
@@ -121,8 +121,8 @@ type OrganizationArgs<Part extends string> = { readonly [Name in Part | 'organiz
 type InstallationArgs<Part extends string> = { readonly [Name in Part]: string };
 
 /**
- * Declares a workflow of one organization. The id parts name rows of exactly one organization, so organizationId
- * follows from the id as well. `Taken` are its signals: defineWorkflow<MySignals>()({…}).
+ * Declares a workflow of one organization. The id parts name rows of exactly one organization, so `organizationId`
+ * follows from the id too. `Taken` are its signals: defineWorkflow<MySignals>()({…}).
  */
 export function defineWorkflow<Taken extends Signals = Record<never, never>>() {
   return <const Part extends string>(

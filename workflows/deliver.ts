@@ -3,16 +3,16 @@ import type { DeliverArgs, EnrollmentActivities } from './enrollment/contract.ts
 import { resourceQueue } from './queues.ts';
 
 /**
- * Sends one email. Call it in a scope that is not cancelled with the workflow, because otherwise nobody would settle
- * the email.
+ * Sends one email. Call it in a scope that is not cancelled with the workflow, because otherwise the email would never
+ * be settled.
  */
 export function deliver(args: DeliverArgs, summary: string): ReturnType<EnrollmentActivities['deliverSend']> {
   const { deliverSend } = proxyActivities<Pick<EnrollmentActivities, 'deliverSend'>>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
     summary,
     startToCloseTimeout: '5m',
-    // Retries early a task that never reached its worker. If the worker is only slow, the retry finds the email
-    // claimed.
+    // Short, so that a task that never reached its worker is retried soon. If the worker is only slow, the retry finds
+    // the email claimed.
     heartbeatTimeout: '10s',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
   });

@@ -4,11 +4,11 @@ import { setHandler, type SignalDefinition } from '@temporalio/workflow';
 export interface Hints {
   /** Returns true if there was a signal. */
   any(): boolean;
-  /** Clears the signals so far. Called when the run asks. */
+  /** Clears the received signals. Call it when the next step is requested. */
   take(): void;
 }
 
-/** Receives signals without a relevant payload: each reports a change, and PostgreSQL stores the details. */
+/** Receives signals whose payload does not matter: each reports a change, and PostgreSQL stores the details. */
 export function listenForHints(...signals: SignalDefinition<any>[]): Hints {
   let came = false;
   for (const signal of signals)

@@ -26,8 +26,8 @@ export async function waitUntil(until: number | null, interrupted: () => boolean
 const SLOW_CLOCK_MS = 1_000;
 
 /**
- * Like {@link waitUntil}, for a time that a worker considers to be in the future. If it is past by Temporal's clock,
- * the worker's clock is behind. The workflow then decides again after a second, because repeating at once would loop
+ * Variant of {@link waitUntil} for a time that is in the future by a worker's clock. If it is in the past by Temporal's
+ * clock, the worker's clock is behind. The wait then lasts a second, because without a pause the workflow would loop
  * until the clocks agree.
  */
 export function waitUntilWorkerTime(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {

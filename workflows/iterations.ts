@@ -7,24 +7,24 @@ import { waitUntil, waitUntilWorkerTime } from './interruptible.ts';
 import { showOpen, showState } from './show.ts';
 
 /**
- * Result of one iteration: `more` if work is due at once (`why` shows the progress), a wait until a time, or no work
- * left. Times are epoch ms; null waits for a signal only.
+ * Result of one iteration: `more` if work is due at once (`why` shows the progress), a wait until a time, or `done` if
+ * no work is left. Times are epoch ms; null waits for a signal.
  */
 export type Iteration = (
   | { kind: 'more'; why?: string }
   | { kind: 'wait'; wakeAt: number | null; why: string }
   | { kind: 'done'; why: string }
 ) & {
-  /** Value of the search attribute State. Default: active. */
+  /** Value of the search attribute State. Defaults to `active`. */
   state?: string;
-  /** Campaign of a workflow whose arguments do not contain it. */
+  /** Id of the campaign, for a workflow whose arguments do not contain it. */
   campaignId?: string;
 };
 
 /**
- * Repeats an activity that performs due work, until none is left and no signal has arrived. If the activity blocked the
- * workflow, waits until it is retried.
- * @returns the reason why the run is over
+ * Repeats an activity that performs due work, until no work is left and no signal has arrived. If the activity blocked
+ * the workflow, waits until it is retried.
+ * @returns the reason why the workflow ends
  */
 export async function iterateUntilDone<Args extends object>(
   stops: Stops,

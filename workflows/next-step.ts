@@ -7,7 +7,7 @@ const local = proxyLocalActivities({
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '2s', maximumAttempts: 5 },
 });
 
-// While the database is unreachable, the server retries without writing events to the history, for any length of time.
+// The server retries these activities without writing events to the history, as long as the database is unreachable.
 const patient = proxyActivities({
   startToCloseTimeout: '30s',
   summary: 'what comes next? (asked again)',
@@ -15,9 +15,10 @@ const patient = proxyActivities({
 });
 
 /**
- * Asks PostgreSQL for the next step. Blocks the workflow if the query keeps failing for another reason than an
+ * Requests the next step from PostgreSQL. Blocks the workflow if the query keeps failing for a reason other than an
  * unreachable database.
- * @param question uses the given activities: local ones first, which add one event, then normal ones
+ * @param question calls an activity. It first gets local activities, which add only one event to the history, and after
+ * their failure normal ones
  */
 export async function queryNextStep<Activities, Answer>(
   question: (activities: Activities) => Promise<Answer>,

@@ -7,7 +7,7 @@ const campaignAttribute = defineSearchAttributeKey('CampaignId', 'KEYWORD');
 const deadlineAttribute = defineSearchAttributeKey('Deadline', 'DATETIME');
 const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
-/** Parts of a run's next step that are shown. Times are epoch milliseconds. */
+/** Parts of a workflow's next step that are shown. Times are epoch milliseconds. */
 type ShownDecision =
   | { kind: 'wait'; state: string; until: number | null; where: string }
   | { kind: 'send'; at: number; where: string }
@@ -15,12 +15,12 @@ type ShownDecision =
   | Blocked
   | { kind: 'done'; outcome: string };
 
-/** Search attributes by which operators filter runs. `until` is epoch milliseconds. */
+/** Search attributes by which operators filter workflows. `until` is epoch milliseconds. */
 interface ShownState {
   state: string;
-  /** End of the wait; shown as Deadline if the run waits for a person's decision. */
+  /** End of the wait. Shown as Deadline if the workflow waits for a person's decision. */
   until?: number | null | undefined;
-  /** Campaign of a run whose arguments do not name it. */
+  /** Id of the campaign, for a workflow whose arguments do not contain it. */
   campaignId?: string | undefined;
 }
 
@@ -30,7 +30,10 @@ export function showOpen({ cancel, terminate }: Stops, what: string, until: numb
   setCurrentDetails(`${what}${end}\n\nCancel: ${cancel}\n\nTerminate: ${terminate}`);
 }
 
-/** Writes the search attributes State, Deadline and CampaignId when they change. Until then a workflow is `active`. */
+/**
+ * Returns a function that writes the search attributes State, Deadline and CampaignId when they change. The initial
+ * State is `active`.
+ */
 export function showState(): (shown: ShownState) => void {
   const { typedSearchAttributes: before } = workflowInfo();
   let state = before.get(stateAttribute) || 'active';

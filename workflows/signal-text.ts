@@ -1,6 +1,6 @@
 /**
- * Returns a field of a signal's payload as text, or `fallback`. Anybody may send a signal in the Temporal UI, with no
- * input or a wrong one; a handler that throws would stall the workflow.
+ * Returns a field of a signal's payload as text, or `fallback`. A signal sent in the Temporal UI may have no payload or
+ * a wrong one, and a handler that throws would stall the workflow.
  */
 export function signalText(payload: unknown, field: string, fallback: string): string {
   const value =

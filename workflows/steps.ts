@@ -6,14 +6,14 @@ import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 import { resourceQueue } from './queues.ts';
 
-/** Parts that the steps of a sequence share. */
+/** Arguments common to the steps of a sequence. */
 interface Sequence {
   hints: Hints;
   show(blocked: Blocked): void;
 }
 
 /**
- * Sends an email at its slot (epoch ms), unless a change arrives before. Returns the next step of its lead, if known.
+ * Sends an email at its slot (epoch ms), unless a signal arrives before. Returns the next step of its lead, if known.
  */
 export async function sendAt(
   sequence: Sequence,
@@ -25,9 +25,9 @@ export async function sendAt(
 }
 
 /**
- * Sends an email immediately. Cancelling the workflow does not cancel this activity, because nobody else would settle
- * the email. If the activity is blocked, nothing remains to be settled, and the workflow ends. Returns the next step of
- * its lead, unless a signal came after the start of the activity.
+ * Sends an email immediately. Cancelling the workflow does not cancel this activity, because otherwise the email would
+ * never be settled. If the activity is blocked, nothing remains to be settled, and the workflow ends. Returns the next
+ * step of its lead, unless a signal came after the start of the activity.
  */
 export async function send(
   { hints, show }: Sequence,

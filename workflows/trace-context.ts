@@ -1,11 +1,11 @@
 import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
 
-/** Header with the span that caused a run, a signal or an activity. Set by processes that record traces. */
+/** Header with the trace span that caused a start, a signal or an activity. Set by processes that record traces. */
 const HEADER = 'traceparent';
 
 /**
- * Passes the trace of a start or of the latest signal on to activities and to the continuing workflow. It only adds a
- * header and leaves commands unchanged, so that recorded histories replay.
+ * Passes the trace of the start or of the latest signal on to activities and to the next run of the workflow. It only
+ * adds a header and changes no commands, so that recorded histories can be replayed.
  */
 export function interceptors(): WorkflowInterceptors {
   let cause: Headers[string] | undefined;

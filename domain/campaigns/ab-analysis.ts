@@ -25,7 +25,7 @@ interface VariantRow extends Record<Outcome, number> {
   delivered_replied: number;
 }
 
-/** A variant with its counts, and its rates with their 95 % intervals (shares from 0 to 1). */
+/** A variant with its counts and its rates. Rates and their 95 % intervals are shares from 0 to 1. */
 export interface AnalysedVariant extends VariantRow {
   intervals: Record<Outcome, { low: number; high: number }>;
 }
@@ -35,13 +35,13 @@ export interface AbAnalysis {
   campaignId: string;
   rule: WinningRule;
   variants: AnalysedVariant[];
-  /** One entry for each step that has variants. `winner` is null while no variant is better beyond chance. */
+  /** One entry for each step that has variants. `winner` is null while no variant is significantly better. */
   steps: { stepId: string | null; winner: VariantRow | null }[];
 }
 
 /**
- * Compares the A/B variants of a campaign by the emails sent since the last change of each. A winner beats every other
- * variant of its step beyond chance, by the same test as automatic promotion, or was promoted.
+ * Compares the A/B variants of a campaign by the emails sent since the last change of each. The winner of a step is
+ * significantly better than its other variants, by the same test as automatic promotion, or was promoted.
  * @throws AppError not_found
  */
 export async function analyseVariants(ctx: Ctx, campaignId: string): Promise<AbAnalysis> {
@@ -75,7 +75,10 @@ function winnerOf(group: readonly VariantRow[], rule: WinningRule): VariantRow |
   return verdict ? compared[verdict.best]! : null;
 }
 
-/** Variants without a step belong to the first email. Emails from before the last change of a variant do not count. */
+/**
+ * Counts the outcomes of each variant. Variants without a step belong to the first email. Emails from before the last
+ * change of a variant do not count.
+ */
 function countOutcomes(org: OrgScope, campaignId: string): Promise<VariantRow[]> {
   return org.sql<VariantRow>(
     `select v.id as variant_id, v.name as variant_name, v.promoted_at is not null as promoted, v.is_active and v.weight > 0 as is_compared,

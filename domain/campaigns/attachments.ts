@@ -40,9 +40,9 @@ export async function listAttachments(ctx: Ctx, campaignId: string): Promise<Cam
 }
 
 /**
- * Attaches a file to one email step, or to every email of the campaign. Emails that have not left take it along.
- * @throws AppError not_found for the campaign or a step of another campaign; bad_request for a program, or for more
- * than an email can carry; storage_limit_reached; forbidden as {@link editSteps}
+ * Attaches a file to one email step, or to every email of the campaign. Emails that are not yet sent include the file.
+ * @throws AppError not_found for the campaign or the step; bad_request for an executable file, or if the files exceed
+ * an email's limits; storage_limit_reached; forbidden as in {@link editSteps}
  */
 export async function attachFile(
   ctx: Ctx,
@@ -69,8 +69,8 @@ export async function attachFile(
 }
 
 /**
- * Removes an attachment and its stored file. Emails that have not left go without it.
- * @throws AppError not_found; forbidden as {@link editSteps}
+ * Removes an attachment and its stored file. Emails that are not yet sent no longer include the file.
+ * @throws AppError not_found; forbidden as in {@link editSteps}
  */
 export async function deleteAttachment(ctx: Ctx, campaignId: string, attachmentId: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -90,7 +90,7 @@ export async function deleteAttachment(ctx: Ctx, campaignId: string, attachmentI
 /**
  * Copies the attachments of a campaign, with their stored files, to its copy.
  * @param steps ids of the copied steps by the ids of their originals
- * @throws AppError storage_limit_reached; FilesNotLoaded as {@link readAttachments}
+ * @throws AppError storage_limit_reached; FilesNotLoaded as in {@link readAttachments}
  */
 export async function copyAttachments(
   ctx: Ctx,
@@ -112,7 +112,7 @@ export function attachmentsOf(org: Tx['org'], campaignId: string): Promise<Campa
   );
 }
 
-/** Returns the attachments that the emails of a step take along. Without a step, those of every email. */
+/** Returns the attachments of the emails of a step; without a step, those of every email. */
 export function attachedToStep(
   rows: readonly CampaignAttachmentRow[],
   stepId: string | undefined,
@@ -128,7 +128,7 @@ async function findEmailStep(tx: Tx, campaignId: string, stepId: string): Promis
   return step.id;
 }
 
-/** Returns the problem of an email that would carry too much with another file. */
+/** Returns the problem if another file would exceed the limits of an email. */
 function loadProblems(rows: readonly CampaignAttachmentRow[], addedBytes: number, step: string | null): Problem[] {
   const steps = step === null ? [...new Set(rows.map((row) => row.step_id))] : [step];
   const loads = (steps.length > 0 ? steps : [null]).map((id) => rows.filter((row) => [null, id].includes(row.step_id)));

@@ -25,8 +25,8 @@ export function defaultWaitAfter(position: number): number {
 }
 
 /**
- * Builds the steps of a create request, connected in order. Given `conditions` are kept; targets given as an index in
- * `steps` are replaced by ids.
+ * Builds the steps of a create request, connected in order. Keeps `conditions` of the request, in which it replaces
+ * targets given as an index in `steps` by ids.
  */
 export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; problems: Problem[] } {
   const ids = inputs.map(() => newId());
@@ -89,8 +89,8 @@ function resolveTargets(
 const COPY: readonly MessageField[] = ['subject', 'body_plain', 'body_html'];
 
 /**
- * Lists template errors in a step's copy, and merge tags of other tools. These are only warnings: a
- * draft may be unfinished.
+ * Lists template errors in a step's copy, and merge tags of other tools. They are only warnings, because a draft may be
+ * unfinished.
  */
 export function copyWarnings(copy: Partial<Record<MessageField, string>>): MessageError[] {
   return COPY.flatMap((field) => {

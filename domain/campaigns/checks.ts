@@ -12,7 +12,7 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Lists problems in the values of campaign settings: zone, days, times, windows, dates, contact order. Dates are
- * checked as if they were set now.
+ * checked against the current time.
  * @param current the stored campaign, for an update
  */
 export function settingsProblems(input: CampaignSettings, now: Date, current?: CampaignRow): Problem[] {

@@ -31,10 +31,10 @@ interface WrittenCampaign {
 }
 
 /**
- * Creates a draft with everything in the request: settings, senders, connected steps, variants of the first email,
+ * Creates a draft with all parts of the request: settings, senders, connected steps, variants of the first email,
  * advanced overrides. Returns problems of the copy as warnings.
  * @throws AppError bad_request with all problems; invalid_setting; forbidden for a pool with mailboxes the key may not
- * use; rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
+ * use; rate_limit_exceeded above ORG_CAMPAIGNS_PER_DAY
  */
 export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<WrittenCampaign> {
   return transact(ctx, async (tx) => {
@@ -51,7 +51,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
     } = input;
     const { steps, problems } = buildSteps(stepInputs);
     const found = [...(await newCampaignProblems(tx.org, ctx.actor, input, tx.now)), ...problems];
-    // If only overrides are wrong, the error has its own code, invalid_setting.
+    // If all problems are in the overrides, the error is invalid_setting instead of bad_request.
     if (found.some(({ path }) => !path.startsWith(OVERRIDES))) refuseProblems(found);
     await assertMayWriteSteps(
       tx.org,
@@ -121,7 +121,7 @@ export async function newCampaignProblems(
   ];
 }
 
-/** Emits the event of a new campaign and writes its audit row. */
+/** Emits the event `campaign.created` and writes its audit row. */
 export function announceCreated(tx: Tx, campaign: CampaignRow): void {
   tx.emit('campaign.created', { campaign_id: campaign.id, name: campaign.name, status: campaign.status });
   tx.audit({

@@ -31,7 +31,7 @@ function copyName(name: string): string {
  * Creates a draft with the source's settings, steps, tags, folders, senders, variants, attachments and advanced
  * settings. Links point at the new steps. Leads, progress, log, counters, ramp level and past dates are not copied. The
  * copy belongs to the caller.
- * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY, storage_limit_reached
+ * @throws AppError not_found, rate_limit_exceeded above ORG_CAMPAIGNS_PER_DAY, storage_limit_reached
  * @throws AppError forbidden for a pool with mailboxes the key may not use, and for a step that starts an automation
  * beyond the caller's rights
  */
@@ -93,7 +93,7 @@ function copyCampaign(
 /**
  * Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. The
  * caller is the author of the copies. Returns the ids of the copies by the ids of their originals.
- * @throws AppError forbidden as {@link assertMayWriteSteps}
+ * @throws AppError forbidden as in {@link assertMayWriteSteps}
  */
 async function copySteps(
   { actor }: Ctx,

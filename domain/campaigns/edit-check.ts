@@ -10,9 +10,9 @@ import { assertMayChangeActive } from '../approvals/may-change-leads.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 /**
- * Changes steps or variants of a locked campaign. An edit of an active campaign must not add an error that a start
- * would refuse; existing errors may be fixed one by one. Retries contacts whose email could not be composed.
- * @throws AppError bad_request with the errors that the edit would add; forbidden as {@link assertMayChangeActive}
+ * Changes steps or variants of a locked campaign. An edit of an active campaign must not add an error that would
+ * prevent a start, but existing errors may be fixed one by one. Retries contacts whose email could not be composed.
+ * @throws AppError bad_request with the errors that the edit would add; forbidden as in {@link assertMayChangeActive}
  */
 export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Promise<T>): Promise<T> {
   await assertMayChangeActive(tx, campaign);
@@ -33,7 +33,7 @@ interface StepError {
   message: Message;
 }
 
-/** Lists the errors of the steps that a start would refuse, including emails without their own text or subject. */
+/** Lists the errors of the steps that would prevent a start, including emails without their own text or subject. */
 async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<StepError[]> {
   const written = await readWritten(org, campaign.id);
   return [

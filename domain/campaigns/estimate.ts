@@ -23,7 +23,7 @@ import { resolveSenders, type PoolChoice } from '../sending/campaign/sender-pool
 interface EstimateRequest {
   segmentIds: readonly string[];
   emailTagIds: readonly string[];
-  /** Settings of the campaign. Missing fields default to those of a new campaign. */
+  /** Settings of the campaign. A missing field has the default of a new campaign. */
   plan: Pick<CampaignSettings, SchedulePart | 'daily_limit'>;
 }
 
@@ -61,7 +61,7 @@ export async function estimateProblems(
  * Estimates the duration of a campaign to these segments (POST /campaigns-estimate): one email to each contact who may
  * be mailed, by the schedule of the request. Changes no data.
  * @throws AppError bad_request for a bad schedule, unknown tags, or segments that compare too much; an unknown segment
- * counts as empty
+ * has no contacts
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
   const org = reader(ctx);

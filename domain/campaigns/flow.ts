@@ -4,15 +4,15 @@ import { findCampaign } from '../sending/campaign/find.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 
-/** Positions of a campaign's leads in its graph, the links they took, and the results of each wording. */
+/** Positions of a campaign's leads in its graph, the links they followed, and the results of each text. */
 export interface CampaignFlow {
   campaignId: string;
   /** Number of leads that have not begun. */
   pending: number;
   steps: StepStanding[];
-  /** Number of leads that went from one step to the next, including steps removed since. */
+  /** Number of leads that went from one step to the next, including steps that were removed later. */
   links: { from: string; to: string; leads: number }[];
-  /** Results by step and variant; `variantId` is null for the step's own wording. */
+  /** Results by step and variant; `variantId` is null for the step's own text. */
   wordings: { stepId: string; variantId: string | null; counts: Counts }[];
 }
 

@@ -7,7 +7,7 @@ import { conditionsSchema } from '../sending/campaign/graph.ts';
 import { ruleMessage } from '../../lib/issue-message.ts';
 
 const MAX_LIST = 200;
-/** Maximum steps of one campaign. */
+/** Maximum number of steps in one campaign. */
 export const MAX_STEPS = 100;
 
 const address = z.string().overwrite(addressKey).pipe(z.email().max(254));
@@ -23,8 +23,8 @@ export const hostname = z
     /^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
     ruleMessage('campaigns.host_name'),
   );
-// Checks only the types of zones, times, windows and dates. Problems of their values are listed together with those of
-// ids and steps.
+// Checks only the types of zones, times, windows and dates. Their values are checked later, so that all problems are
+// listed together with those of ids and steps.
 const window = z.strictObject({ start: z.number(), end: z.number() });
 
 const text = z.string().max(256 * 1024);
@@ -79,8 +79,8 @@ const settings = {
 const name = z.string().trim().min(1).max(255);
 
 /**
- * Labels by which acquisition reports group emails: what an email offers, how it argues and what it asks for. Empty
- * means unnamed.
+ * Labels by which acquisition reports group emails: what an email offers, how it argues and what it asks for. An empty
+ * label means that none is set.
  */
 const labels = {
   offer: z.string().trim().max(100),

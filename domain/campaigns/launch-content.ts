@@ -15,13 +15,13 @@ import { attachedToStep, attachmentsOf, type CampaignAttachmentRow } from './att
 import { SENDER_COLUMNS, shownSender, shownSettings, type SenderColumns } from '../sending/approved.ts';
 import { message } from '../../messages/index.ts';
 
-/** Maximum recipients whose addresses are listed one by one. */
+/** Maximum number of recipients whose addresses are listed. */
 const SAMPLE_SIZE = 20;
 
 /**
- * Builds the content that a person approves for the launch of a campaign. The content has every recipient (as a number
- * and a hash), the senders, the schedule, the whole template, and three sample emails. Equal campaigns give equal
- * content, so that it can be compared directly before the launch.
+ * Builds the content that a person approves for the launch of a campaign. The content contains the recipients (as a
+ * number and a hash), the senders, the schedule, the whole template, and three sample emails. Equal campaigns give
+ * equal content, which is compared again just before the launch.
  * @param options.onlyWaiting include only the leads that wait for an approval
  */
 export async function launchContent(
@@ -119,7 +119,7 @@ function scheduleOf(campaign: CampaignRow) {
   };
 }
 
-/** Returns the settings that affect the recipients and their emails. */
+/** Returns the settings that affect the recipients or their emails. */
 function detailsOf(campaign: CampaignRow, settings: OutreachSettings) {
   return {
     stop_on_reply: campaign.stop_on_reply,
@@ -190,7 +190,7 @@ interface Sampled {
   steps: readonly CampaignStepRow[];
   variants: readonly CampaignVariantRow[];
   files: readonly CampaignAttachmentRow[];
-  /** Order of the recipients. An approval needs a value that does not change. */
+  /** Order of the recipients, which must not change between an approval and the launch. */
   order?: 'c.email' | 'e.id';
 }
 
@@ -232,7 +232,7 @@ async function samplesOf(
         body_html: copy.body_html,
         threadReply: first.thread_reply,
       },
-      // Tracking adds nothing visible to a recipient, and would count the approver's opens and clicks.
+      // Tracking is off: it adds nothing visible, and would count the approver's opens and clicks.
       campaign: {
         name: campaign.name,
         textOnly: campaign.text_only,

@@ -13,7 +13,7 @@ const SHOWN_EMAILS = 5;
 
 interface LaunchPreview {
   campaignId: string;
-  /** Unfinished leads. */
+  /** Number of unfinished leads. */
   leads: number;
   /** Earliest time of the first email; null if there is none within the campaign's dates. */
   firstEmailAt: Date | null;
@@ -23,7 +23,8 @@ interface LaunchPreview {
 
 /**
  * Previews the effect of a start: number of leads, mailboxes, time of the first email, and the first five emails.
- * Callers who may not see contacts get no emails, and a key for some mailboxes sees only these. Changes no data.
+ * Callers who may not see contacts get no emails, and a key restricted to mailboxes sees only the emails of these.
+ * Changes no data.
  * @throws AppError not_found
  */
 export async function previewLaunch(ctx: Ctx, id: string): Promise<LaunchPreview> {

@@ -53,7 +53,7 @@ const REFUSED = {
   revoked: message('log.leads_revoked'),
 };
 
-/** Requests an approval for the waiting leads after some of them have changed. */
+/** Requests a new approval for the waiting leads, because some of them have changed. */
 function askAgain(tx: Tx, config: Config, campaign: CampaignRow, approval: ApprovalRow, fields: string[]) {
   const again = { subject: campaignLeads, subjectId: campaign.id, locked: campaign, fields };
   return holdAgain(tx, config, approval, again);

@@ -13,8 +13,8 @@ import {
 import { message } from '../../messages/index.ts';
 
 /**
- * Position of a step: behind step `after`, on its default link or on the branch with this index. `after` null: at the
- * beginning.
+ * Position of a step: after the step `after`, on its default link or on the branch with the index `branch`. If `after`
+ * is null, the position is the beginning.
  */
 export interface StepPlace {
   after: string | null;
@@ -29,9 +29,8 @@ interface PlacedStep {
 }
 
 /**
- * Moves a step to another place. Links to the step are redirected to its default successor. The step is inserted into
- * the link at the new place, and its default link leads to that link's former target. The other branches of that step
- * stay.
+ * Moves a step to another place. Links to the step are redirected to its default successor. At the new place, the link
+ * leads to the step, and the step's default link leads to the former target. Other branches do not change.
  * @param steps all steps in order, including the moved one, linked or not
  * @throws AppError bad_request if the place does not exist, or if the steps would form a cycle
  */
@@ -73,7 +72,7 @@ function continueTo(moved: GraphStep, next: string | null): StepConditions {
   if (branches.length === 0) return { ...moved.conditions, ...defaultConditions(moved.action, next) };
   const links = relink(moved, next);
   const last = links.at(-1)!;
-  // A plain link without a target at the end has the same effect as no link.
+  // A last link without target and conditions has no effect.
   const isIdle = last.to === null && (last.when ?? []).length === 0;
   return { ...moved.conditions, branches: isIdle ? links.slice(0, -1) : links };
 }
@@ -86,7 +85,7 @@ function relink(step: GraphStep, to: string | null): Branch[] {
   );
 }
 
-/** Lists problems of a place in a campaign. Omit `stepId` for a new step. */
+/** Lists problems of the place at which a step is to be inserted. Omit `stepId` for a new step. */
 export function placeProblems(steps: readonly GraphStep[], { after, branch }: StepPlace, stepId?: string): Problem[] {
   if (after === null) return [];
   const before = steps.find(({ id }) => id === after && id !== stepId);

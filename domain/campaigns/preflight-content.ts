@@ -5,7 +5,7 @@ import { message } from '../../messages/index.ts';
 import type { OutreachSettings } from '../sending/campaign/outreach-settings.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
-/** One text that is sent: a step's own, or a variant that replaces it. */
+/** One text that is sent: the step's own text, or a variant of it. */
 export interface EmailCopy {
   stepId: string;
   /** Name of the step, and of the variant if it is one. */
@@ -56,7 +56,7 @@ function variantsOf(stepId: string, { variants, firstEmailId }: Omit<CampaignCop
 
 /**
  * Lists issues that content filters may find in the copy. An email that scores below the workspace's minimum, or has a
- * severe issue, gets warnings; other issues are only information. Content is never an error, because it does not
+ * severe issue, gets warnings; other issues are reported as information. Content is never an error, because it does not
  * prevent sending.
  */
 export function contentFindings({ copies }: CampaignCopy, least: number): WeighedFinding[] {

@@ -21,7 +21,7 @@ import { pointsAt, trackingHost, type TrackingDomainFault } from './tracking-dom
 /** DNS records of a campaign's domains, read at one time. */
 export interface CampaignDns {
   senders: SenderDns[];
-  /** Number of sending domains that were not queried, because only the most used domains are. */
+  /** Number of sending domains that were not queried, because only the most used ones are queried. */
   leftOut: number;
   /** True if the campaign's own tracking domain points at this installation; null if unknown. */
   trackingPoints: boolean | null;
@@ -31,7 +31,10 @@ export interface CampaignDns {
   trackingFault: TrackingDomainFault | null;
 }
 
-/** Maximum sending domains queried (the most used ones), maximum concurrent queries, and the time limit for all. */
+/**
+ * Limits of the DNS queries: sending domains that are queried (the most used ones), domains at the same time, and time
+ * (ms) for all.
+ */
 const MAX_DOMAINS = 40;
 const DOMAINS_AT_ONCE = 4;
 const DEADLINE_MS = 10_000;
@@ -51,8 +54,8 @@ export async function readCampaignDns(ctx: Ctx, campaignId: string, options: Rea
 }
 
 /**
- * Variant of {@link readCampaignDns} for a campaign that does not exist yet, by its mailboxes and tracking domain.
- * Reuses answers from the last minute.
+ * Variant of {@link readCampaignDns} for a planned campaign, by its mailboxes and tracking domain. Reuses answers from
+ * the last minute.
  */
 export async function readPlannedDns(
   ctx: Ctx,
@@ -155,7 +158,7 @@ function toDomains(rows: readonly { domain: string }[]): string[] {
   return rows.map(({ domain }) => domain).filter((domain) => domain !== '');
 }
 
-/** Wraps DNS with a time limit: queries still open after it have no answer. Call `end` to clear the timer. */
+/** Wraps DNS with a time limit, after which open queries return no answer. Call `end` to clear the timer. */
 function until(dns: DnsRecords, timeoutMs: number): { dns: DnsRecords; end: () => void } {
   let over = false;
   let end = () => {};
@@ -190,7 +193,7 @@ const RECORD_FAULTS: readonly {
 
 /**
  * Returns one finding for each fault in the records of the sending domains, naming the domains. A pool without a domain
- * is a finding too, because an unchecked domain has not passed.
+ * is a finding too, because nothing could be checked.
  */
 export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFinding[] {
   const check: PreflightCheckKey = 'sending_domains';

@@ -37,7 +37,7 @@ export function errorFinding(check: PreflightCheckKey, said: Message, stepId?: s
   return { ...toFinding('error', said), check, points: ERROR_POINTS, ...placed(stepId) };
 }
 
-/** Creates a finding that only costs points. */
+/** Creates a finding that lowers the score but does not prevent a start. */
 export function warningFinding(
   check: PreflightCheckKey,
   points: number,
@@ -60,10 +60,10 @@ function placed(stepId: string | null | undefined): { step_id?: string } {
 interface Verdict {
   /** True if no finding is an error. */
   passed: boolean;
-  /** 0 to 100. */
+  /** Score from 0 to 100; higher is better. */
   score: number;
   checks: PreflightCheck[];
-  /** Worst first. */
+  /** Findings, worst first. */
   findings: PreflightFinding[];
 }
 

@@ -9,8 +9,8 @@ import { message, type Message } from '../../messages/index.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
 /**
- * Local parts of role addresses (RFC 2142, and common ones). Several people read mail to such addresses and report it
- * as spam more often.
+ * Local parts of role addresses (from RFC 2142, and other common ones). Several people read mail to such addresses and
+ * report it as spam more often.
  */
 const ROLE_ADDRESSES = [
   'abuse',
@@ -80,26 +80,26 @@ const BUILT_IN: Record<string, string> = {
   Phone: 'c.phone',
 };
 
-/** A merge field whose value is missing for some leads, which leaves a gap in their text. */
+/** A merge field whose value is missing for some leads, which leaves a gap in their emails. */
 interface WantedField {
   name: string;
   stepId: string;
-  /** Number of leads without a value. */
+  /** Number of leads without a value for the field. */
   missing: number;
 }
 
-/** Properties of the leads who still get emails. */
+/** Properties of the campaign's unfinished leads. */
 export interface LeadFacts {
-  /** Leads that are not finished. */
+  /** Number of unfinished leads. */
   open: number;
-  /** Open leads without a planned email. */
+  /** Number of unfinished leads without a planned email. */
   waiting: number;
   unverified: number;
   role: number;
   freeMail: number;
-  /** Open leads to whom an email of any campaign has bounced. */
+  /** Number of unfinished leads to whom an email of any campaign has bounced. */
   bounced: number;
-  /** Open leads who are also unfinished leads of another active campaign. */
+  /** Number of leads who are also unfinished leads of another active campaign. */
   elsewhere: number;
   fields: WantedField[];
 }
@@ -150,7 +150,7 @@ export async function readLeads(
   };
 }
 
-/** Maximum merge fields counted. Each count is a column of the statement. */
+/** Maximum number of merge fields that are counted, because each count is a column of the statement. */
 const MAX_FIELDS = 60;
 
 /** Returns the contact fields that the copy prints without a default, each with the first step that uses it. */
@@ -170,15 +170,15 @@ function wantedFields(copies: readonly EmailCopy[]): { name: string; stepId: str
 }
 
 /**
- * Warns about merge fields without a value for some leads. Custom fields that no lead has are already reported for the
- * steps.
+ * Warns about merge fields without a value for some leads. Custom fields that no lead has are reported by
+ * `stepFindings`.
  */
 export function variableFindings({ open, fields }: LeadFacts): WeighedFinding[] {
   return fields
     .filter(({ name, missing }) => missing > 0 && (missing < open || name in BUILT_IN))
     .map(({ name, missing, stepId }) => {
       const said = message('finding.variable_empty', { tag: `{{.${name}}}`, missing, open });
-      // Example shown in the finding's fix.
+      // Example for the finding's `fix`.
       said.values.example = `{{.${name} | default "there"}}`;
       return warningFinding('variables', missing * 10 > open ? 6 : 3, said, stepId);
     });

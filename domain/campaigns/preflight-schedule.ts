@@ -39,7 +39,7 @@ export async function scheduleFindings(
   now: Date,
 ): Promise<WeighedFinding[]> {
   const schedule = scheduleOf(campaign);
-  // A past end date is already reported by the checks of a start.
+  // A past end date is already reported by the launch checks.
   if (campaign.end_date !== null && campaign.end_date <= now) return [];
   if (nextOpening(schedule, now) === null) return [errorFinding('schedule', message('finding.schedule_never_opens'))];
   if (waiting === 0 || mailboxes.length === 0) return [];
@@ -56,7 +56,7 @@ export async function scheduleFindings(
 
 /**
  * Converts an estimate to a finding.
- * @param ends true if the campaign has an end date, by which the emails must be sent
+ * @param ends true if the campaign has an end date, before which the emails must be sent
  */
 function projectionFinding(projected: Estimate, ends: boolean): WeighedFinding {
   const { recipients: waiting, sending_days: days, daily_capacity: capacity, estimated_finish_at: finish } = projected;

@@ -29,8 +29,8 @@ const KEPT_REPORTS = 20;
 
 /**
  * Checks a campaign before its launch and stores the report. Errors are conditions that a start would refuse or that
- * make the emails useless; warnings only cost points. `dns` is the result of {@link readCampaignDns}, read before the
- * transaction opens.
+ * make the emails useless; warnings only lower the score. `dns` is the result of {@link readCampaignDns}, read before
+ * the transaction opens.
  * @throws AppError not_found
  */
 export async function preflightCampaign(ctx: Ctx, campaignId: string, dns?: CampaignDns): Promise<PreflightReport> {
@@ -77,7 +77,7 @@ export async function preflightLoaded(tx: Tx, campaign: CampaignRow, dns: Campai
   };
 }
 
-/** Runs all checks. The workspace and the campaign can switch off advisory ones. */
+/** Runs all checks. Settings of the workspace and the campaign can switch off the advisory checks. */
 async function runChecks(
   tx: Tx,
   campaign: CampaignRow,

@@ -20,21 +20,21 @@ interface PreviewRequest {
   campaign_id?: string | undefined;
   account_id?: string | undefined;
   step_id?: string | undefined;
-  /** Replaces fields of the sample contact. */
+  /** Values that replace fields of the sample contact. */
   contact?: Partial<MessageContact> | undefined;
 }
 
 /** A rendered email, with the faults of its copy. */
 export interface TemplatePreview extends MessagePreview {
-  /** Present when the request names a mailbox. */
+  /** Sender of the email. Present if the request names a mailbox. */
   from?: { name: string; email: string };
-  /** Present when the request names a campaign whose email takes files along. */
+  /** Attachments of the email. Present if the request names a campaign with files. */
   attachments?: { id: string; filename: string; size: number; mime_type: string }[];
 }
 
 /**
- * Renders copy for a contact, or for the built-in sample. Parts missing from the request are taken from the step that
- * it names. Changes no data.
+ * Renders copy for a contact, or for the built-in sample. Missing parts of the text are taken from the step that the
+ * request names. Changes no data.
  * @throws AppError not_found for any id of another organization; forbidden without the right to see contacts, or for a
  * mailbox the key may not use
  */

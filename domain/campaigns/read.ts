@@ -15,13 +15,13 @@ export type { CampaignRow } from '../../db/models/campaign.ts';
 export const STATUS_FILTERS = ['draft', 'active', 'paused', 'completed'] as const;
 
 interface CampaignFilters {
-  /** Part of the name. */
+  /** Text that the campaign's name must contain. */
   q?: string | undefined;
   /** Folder id; an unknown one matches no campaign. */
   folder?: string | undefined;
   status?: (typeof STATUS_FILTERS)[number] | undefined;
   kind?: CampaignRow['kind'] | undefined;
-  /** True lists archived campaigns alone; otherwise they are left out. */
+  /** If true, only archived campaigns are listed; otherwise only those that are not archived. */
   archived?: boolean | undefined;
 }
 

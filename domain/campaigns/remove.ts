@@ -13,13 +13,13 @@ import { releaseReservedSends } from '../sending/control/release.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 
 const REASON = 'the campaign was deleted';
-/** Maximum runs cancelled with one statement. */
+/** Maximum number of workflows cancelled with one statement. */
 const PAGE = 5_000;
 
 /**
  * Deletes a campaign in any status, with its steps, leads, progress, activity log, senders, variants, advanced settings
- * and counters. Contacts, sent emails, suppressions and tracked links stay. Open runs are cancelled in the same
- * transaction. An email that a worker is sending is still delivered.
+ * and counters. Contacts, sent emails, suppressions and tracked links stay. The cancellation of open workflows is
+ * stored in the same transaction. An email that a worker is sending is still delivered.
  * @throws AppError not_found
  */
 export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void> {
@@ -30,7 +30,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
     await releaseReservedSends(tx, { campaignId: id });
     await cancelRuns(tx, id);
     tx.intend(cancel(campaignWorkflow, { organizationId: tx.org.organizationId, campaignId: id }, REASON));
-    // Updated and deleted in bulk, so that the foreign keys find no rows to process one by one.
+    // Updates and deletes rows in bulk, so that the foreign keys have no rows to process one by one.
     await tx.org.sql(
       'update sends set campaign_id = null, enrollment_id = null where organization_id = :org and campaign_id = :id',
       { id },
@@ -57,7 +57,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
   });
 }
 
-/** Locks leads before their campaign and its slots, as every writer does. */
+/** Locks leads before their campaign and its slots, as all writers do. */
 async function lockLeads(org: OrgScope, campaignId: string): Promise<void> {
   if (!isUuid(campaignId)) return;
   await org.sql(
@@ -66,7 +66,7 @@ async function lockLeads(org: OrgScope, campaignId: string): Promise<void> {
   );
 }
 
-/** Writes one cancel intent per possibly open run, in pages: there can be one for each active contact. */
+/** Writes one cancel intent per workflow that may be open, in pages, because each active contact can have one. */
 async function cancelRuns({ trx, org }: Tx, campaignId: string): Promise<void> {
   const { organizationId } = org;
   let after: string | undefined;

@@ -13,7 +13,7 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Approval of a campaign start. An approved start still runs all checks of a start, and its emails are compared with
- * the approval. A start that fails is written to the campaign's log, where the requesting key can read it.
+ * the approval. A start that fails is written to the campaign's log, which the requesting key can read.
  */
 export const campaignStart: ApprovalSubject<CampaignStart> = {
   type: 'campaign',

@@ -18,16 +18,19 @@ interface StartOptions {
   acknowledgeListRisk?: boolean;
 }
 
-/** A start of a locked campaign, as its approval holds it. */
+/** A start of a locked campaign, as stored with its approval. */
 export interface CampaignStart extends StartOptions {
   campaign: CampaignRow;
 }
 
-/** The outcome of a start. The campaign was started if neither field is set. */
+/** The outcome of a start. If neither field is set, the campaign was started. */
 export interface Start {
   /** The approval that the start waits for, with all content that would be sent. */
   held?: ApprovalRow;
-  /** Set if verification refuses every lead. The campaign was parked, so the caller must not roll back. */
+  /**
+   * Error if address verification refuses every lead. The campaign is now `paused_undeliverable`, so the caller must
+   * not roll back.
+   */
   refused?: AppError;
 }
 
@@ -54,7 +57,7 @@ export async function startCampaign(ctx: Ctx, campaignId: string, options: Start
 }
 
 /**
- * Variant of {@link startCampaign} for a campaign that the caller has locked. Makes every check of a start once. A
+ * Variant of {@link startCampaign} for a campaign that the caller has locked. Runs every check of a start once. A
  * refused start changes nothing.
  */
 export async function startOrHold(
@@ -87,7 +90,8 @@ export async function startOrHold(
 }
 
 /**
- * Makes the checks of a start that hold for every caller: the caller may use the sender pool, and the launch checks pass.
+ * Runs the checks of a start that apply to every caller: the caller may use the sender pool, and the launch checks
+ * pass.
  * @returns the number of unfinished leads
  */
 export async function assertMayStart(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<number> {
@@ -98,7 +102,7 @@ export async function assertMayStart(tx: Tx, campaign: CampaignRow, options: Sta
 }
 
 /**
- * Parks a locked campaign at paused_undeliverable if verification refuses every remaining lead.
+ * Sets a locked campaign to `paused_undeliverable` if verification refuses every remaining lead.
  * @param error error of the start, whose writes are rolled back
  * @throws `error` itself if it has another cause or the campaign is active
  */
@@ -109,8 +113,8 @@ export async function park(tx: Tx, campaign: CampaignRow, error: unknown): Promi
 }
 
 /**
- * Starts a locked campaign. The caller has made all checks of a start in this transaction, and binds the campaign if a
- * person has approved the start.
+ * Starts a locked campaign. The caller has run all checks of a start in this transaction. If a person has approved the
+ * start, the caller binds the campaign to the approval.
  * @throws AppError bad_request when it is active and does not wait for leads
  */
 export async function launch(tx: Tx, campaign: CampaignRow, openLeads: number): Promise<void> {

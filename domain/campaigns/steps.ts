@@ -53,7 +53,7 @@ export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignS
  * Appends a step (by default an empty email). Links the step before it, if that step ends the flow without being an
  * `end`. With `place`, the step is inserted there instead.
  * @throws AppError not_found; bad_request with all problems, for an unknown place or when the campaign has its maximum
- * of steps; forbidden as {@link assertMayWriteSteps}
+ * of steps; forbidden as in {@link assertMayWriteSteps}
  */
 export async function appendStep(
   ctx: Ctx,
@@ -261,7 +261,7 @@ export async function newStepProblems(
 
 /**
  * Removes a step with its variants. Steps that linked to it link to the step after it.
- * @throws AppError not_found, bad_request when an active campaign would be left with an error that a start refuses
+ * @throws AppError not_found, bad_request if an active campaign would get an error that prevents a start
  */
 export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -311,7 +311,9 @@ function checkable(row: CampaignStepRow, path: string) {
   return { kind, action, path };
 }
 
-/** Returns the default of `thread_reply` for an appended email: true if it continues the previous conversation. */
+/**
+ * Returns the default of `thread_reply` for an appended email: true if the email continues the previous conversation.
+ */
 function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], input: StepUpdate): StepUpdate {
   if (kind !== 'email' || input.thread_reply !== undefined || input.subject === undefined) return {};
   let conversation = '';
@@ -333,8 +335,8 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
 }
 
 /**
- * Increments the graph version, so that workflows read the steps again, and announces the change. The launcher signals
- * the runs whose next act differs from that of the steps before the change.
+ * Increments the graph version, so that workflows read the steps again, and records the change. The launcher signals
+ * the workflows whose next action the change affects.
  */
 async function recordStepsChange(
   tx: Tx,

@@ -4,13 +4,13 @@ import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { pointsAt, trackingHost, type TrackingDomainFault } from './tracking-domain-use.ts';
 
-/** Beginning of the TXT record by which the owner of a domain assigns it to a workspace. */
+/** Beginning of the TXT record with which the owner of a domain assigns it to a workspace. */
 export const PROOF = 'heron-workspace=';
-/** Maximum number of listed domains, and of campaigns and mailboxes of each. */
+/** Maximum number of listed domains, and of listed campaigns and mailboxes per domain. */
 const MAX_DOMAINS = 50;
 const MAX_USES = 100;
 
-/** A DNS record that a tracking domain needs, beside the values that DNS has. */
+/** A DNS record that a tracking domain needs, with the values found in the DNS. */
 interface TrackingRecord {
   type: 'CNAME' | 'TXT';
   name: string;
@@ -22,7 +22,7 @@ interface TrackingRecord {
   isCorrect: boolean;
 }
 
-/** A tracking domain with its uses and its records. Each use tells whether its links have the domain. */
+/** A tracking domain with its uses and its records. Each campaign and mailbox states if its links use the domain. */
 interface ListedDomain {
   domain: string;
   fault: TrackingDomainFault | null;
@@ -33,8 +33,8 @@ interface ListedDomain {
 }
 
 /**
- * Lists the tracking domains that campaigns and mailboxes of the workspace name, by name, with their records as DNS has
- * them now. Asks the network and changes nothing. Lists at most 50 domains, and of each the 100 newest campaigns and
+ * Lists the tracking domains used by campaigns and mailboxes of the workspace, sorted by name, with their current DNS
+ * records. Queries the DNS and changes nothing. Lists at most 50 domains, and of each the 100 newest campaigns and
  * mailboxes. A key restricted to mailboxes sees only its own.
  */
 export async function listTrackingDomains(ctx: Ctx): Promise<ListedDomain[]> {
@@ -90,7 +90,10 @@ async function compareRecords(ctx: Ctx, domain: string, isHeld: boolean): Promis
   ];
 }
 
-/** Returns the records of a tracking domain in DNS, and the ids of the workspaces that its owner names. */
+/**
+ * Queries the DNS records of a tracking domain. Returns them with the ids of the workspaces that its owner names in TXT
+ * records.
+ */
 export async function fetchRecords(
   { dns }: Pick<Ctx, 'dns'>,
   domain: string,

@@ -18,7 +18,7 @@ import {
   type TrackingDomainFault,
 } from './tracking-domain-use.ts';
 
-/** Domains that are checked at the same time. */
+/** Number of domains that are checked at the same time. */
 const PAGE = 20;
 /** Maximum duration (ms) of one round. The next sweep continues where it ended. */
 const ROUND_MS = 4 * MINUTE_MS;

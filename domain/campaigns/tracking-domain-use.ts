@@ -9,7 +9,7 @@ import { logCampaign } from '../sending/campaign/log.ts';
 
 /**
  * Reason why links do not use a tracking domain.
- * - `dns`: the domain does not lead to the tracking host, or leads to a private address
+ * - `dns`: the domain does not resolve to the tracking host, or resolves to a private address
  * - `no_answer`: no https server answers on the domain
  * - `certificate`: the certificate is missing, has expired, or names another domain
  * - `other_instance`: another server answers
@@ -56,7 +56,7 @@ function instanceIn(body: Buffer): unknown {
 /**
  * Disables a domain in the workspace: links of its next emails use the installation's own host. Links in sent emails
  * stay as they are. The check is repeated after an hour.
- * @returns true if a check before this one had passed
+ * @returns true if an earlier check had passed
  */
 export async function takeOutOfUse(tx: Tx, domain: string, fault: TrackingDomainFault): Promise<boolean> {
   const [before] = await tx.org.sql<Columns<'tracking_domains', 'fault'>>(
@@ -93,8 +93,8 @@ export async function putBackInUse(tx: Tx, domain: string): Promise<void> {
 }
 
 /**
- * Changes the verification of campaigns and mailboxes that name a domain. A row that was never verified, or names the
- * domain anew, has no `tracking_domain_verified_at` and stays disabled.
+ * Changes the verification of campaigns and mailboxes that name a domain. A row that was never verified, or whose
+ * domain was set again, has no `tracking_domain_verified_at` and stays disabled.
  * @returns ids of the changed campaigns
  */
 async function setInUse(tx: Tx, domain: string, { isInUse }: { isInUse: boolean }): Promise<string[]> {
@@ -114,7 +114,7 @@ async function setInUse(tx: Tx, domain: string, { isInUse }: { isInUse: boolean 
   return campaigns.map(({ id }) => id);
 }
 
-/** Returns the remedy of a fault. */
+/** Returns the instruction for people on how to repair a fault. */
 export function fixOf(deps: Pick<Deps, 'config'>, domain: string, fault: TrackingDomainFault): Message {
   if (fault !== 'dns') return message(`tracking.${fault}.fix`, { domain });
   return message('tracking.records.fix', {

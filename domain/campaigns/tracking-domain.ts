@@ -40,7 +40,7 @@ export async function checkTrackingDomain(ctx: Ctx, campaignId: string): Promise
 }
 
 /**
- * Checks a domain that a mailbox is to use, as {@link checkTrackingDomain} does. No domain needs no check.
+ * Checks a domain that a mailbox is to use, as {@link checkTrackingDomain} does. Returns null for an empty domain.
  * @throws AppError not_found; bad_request when the check fails or the proof is missing
  */
 export async function checkMailboxDomain(ctx: Ctx, mailboxId: string, domain: string): Promise<CheckedDomain | null> {
@@ -108,7 +108,8 @@ async function checkDomain(ctx: Ctx, domain: string): Promise<CheckedDomain> {
 
 /**
  * Marks a checked tracking domain as verified. From then on the campaign's links use the domain.
- * @throws AppError not_found; conflict when the domain was changed since the check, or another workspace holds it
+ * @throws AppError not_found; conflict if the campaign's domain was changed since the check, or another workspace holds
+ * the domain
  */
 export async function markTrackingDomain(
   ctx: Ctx,

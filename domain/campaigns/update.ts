@@ -28,7 +28,7 @@ const SCHEDULE = [
   'schedule_windows',
   'entry_delay_minutes',
 ] as const;
-/** Fields that do not affect sending. */
+/** Fields whose change does not affect sending. */
 const UNSENT = new Set(['description', 'folders', 'archived']);
 /** Fields that decide which mailboxes may send. Slots of mailboxes that leave the pool are released. */
 const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
@@ -131,18 +131,18 @@ async function moveTo({ config }: Ctx, tx: Tx, campaign: CampaignRow, status: st
   return {};
 }
 
-/** Applies an edit of an active campaign to its open runs. */
+/** Applies an edit of an active campaign to its open workflows. */
 async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[]): Promise<void> {
   if (touches(SCHEDULE, changed))
     await reschedule(tx, campaignId, message('log.schedule_changed'), {
       entryDelay: changed.includes('entry_delay_minutes'),
     });
   if (touches(POOL, changed)) await applyPoolChange(tx, campaignId);
-  // The launcher itself reads limits, order and `continuous`.
+  // The launcher reads changed limits, order and `continuous` when it is signalled.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');
 }
 
-/** Stores which sleeping runs an edit of a paused campaign concerns. They are signalled when it resumes. */
+/** Stores which workflows of a paused campaign an edit affects. They are signalled when the campaign resumes. */
 async function recheckAtResume(tx: Tx, campaign: CampaignRow, changed: readonly string[]): Promise<void> {
   if (campaign.status !== 'active' && !isPaused(campaign)) return;
   if (!touches([...SCHEDULE, ...POOL], changed)) return;

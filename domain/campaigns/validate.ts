@@ -39,7 +39,7 @@ export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<Ca
   return { campaignId: campaign.id, valid: problems.every(({ severity }) => severity !== 'error'), problems };
 }
 
-/** Lists reasons for which a start would be refused now, and every problem of the steps. */
+/** Lists the reasons why a start would be refused now, and every problem of the steps. */
 export async function campaignProblems(
   org: OrgScope,
   campaign: CampaignRow,
@@ -53,7 +53,7 @@ export async function campaignProblems(
   return [...refusals.flatMap(fromRefusal), ...findings];
 }
 
-/** Converts a refused start to findings: one per step that it names, or one for the campaign. */
+/** Converts a refused start to findings: one per step that the error names, or one for the campaign. */
 function fromRefusal({ said, problems = [] }: AppError): CampaignProblem[] {
   const steps = problems.map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1]).filter((id) => id !== undefined);
   // The message of every refused start is a finding.

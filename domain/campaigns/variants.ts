@@ -75,7 +75,7 @@ export async function updateVariant(
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id, step_id: stepId, updated_at: updatedAt } = await findVariant(tx, campaign.id, variantId);
-    // Checked under the campaign's lock, which every change of a variant takes.
+    // The check runs under the campaign's lock, which every change of a variant takes.
     assertUnchanged('variant', updatedAt, expectedUpdatedAt);
     if (COMPARED.some((field) => input[field] !== undefined)) await reopenTest(tx, campaign.id, stepId);
     const variant = (await editSteps(tx, campaign, async () =>

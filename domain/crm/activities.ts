@@ -28,7 +28,7 @@ export interface Activity {
   contactId: string | null;
   dealId: string | null;
   taskId?: string;
-  /** Details of the activity: ids and kinds only. */
+  /** Details of the activity. They contain only ids and kinds. */
   metadata: Record<string, unknown>;
 }
 

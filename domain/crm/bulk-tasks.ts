@@ -11,10 +11,10 @@ import { taskActivity, type TaskPriority, type TaskStatus } from './tasks.ts';
 
 const MAX_IDS = 1_000;
 const MAX_SELECTED = 50_000;
-/** Maximum activities inserted at once. */
+/** Maximum number of activities inserted at once. */
 const CHUNK = 5_000;
 
-/** Tasks of a bulk call: by id, or all that match the filters except some. */
+/** Tasks that a bulk call changes: those with the given ids, or all that match the filters except some. */
 interface TaskSelection {
   tasks?: readonly string[] | undefined;
   all?: boolean | undefined;
@@ -27,7 +27,7 @@ type Selected = Columns<'crm_tasks', 'id' | 'contact_id' | 'deal_id' | 'type' | 
 
 /**
  * Sets status and priority of many tasks. Newly completed tasks get a time stamp and an entry in their contact's log.
- * crm.task_updated is emitted once, with `bulk` and `count`. Returns the number of selected tasks; unknown ids are not
+ * Emits crm.task_updated once, with `bulk` and `count`. Returns the number of selected tasks; unknown ids are not
  * counted.
  * @throws AppError too_many_tasks, selection_too_large, invalid_filter
  */
@@ -74,12 +74,12 @@ export async function deleteTasks(ctx: Ctx, selection: TaskSelection): Promise<n
   });
 }
 
-/** Lists the problems of a selection that its schema does not find: malformed ids in its filters. */
+/** Lists the problems of a selection that its schema cannot detect: malformed ids in its filters. */
 export function selectionProblems({ all, filters }: TaskSelection): Problem[] {
   return all && filters ? taskFilterProblems(filters, 'body.filters') : [];
 }
 
-/** Returns the tasks of a selection, locked in one order. */
+/** Locks and returns the tasks of a selection. All callers lock in the same order. */
 async function lockSelection(org: OrgScope, selection: TaskSelection, now: Date): Promise<Selected[]> {
   const columns = 't.id, t.contact_id, t.deal_id, t.type, t.status, t.priority';
   if (!selection.all) {

@@ -9,9 +9,9 @@ import { DEFAULT_CURRENCY } from '../sending/campaign/crm-actions.ts';
 import type { DealRow, DealStatus } from './deals.ts';
 import { searchPage, type SortKey } from './search-page.ts';
 
-/** Filters of deals. An empty list is no condition; bounds are inclusive. */
+/** Filters of deals. An empty list does not restrict the result; bounds are inclusive. */
 interface DealFilters {
-  /** Part of the name, in any case. */
+  /** Text that the deal's name must contain, ignoring case. */
   query?: string | undefined;
   statuses?: readonly DealStatus[] | undefined;
   pipeline_ids?: readonly string[] | undefined;
@@ -34,7 +34,7 @@ export interface DealSearch extends DealFilters {
   reverse?: boolean | undefined;
 }
 
-/** A deal in lists, with its referenced records. */
+/** A deal in lists, with the records that it refers to. */
 export interface FoundDeal extends DealRow {
   contact: Columns<'contacts', 'id' | 'email' | 'first_name' | 'last_name' | 'company'> | null;
   stage: Columns<'crm_stages', 'id' | 'name' | 'color' | 'position'>;
@@ -72,7 +72,7 @@ const JOINS = `left join contacts c on c.id = p.contact_id join crm_stages s on 
 const LIST = 'crm.deals';
 
 /**
- * Lists deals, newest first. Every page costs the same.
+ * Lists deals, newest first. All pages take equally long.
  * @throws AppError bad_request for a cursor of another list or with other filters
  */
 export async function listDeals(
@@ -143,7 +143,8 @@ function summaryOf(
   const counts = { open: 0, won: 0, lost: 0 };
   const values = { open: new Money(), won: new Money(), lost: new Money() };
   const currencies = new Map<string, number>();
-  // Counts only deals with a value. Deals without a value often have just the default currency.
+  // Counts only deals with a value. Deals without a value often have only the default currency, which would count as
+  // another one.
   const ofValues = new Map<string, number>();
   const stages = new Map<string, { count: number; value: Money }>();
   for (const { stage_id, status, currency, deals, minor } of rows) {
@@ -171,7 +172,7 @@ function summaryOf(
   };
 }
 
-/** Sum of amounts: exact within each currency. Over several currencies the plain numbers are added. */
+/** Sum of amounts. The sum is exact within one currency; amounts in different currencies are added as plain numbers. */
 class Money {
   readonly #minor = new Map<string, bigint>();
 
@@ -184,7 +185,10 @@ class Money {
   }
 }
 
-/** Returns true if the stored counts suffice: they cover only pipelines, stages, statuses, members and campaigns. */
+/**
+ * Returns true if the stored counts can answer the filters. They cover only pipelines, stages, statuses, members and
+ * campaigns.
+ */
 function isFaceted({
   statuses: _s,
   pipeline_ids: _p,

@@ -24,7 +24,7 @@ interface DealEdit {
   name?: string | undefined;
   /** Value in major units, such as 19.99. */
   value?: number | null | undefined;
-  /** ISO 4217, upper case. */
+  /** ISO 4217 code in upper case. */
   currency?: string | undefined;
   status?: DealStatus | undefined;
   expected_close_date?: Date | null | undefined;
@@ -48,7 +48,7 @@ export async function readDeal(ctx: Ctx, id: string): Promise<DealRow> {
   return deal;
 }
 
-/** Returns the id of the newest open deal of a contact. @throws AppError conflict without one */
+/** Returns the id of the newest open deal of a contact. @throws AppError conflict if there is none */
 export async function openDealOf(org: OrgScope, contactId: string): Promise<string> {
   const [deal] = await org.sql<{ id: string }>(
     `select id from crm_deals where organization_id = :org and contact_id = :contact and status = 'open' order by id desc limit 1`,
@@ -113,8 +113,8 @@ export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
 }
 
 /**
- * Changes a deal. A new stage, a win and a loss are added to the contact's log. A win or loss sets a time stamp once;
- * reopening the deal clears both stamps. Emits crm.deal_updated if any field changed.
+ * Changes a deal. Adds an entry to the contact's log for a new stage, a win and a loss. Winning or losing the deal sets
+ * a time stamp; reopening the deal clears both stamps. Emits crm.deal_updated if any field changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, bad_request as found by {@link dealEditProblems}, conflict if `updated_at` has changed
  */
@@ -156,7 +156,7 @@ export async function updateDeal(
   });
 }
 
-/** Deletes a deal. Its tasks stay, without the deal. @throws AppError not_found */
+/** Deletes a deal. Its tasks are kept, without the deal. @throws AppError not_found */
 export async function deleteDeal(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const deal = await lockDeal(tx, id);
@@ -166,7 +166,7 @@ export async function deleteDeal(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Returns the value of a deal in major units; null without one. */
+/** Returns the value of a deal in major units, or null if the deal has no value. */
 export function dealValue({ value_minor: minor, currency }: Pick<DealRow, 'value_minor' | 'currency'>): number | null {
   return minor === null ? null : fromMinorUnits(minor, currency);
 }
@@ -184,7 +184,7 @@ export async function listDealsOfContact(ctx: Ctx, contactId: string): Promise<D
   );
 }
 
-/** Maximum deals listed per contact, because the list is not paged. */
+/** Maximum number of deals listed per contact, because the list is not paged. */
 const MAX_OF_CONTACT = 1_000;
 
 async function editProblems(org: OrgScope, deal: DealRow, edit: DealEdit): Promise<Problem[]> {

@@ -6,7 +6,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { assertContact, recordActivities } from './activities.ts';
 
-/** A note with its author's name; null for a deleted account. */
+/** A note with its author's name, which is null if the account was deleted. */
 export type NoteRow = Row<'contact_notes'> & { first_name: string | null; last_name: string | null };
 
 const LIST = 'crm.notes';

@@ -2,8 +2,8 @@ import { performStepAction } from './step-actions.ts';
 import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
- * Creates tasks and deals and moves deals for campaign steps, once per step run. It starts from the first event: during
- * a roll-out, a worker may request an action before the first process with this subscriber runs.
+ * Creates tasks and deals and moves deals for campaign steps, once per step run. The subscriber starts from the first
+ * event, because during a roll-out a worker may request an action before a process with this subscriber runs.
  */
 export const performStepActions = declareSubscriber({
   name: 'perform_step_actions',

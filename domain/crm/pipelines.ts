@@ -20,11 +20,11 @@ export interface Pipeline extends PipelineRow {
 /** A new stage. */
 export interface NewStage {
   name: string;
-  /** `#rrggbb` */
+  /** Colour as `#rrggbb`. */
   color: string;
 }
 
-/** Maximum pipelines and stages, more than a workspace needs. The lists are not paged. */
+/** Maximum numbers of pipelines and of stages, because the lists are not paged. */
 export const MAX_PIPELINES = 200;
 export const MAX_STAGES = 100;
 
@@ -121,8 +121,8 @@ export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Locks and returns the stages of a pipeline in order. Concurrent deals that enter a stage wait, and so do changes of
- * the order.
+ * Locks and returns the stages of a pipeline in order. Transactions that put a deal into a stage or change the order of
+ * the stages wait for the lock.
  */
 export async function lockStages(tx: Tx, pipelineId: string): Promise<StageRow[]> {
   await tx.org.lock(`crm-stages/${pipelineId}`);
@@ -163,7 +163,7 @@ async function readPipelines(ctx: Ctx, id: string | null): Promise<Pipeline[]> {
   }));
 }
 
-/** Locks and returns the pipelines in order, which serializes additions and deletions. */
+/** Locks and returns the pipelines in order, so that additions and deletions are serialized. */
 async function lockPipelines(tx: Tx): Promise<PipelineRow[]> {
   await tx.org.lock(`crm-pipelines/${tx.org.organizationId}`);
   return tx.org.sql<PipelineRow>('select * from crm_pipelines where organization_id = :org order by position, id');

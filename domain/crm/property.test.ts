@@ -33,7 +33,7 @@ interface ModelTask {
   priority: TaskPriority;
   deal: string | null;
 }
-/** Reference model: plain lists and maps. */
+/** Reference model of a workspace, made of plain lists and maps. */
 interface Model {
   pipelines: { id: string; stages: string[] }[];
   deals: Map<string, ModelDeal>;
@@ -233,7 +233,7 @@ test('pipelines, stages, deals and tasks are what a plain model says, whatever i
         Object.fromEntries([...model.deals].map(([id, deal]) => [id, [deal.stage, deal.status, deal.cents]])),
       );
       for (const deal of deals) t.is(deal.stamp, deal.status !== 'open');
-      // Without a filter the stored counts are used; with one, the deals themselves.
+      // Without a filter the stored counts are used; with a filter, the deals are counted.
       for (const filters of [{}, { created_after: new Date(0) }])
         t.like(await summarizeDeals(ctx, filters), {
           total: deals.length,

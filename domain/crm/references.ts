@@ -2,7 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { message, type MessageCode } from '../../messages/index.ts';
 
-/** Ids of other rows of the workspace in deals and tasks; well-formed UUIDs. */
+/** Ids in deals and tasks that refer to other rows of the workspace. They are well-formed UUIDs. */
 export interface References {
   contact_id?: string | null | undefined;
   deal_id?: string | null | undefined;
@@ -23,8 +23,8 @@ const TARGETS = {
 
 /**
  * Lists a problem for each id that matches no row of the workspace.
- * @param lock locks the referenced rows until the transaction ends. Call it before locking a deal or task: deleting a
- * contact, deal or team locks that row first, then its deals and tasks.
+ * @param lock true to lock the referenced rows until the transaction ends. In this case call it before locking a deal
+ * or task, because the deletion of a contact, deal or team locks that row before its deals and tasks.
  */
 export async function referenceProblems(org: OrgScope, named: References, { lock = false } = {}): Promise<Problem[]> {
   const problems: Problem[] = [];

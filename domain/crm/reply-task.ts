@@ -7,7 +7,7 @@ import { changeTask, insertTask, taskTexts, type TaskPriority } from './tasks.ts
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** A reply to a campaign, from its event. */
+/** A reply to a campaign, read from the reply's event. */
 interface Answer {
   campaignId: string | null;
   contactId: string | null;
@@ -31,8 +31,8 @@ const TYPE = 'Follow-up';
 
 /**
  * Creates tasks for replies, once per reply. The settings of the campaign must have `auto_create_crm_task` on and list
- * the reply's intent in `crm_task_intents`. Tasks refer to the contact but do not name it in their texts, so that
- * nothing remains of an erased contact.
+ * the reply's intent in `crm_task_intents`. The texts of the tasks do not name the contact, so that nothing remains of
+ * an erased contact.
  */
 export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): Promise<void> {
   const wanted = await withoutTask(tx, await wantedAnswers(tx, answers));
@@ -58,8 +58,8 @@ export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): P
 
 /**
  * Updates the task of a reply whose intent was corrected. The task gets the intent's title and priority, or is
- * cancelled if the settings want none for the intent. A task that a person has begun or finished stays unchanged. A
- * reply without a task gets one if the settings want it.
+ * cancelled if the settings require no task for the intent. A task that a person has begun or finished stays unchanged.
+ * A reply without a task gets one if the settings require it.
  */
 export async function retitleTaskOfReply(tx: Tx, answer: Answer): Promise<void> {
   const source = sourceOf(answer);
@@ -95,7 +95,10 @@ interface WantedAnswer {
   source: string;
 }
 
-/** Returns the replies for which the settings of their campaigns want a task; only the first event of each reply. */
+/**
+ * Returns the replies for which the settings of their campaigns require a task. Of several events of a reply, only the
+ * first is returned.
+ */
 async function wantedAnswers(tx: Tx, answers: readonly Answer[]): Promise<Map<string, WantedAnswer>> {
   const wanted = new Map<string, WantedAnswer>();
   const intentsOf = new Map<string, readonly string[]>();

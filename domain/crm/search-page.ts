@@ -3,7 +3,10 @@ import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type Pa
 import { isUuid } from '../../lib/ids.ts';
 import type { Conditions } from '../platform/conditions.ts';
 
-/** A sort key of a search: an expression that is never null and has an index together with the id, and its type. */
+/**
+ * A sort key of a search: an SQL expression and its type. The expression is never null and has an index together with
+ * the id.
+ */
 export interface SortKey {
   expression: string;
   type: 'text' | 'timestamptz' | 'bigint' | 'integer';
@@ -28,14 +31,14 @@ interface Search {
   where: Conditions;
   /** The table, with the alias that `where` and the sort expression use. */
   from: `${string} ${string}`;
-  /** Select list and joins for the page `p`, whose rows are whole rows of the table. */
+  /** SQL of the select list and joins. The page is available as `p`, with all columns of the table. */
   columns: string;
   joins: string;
 }
 
 /**
- * Returns a page of a search. The cursor names the last row, so every page costs the same, and no row is missed or
- * repeated when others are added.
+ * Returns a page of a search. The cursor identifies the last row, so all pages take equally long, and no row is missed
+ * or repeated when others are added.
  * @throws AppError bad_request for a cursor of another search
  */
 export async function searchPage<Found extends { id: string }>(

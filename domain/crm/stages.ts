@@ -42,8 +42,8 @@ export async function appendStage(ctx: Ctx, pipelineId: string, { name, color }:
 }
 
 /**
- * Renames, recolours or moves a stage. The other positions adjust without gaps. A position beyond the last means the
- * last.
+ * Renames, recolours or moves a stage. The positions of the other stages are adjusted, so that there is no gap. A
+ * position after the last one means the last.
  * @throws AppError not_found
  */
 export async function updateStage(ctx: Ctx, pipelineId: string, stageId: string, edit: StageEdit): Promise<StageRow> {

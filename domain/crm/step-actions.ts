@@ -24,9 +24,9 @@ interface StepRun {
 }
 
 /**
- * Performs the CRM action of a campaign step for its contact, once per step run: the run stores the created record. If
- * the action is impossible (deleted stage, no open deal), the run and the campaign's log store the reason, and the
- * contact continues.
+ * Performs the CRM action of a campaign step for its contact, once per step run, which stores the created record. If
+ * the action is impossible, for example because the stage was deleted, the step run and the campaign's log get the
+ * reason. The contact continues.
  * @param hops number of consecutive reactions that led to the request
  */
 export async function performStepAction(
@@ -36,7 +36,7 @@ export async function performStepAction(
   hops: number,
 ): Promise<void> {
   const { step_run_id: runId, contact_id: contactId, campaign_id: campaignId, step_id: stepId, action } = request;
-  // Locks the contact before the run, the lock order of deleting a contact.
+  // Locks the contact before the step run, as the deletion of a contact does.
   const [contact] = await tx.org.sql<Contact>(
     `select id, email, first_name, last_name, company, phone, custom_fields from contacts
      where organization_id = :org and id = :id for key share`,
@@ -96,7 +96,7 @@ async function perform(ctx: Ctx, tx: Tx, { config, about }: Wanted): Promise<Rec
   }
 }
 
-/** Renders the texts of an action, which together may use as much work as one email. @throws AppError conflict */
+/** Renders the texts of an action. All texts share the work budget of one email. @throws AppError conflict */
 function filled(
   action: Readonly<Record<string, unknown>>,
   contact: Contact,

@@ -5,22 +5,22 @@ import { message } from '../../messages/index.ts';
 import { Conditions, likeLiteral } from '../platform/conditions.ts';
 import type { TaskPriority, TaskStatus } from './tasks.ts';
 
-/** Filters of tasks. An empty list is no condition; bounds are inclusive. */
+/** Filters of tasks. An empty list does not restrict the result; bounds are inclusive. */
 export interface TaskFilters {
-  /** Part of the title, in any case. */
+  /** Text that the task's title must contain, ignoring case. */
   query?: string | undefined;
   statuses?: readonly TaskStatus[] | undefined;
   priorities?: readonly TaskPriority[] | undefined;
   /** Names of task types. */
   types?: readonly string[] | undefined;
   assigned_to?: readonly string[] | undefined;
-  /** Tasks of these teams and of their members. */
+  /** Teams. Selects the tasks of these teams and of their members. */
   team_ids?: readonly string[] | undefined;
   contact_id?: string | undefined;
   deal_id?: string | undefined;
   due_after?: Date | undefined;
   due_before?: Date | undefined;
-  /** True: past due and neither completed nor cancelled. */
+  /** If true, selects tasks that are past due and neither completed nor cancelled. */
   overdue?: boolean | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface TaskFilters {
 const DUE = `coalesce(t.due_date, '-infinity')`;
 
 /**
- * SQL condition for tasks `t` that are past due at the time bound as `at`. Written like the condition of the index
- * `crm_tasks_open_due`.
+ * SQL condition for tasks `t` that are past due at the time bound as `at`. The wording matches the condition of the
+ * index `crm_tasks_open_due`, so that PostgreSQL can use the index.
  */
 export const overdueSql = (at: string): string =>
   `t.status in ('pending', 'in_progress') and ${DUE} > '-infinity' and ${DUE} < ${at}`;
@@ -66,7 +66,10 @@ function refuseFilters(problems: Problem[]): void {
   if (problems.length > 0) throw new AppError('invalid_filter', message('crm.filter_not_id'), { problems });
 }
 
-/** Returns true if the stored counts suffice: they cover only statuses, priorities, types, members and teams. */
+/**
+ * Returns true if the stored counts can answer the filters. They cover only statuses, priorities, types, members and
+ * teams.
+ */
 export function isFaceted({
   statuses: _s,
   priorities: _p,

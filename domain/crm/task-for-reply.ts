@@ -4,8 +4,9 @@ import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
  * Creates CRM tasks for replies to campaigns. People's replies arrive as reply events; away messages and other
- * automatic answers arrive as received emails. Each reply creates one task, in whatever order and however often its
- * events arrive. A corrected reading changes the task. A request to erase data creates one with the legal deadline.
+ * automatic answers arrive as received emails. Each reply creates one task, regardless of the order and number of its
+ * events. A correction of the reply's classification changes the task. A request to erase data creates a task with the
+ * legal deadline.
  */
 export const taskForReply = declareSubscriber({
   name: 'task_for_reply',

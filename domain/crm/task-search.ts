@@ -43,7 +43,7 @@ const SORT: Record<(typeof TASK_SORTS)[number], SortKey> = {
 const LIST = 'crm.tasks';
 
 /**
- * Lists tasks, newest first. Every page costs the same.
+ * Lists tasks, newest first. All pages take equally long.
  * @throws AppError invalid_filter, bad_request for a cursor of another list or other filters
  */
 export async function listTasks(

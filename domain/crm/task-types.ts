@@ -22,17 +22,14 @@ interface TaskTypeEdit {
   position?: number | undefined;
 }
 
-/** Lists all task types in order. A workspace that has never had any gets the default types. */
+/** Lists all task types in order. A workspace without a stored list gets the default types. */
 export async function listTaskTypes(ctx: Ctx): Promise<TaskTypeRow[]> {
   const org = reader(ctx);
   if (await isSeeded(org)) return orderedTypes(org);
   return transact(ctx, lockTaskTypes);
 }
 
-/**
- * Appends a task type. @throws AppError bad_request when the list is full, conflict for a name that exists, ignoring
- * case
- */
+/** Appends a task type. @throws AppError bad_request if the list is full, conflict if the name exists, ignoring case */
 export async function createTaskType(
   ctx: Ctx,
   { name, color }: { name: string; color?: string | undefined },
@@ -50,8 +47,8 @@ export async function createTaskType(
 }
 
 /**
- * Renames, recolours or moves a task type. The other positions adjust without gaps, and a position beyond the last
- * means the last. Tasks keep the old name.
+ * Renames, recolours or moves a task type. The positions of the other types are adjusted, so that there is no gap. A
+ * position after the last one means the last. Tasks keep the old name.
  * @throws AppError not_found, conflict for the name of another type
  */
 export async function updateTaskType(ctx: Ctx, id: string, edit: TaskTypeEdit): Promise<TaskTypeRow> {
@@ -79,8 +76,8 @@ export async function updateTaskType(ctx: Ctx, id: string, edit: TaskTypeEdit): 
 }
 
 /**
- * Deletes a task type. Positions of later types decrease by one, and its tasks keep the name. @throws AppError
- * not_found
+ * Deletes a task type. Positions of later types decrease by one, and tasks of the deleted type keep its name. @throws
+ * AppError not_found
  */
 export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -112,8 +109,8 @@ export function usualTaskType(types: readonly { name: string }[]): string {
 }
 
 /**
- * Locks and returns the types in order, which serializes changes of the list. Creates the default types if the
- * workspace has never had any.
+ * Locks and returns the types in order, so that changes of the list are serialized. Creates the default types if the
+ * workspace has no stored list.
  */
 async function lockTaskTypes(tx: Tx): Promise<TaskTypeRow[]> {
   await tx.org.lock(`crm-task-types/${tx.org.organizationId}`);

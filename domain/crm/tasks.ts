@@ -20,14 +20,14 @@ import {
 import { referenceProblems, type References } from './references.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 
-/** A task without columns used only for its index and its origin. */
+/** A task, without the columns for its index and its origin. */
 export type TaskRow = Omit<Row<'crm_tasks'>, 'source' | 'priority_rank'>;
 export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 const MAX_TITLE = 255;
 
-/** Messages of a task whose texts Heron wrote. Null for texts written by a person. */
+/** Messages of a task whose texts were written by Heron, null for texts of a person. */
 interface TaskMessages {
   title_message?: Message | null | undefined;
   description_message?: Message | null | undefined;
@@ -41,7 +41,7 @@ interface TaskEdit extends TaskMessages {
   description?: string | null | undefined;
   due_date?: Date | null | undefined;
   priority?: TaskPriority | undefined;
-  /** Name of a task type, in any case. */
+  /** Name of a task type. Upper and lower case do not matter. */
   type?: string | undefined;
   status?: TaskStatus | undefined;
 }
@@ -108,7 +108,7 @@ export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
 /**
  * Stores a task whose ids and type have been checked.
  * @param source origin of a task created by Heron; each source has at most one task
- * @returns undefined if the source has a task already
+ * @returns undefined if a task with this source exists
  */
 export async function insertTask(
   tx: Tx,
@@ -146,8 +146,8 @@ export async function insertTask(
 }
 
 /**
- * Changes a task. Completing the task sets a time stamp once; reopening it clears the stamp. Emits crm.task_updated if
- * any field changed.
+ * Changes a task. Completing the task sets a time stamp; reopening the task clears it. Emits crm.task_updated if any
+ * field changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, bad_request as found by {@link taskProblems}, conflict if `updated_at` has changed
  */
@@ -168,7 +168,9 @@ export async function updateTask(
   });
 }
 
-/** Replaces messages by the texts that a person sent. A text equal to the shown one counts as unchanged. */
+/**
+ * Returns an edit in which new texts replace Heron's messages. A text that equals the shown one counts as unchanged.
+ */
 function withoutShown(edit: TaskEdit, task: TaskRow, language: Language | undefined): TaskEdit {
   const { title, description, ...others } = edit;
   const shown = textsIn(task, language);

@@ -15,7 +15,7 @@ const RAW_TEXT_MODES = new Map<string, Tokenizer['state']>([
 
 /**
  * Sets the tokenizer's mode for the content of the element that was just opened, as HTML requires. parse5's tree
- * builder does this by itself. Without the mode, a tokenizer reads all content as markup.
+ * builder sets the mode itself, but a tokenizer alone reads all content as markup.
  */
 export function setTokenizerMode(tokenizer: Tokenizer, tagName: string): void {
   const mode = RAW_TEXT_MODES.get(tagName);

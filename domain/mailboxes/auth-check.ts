@@ -10,7 +10,7 @@ export interface AuthCheck {
   domain: string;
   spfRecord: string | null;
   dkimSelectors: string[];
-  /** Value of the policy tag (`none`, `quarantine`, `reject`). Null without a DMARC record. */
+  /** Policy of the DMARC record (`none`, `quarantine`, `reject`). Null without a DMARC record. */
   dmarcPolicy: string | null;
   allAligned: boolean;
   summary: Message;

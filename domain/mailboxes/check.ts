@@ -14,21 +14,22 @@ import { warnMailbox } from '../sending/control/mailbox-hold.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** Servers to check, with the passwords. Stored encrypted, and only during the check. */
+/** Servers to check, with the passwords. They are stored encrypted, and only during the check. */
 export interface CheckRequest {
   smtp: SmtpTarget | null;
   imap: ImapTarget | null;
 }
 
-/** Time (ms) after which a sealed request expires, in case its row was not deleted. */
+/** Time (ms) after which a sealed request expires, even if its row was not deleted. */
 const REQUEST_MS = 120_000;
 /** Maximum time (ms) that a caller waits for the worker's result. */
 const WAIT_MS = 45_000;
 
 /**
  * Lets a worker sign in to the servers. The credentials are encrypted in a row that is always deleted afterwards;
- * Temporal only gets its id. Must run outside the caller's transaction, because the worker reads the row.
- * @throws AppError mailbox_worker_unreachable when no worker is alive; service_unavailable when it does not answer in time
+ * Temporal gets only the row's id. Must run outside the caller's transaction, because the worker reads the row.
+ * @throws AppError mailbox_worker_unreachable when no worker is alive; service_unavailable when it does not answer in
+ * time
  */
 export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<MailboxCheckResult> {
   const checkId = newId();
@@ -49,7 +50,7 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
   }
 }
 
-/** Throws immediately if no worker is alive. Otherwise the client would wait until the timeout. */
+/** Throws an error at once if no worker is alive, so that the client need not wait for the timeout. */
 async function assertWorkers(ctx: Ctx): Promise<void> {
   let cause: unknown;
   try {
@@ -93,16 +94,19 @@ function problemsOf(result: MailboxCheckResult): Problem[] {
 export interface ServerFacts {
   /** Optional capabilities that the IMAP server lacks, by their protocol names. */
   lacks: string[];
-  /** Largest message (bytes) that the SMTP server takes; null if it names no limit, undefined if it was not asked. */
+  /**
+   * Largest message (bytes) that the SMTP server accepts; null if the server announces no limit, undefined if the
+   * server was not checked.
+   */
   smtpMaxBytes: number | null | undefined;
 }
 
-/** Largest size that is stored. A server that takes more limits no email. */
+/** Maximum size (bytes) that is stored. A higher limit of a server never affects an email. */
 const MAX_STORED_BYTES = 2 ** 31 - 1;
 
 /**
  * Checks the servers before anything is stored (POST /emails). Returns facts to record with {@link recordFacts}.
- * @throws AppError mailbox_auth_failed listing side and stage; as {@link dialServers}
+ * @throws AppError mailbox_auth_failed listing side and stage; also errors as in {@link dialServers}
  */
 export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<ServerFacts> {
   const result = await dialServers(ctx, request);
@@ -119,7 +123,7 @@ export function factsIn({ smtp, imap }: MailboxCheckResult): ServerFacts {
   return { lacks: imap?.ok ? (imap.lacks ?? []) : [], smtpMaxBytes: smtp?.ok ? (smtp.maxBytes ?? null) : undefined };
 }
 
-/** Records facts about its servers with a mailbox. */
+/** Stores the facts about a mailbox's servers in its row. */
 export async function recordFacts(tx: Tx, mailboxId: string, { lacks, smtpMaxBytes }: ServerFacts): Promise<void> {
   if (smtpMaxBytes !== undefined) {
     const stored = smtpMaxBytes !== null && smtpMaxBytes <= MAX_STORED_BYTES ? smtpMaxBytes : null;

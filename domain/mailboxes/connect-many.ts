@@ -4,7 +4,7 @@ import type { ServerFacts } from './check.ts';
 import { connectMailbox, prepareConnect, type ConnectInput } from './connect.ts';
 import type { MailboxView } from './read.ts';
 
-/** Maximum mailboxes of one request. */
+/** Maximum number of mailboxes in one request. */
 export const MAX_CONNECTS = 20;
 /** Number of mailboxes whose servers are checked concurrently. */
 const AT_ONCE = 10;
@@ -16,7 +16,8 @@ type Checked = { email: string } & ({ input: ConnectInput; facts: ServerFacts | 
 export type Connected = { email: string } & ({ mailbox: MailboxView } | { error: AppError });
 
 /**
- * Checks mailboxes as {@link prepareConnect} does, in the order given. A refusal concerns its mailbox alone.
+ * Checks several mailboxes with {@link prepareConnect}. Returns the results in the order given. A refused mailbox does
+ * not affect the others.
  * @throws AppError mailbox_worker_unreachable, service_unavailable when no worker could check them
  */
 export async function prepareConnects(ctx: Ctx, inputs: readonly ConnectInput[]): Promise<Checked[]> {
@@ -49,7 +50,7 @@ async function connectOne(ctx: Ctx, input: ConnectInput, facts: ServerFacts | un
   }
 }
 
-/** Returns the refusal of one mailbox. Errors that concern all of them are thrown. */
+/** Converts an error to the refusal of one mailbox. Throws errors that concern all mailboxes. */
 function ofOneMailbox(error: unknown): AppError {
   if (error instanceof AppError && error.status < 500) return error;
   throw error;

@@ -50,7 +50,7 @@ interface ConsentedMailbox {
   sendAs: SendAsAddress[] | null;
 }
 
-/** Data that connecting writes, for passwords and for consent. */
+/** Data of a new connection, with passwords or by OAuth consent. */
 interface Connection {
   email: string;
   provider: MailboxRow['provider'];
@@ -64,9 +64,9 @@ interface Connection {
 }
 
 /**
- * Checks before a mailbox is connected. A new mailbox must fit in the allowance, and the servers must accept the
- * credentials. Runs before the transaction, because it waits for the network. Returns facts about the servers;
- * undefined in a test workspace, where no server is asked.
+ * Runs the checks before a mailbox is connected: a new mailbox must not exceed the allowance, and the servers must
+ * accept the credentials. Runs before the transaction, because it waits for the network. Returns facts about the
+ * servers; undefined in a test workspace, where no server is queried.
  * @throws AppError mailbox_allowance_reached, mailbox_auth_failed, service_unavailable, forbidden
  */
 export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<ServerFacts | undefined> {
@@ -78,8 +78,8 @@ export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<Ser
 }
 
 /**
- * Connects a mailbox whose credentials were checked. A known address gets the new credentials: reconnecting uses no
- * allowance, keeps settings and history, and lifts a hold.
+ * Connects a mailbox whose credentials were checked. If the address is already connected, replaces its credentials,
+ * which uses no allowance, keeps settings and history, and lifts a hold.
  * @param facts result of {@link prepareConnect}, recorded with the mailbox
  * @throws AppError mailbox_allowance_reached, forbidden
  */
@@ -96,7 +96,7 @@ export async function connectMailbox(ctx: Ctx, input: ConnectInput, facts?: Serv
 }
 
 /**
- * Connects a mailbox by OAuth consent, under the same rules as {@link connectMailbox}.
+ * Connects a mailbox by OAuth consent, by the same rules as {@link connectMailbox}.
  * @throws AppError mailbox_allowance_reached, forbidden
  */
 export async function connectConsented(
@@ -113,8 +113,8 @@ export async function connectConsented(
 }
 
 /**
- * Connects an ordered and paid mailbox with the credentials from its provider. Ignores the allowance, which was checked
- * at the time of the order.
+ * Connects an ordered and paid mailbox with the credentials from its provider. Does not check the allowance, because
+ * the order has checked it.
  */
 export async function connectOrdered(ctx: Ctx, tx: Tx, input: ConnectInput): Promise<MailboxView> {
   return connect(
@@ -148,7 +148,7 @@ async function connect(
 }
 
 /**
- * Throws if the caller's key is restricted to other mailboxes. A restricted key may renew credentials of its mailboxes,
+ * Refuses a caller whose key is restricted to other mailboxes. A restricted key may renew credentials of its mailboxes,
  * but not add mailboxes.
  */
 export function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
@@ -230,7 +230,9 @@ async function storeTokens(ctx: Ctx, tx: Tx, mailboxId: string, given: Connectio
   });
 }
 
-/** Stores checked new servers or passwords of a mailbox with passwords; see {@link replaceServices}. */
+/**
+ * Stores new servers or passwords, which were checked, for a mailbox that uses passwords; see {@link replaceServices}.
+ */
 export async function storeServices(
   ctx: Ctx,
   tx: Tx,
@@ -246,7 +248,7 @@ export async function storeServices(
 
 /**
  * Replaces the servers or credentials of a mailbox. Connections that use the old credentials close, and holds are
- * lifted. Reading from a new IMAP server starts at the present end of its mail.
+ * lifted. On a new IMAP server, only messages that arrive from now on are read.
  */
 async function replaceServices(
   tx: Tx,

@@ -16,9 +16,9 @@ import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
 
-/** Time limit (ms) for giving the consent. */
+/** Time (ms) within which the person must consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
-/** Time (ms) after expiry for which the result stays readable. */
+/** Time (ms) after expiry during which the result can still be requested. */
 const CONSENT_TTL_MS = DAY_MS;
 
 export type ConsentRow = Row<'mailbox_consents'>;
@@ -99,8 +99,8 @@ export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<Sta
 
 /**
  * Returns the result of a consent.
- * @throws AppError not_found for a session that this workspace does not have, mailbox_consent_expired when its time is
- * over
+ * @throws AppError not_found for a session that this workspace does not have, mailbox_consent_expired if the consent
+ * has expired
  */
 export async function readConsent(ctx: Ctx, session: string): Promise<ConsentResult> {
   const [row] = await reader(ctx).sql<ConsentRow>(

@@ -47,8 +47,8 @@ const REQUEST_MS = 15_000;
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
- * Handles the provider's redirect: exchanges the code, once. Does not connect the mailbox yet, because another person
- * than the one who started may have consented. A page first shows the workspace to the person who consented.
+ * Handles the provider's redirect: exchanges the code for tokens, once. Does not connect the mailbox yet, because the
+ * person who consented may not be the one who started the consent. A page first shows that person the workspace.
  * @throws AppError mailbox_consent_expired, mailbox_auth_failed, service_unavailable
  */
 export async function receiveConsent(anonymous: Ctx, { state, code, error }: ConsentAnswer): Promise<OfferedConsent> {
@@ -167,7 +167,7 @@ export async function declineConsent(anonymous: Ctx, secret: string): Promise<vo
   await fail(await contextOf(anonymous, row), row.id, 'mailbox_auth_failed', message('consents.declined'));
 }
 
-/** Changes the status of a consent found by its secret, so that each step happens once. */
+/** Finds a consent by its secret and changes its status in one statement, so that each step happens once. */
 async function findConsent(
   ctx: Ctx,
   secret: string,

@@ -18,15 +18,15 @@ export interface SyncLease {
 type LeaseRow = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id'> &
   Columns<'mailboxes', 'email' | 'credentials_version'>;
 
-/** SQL condition: mailboxes to watch. */
+/** SQL condition: the mailbox `m` must be watched for new mail. */
 export const SYNCABLE = `m.status = 'active' and m.imap is not null`;
 
 /** SQL condition: no process reads mailbox `y`, and no retry is scheduled. */
 const FREE = `y.folder = 'INBOX' and (y.lease_until is null or y.lease_until < now()) and (y.retry_at is null or y.retry_at <= now())`;
 
 /**
- * Claims up to `limit` mailboxes that no process watches, longest unwatched first. Two processes never get the same
- * mailbox. Times come from the database, so the machines' clocks need not agree.
+ * Claims up to `limit` mailboxes that no process watches, those first that were unwatched longest. Two processes never
+ * get the same mailbox. Times come from the database, so the machines' clocks need not agree.
  * @param standing limits the claim to mailboxes with a permanent connection
  */
 export async function claimLeases(
@@ -51,7 +51,7 @@ export async function claimLeases(
 
 /**
  * Claims up to `limit` mailboxes for one reading each, if they were not read for `dueMs` milliseconds. Organizations
- * alternate: the longest unread mailbox of each comes before the second of any.
+ * alternate: one mailbox of each organization, the one not read for the longest time, precedes a second one of any.
  */
 export async function claimVisits(
   db: Db,
@@ -91,7 +91,7 @@ function toLease(row: LeaseRow): SyncLease {
 /** A mailbox whose lease a process keeps. */
 export interface KeptLease {
   credentialsVersion: number;
-  /** True if the mailbox has a permanent connection when there are more mailboxes than connections. */
+  /** True if the mailbox keeps a permanent connection even if there are more mailboxes than connections. */
   standing: boolean;
 }
 
@@ -159,7 +159,9 @@ export async function failLease(
   });
 }
 
-/** Records that a process is alive. Returns the number of living processes, and of the mailboxes that they share. */
+/**
+ * Records that a process is alive. Returns the number of live processes, and the number of mailboxes that they share.
+ */
 export async function countShares(
   db: Db,
   workerId: string,
@@ -178,9 +180,9 @@ export async function countShares(
   return { workers: Math.max(1, workers), mailboxes };
 }
 
-/** Advisory lock of the process that ranks the mailboxes. */
+/** Name of the advisory lock that the process which ranks the mailboxes takes. */
 const RANK_LOCK = 'mailbox-standing';
-/** Advantage of a mailbox with a connection: another mailbox must be twice as active to replace it. */
+/** Added to the rank of a mailbox that has a connection, so that another must be twice as active to replace it. */
 const INCUMBENT = 1;
 
 /**
@@ -210,7 +212,7 @@ export async function rankMailboxes(db: Db, places: number): Promise<void> {
   });
 }
 
-/** Removes a process from the count, with all processes that recorded nothing for a day. */
+/** Removes a process from the count, and also all processes without a record in the last day. */
 export async function leaveWorkers(db: Db, workerId: string): Promise<void> {
   await across(db, 'engine').sql(
     `delete from sync_workers where id = :worker or alive_until < now() - interval '1 day'`,

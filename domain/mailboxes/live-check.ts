@@ -65,8 +65,8 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
  */
 export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult | null): Promise<LiveCheck> {
   return transact(ctx, async (tx) => {
-    // An ended consent holds the mailbox until a person consents again. A refused sign-in would hold it for a limited
-    // time only.
+    // If the consent has ended, the mailbox is already held until a person consents again, and not only for a limited
+    // time.
     const before = await findMailbox(tx.org, id);
     if (dialed && before.hold_code !== 'consent_ended') {
       const until = new Date(tx.now.getTime() + AUTH_HOLD_MS);
@@ -98,7 +98,7 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
   });
 }
 
-/** Makes a mailbox readable for sync workers at once, because the sign-in works: resets failures and retry time. */
+/** Lets sync workers read a mailbox at once, because the sign-in works: resets failures and retry time. */
 async function readNow(tx: Tx, id: string): Promise<void> {
   await clearHold(tx, id, 'imap_auth_failed');
   await tx.org.table('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null, failures: 0 });

@@ -12,7 +12,7 @@ import { reader } from '../platform/kernel/transact.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { holdTitle } from '../sending/control/hold-codes.ts';
 
-/** A mailbox for responses: the row, its tags and its reading progress. */
+/** A mailbox with its tags and its reading progress, for API responses. */
 export interface MailboxView {
   mailbox: MailboxRow;
   tags: string[];
@@ -28,8 +28,7 @@ interface MailboxRest {
 }
 
 /**
- * Returns the hold of a mailbox for sending or reading; with two holds, the one that ends later. Includes expired
- * holds.
+ * Returns the hold of a mailbox for sending or reading; of two holds, the one that ends later. Includes expired holds.
  */
 export function holdOf(mailbox: MailboxRow): MailboxRest | null {
   const holds = [
@@ -132,7 +131,7 @@ export async function findMailbox(
   return mailbox;
 }
 
-/** Returns the mailbox of a watcher, or undefined when it is deleted or disabled. */
+/** Returns a mailbox to be watched for new mail, or undefined if it is deleted or disabled. */
 export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<MailboxRow | undefined> {
   return reader(ctx).query(Mailboxes).findOne({ id: mailboxId, status: 'active' });
 }

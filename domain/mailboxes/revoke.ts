@@ -9,12 +9,12 @@ import { openTokens } from '../sending/senders/mailbox-credentials.ts';
 
 type Revocation = Row<'mailbox_revocations'>;
 
-/** Maximum number of attempts per call. Each attempt may last as long as a request. */
+/** Maximum number of attempts per call. Each attempt may take as long as the timeout of a request. */
 const PAGE = 20;
 const REQUEST_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const FIRST_RETRY_MS = MINUTE_MS;
-/** Maximum number of attempts, over about three weeks. After that only the person can end the consent. */
+/** Maximum number of attempts, over about three weeks. After that only the owner of the account can end the consent. */
 const MAX_ATTEMPTS = 30;
 
 /**
@@ -61,7 +61,7 @@ export async function revokeConsents(
   return done;
 }
 
-/** Asks the provider to revoke a consent. Returns true if the consent is revoked. */
+/** Requests the revocation of a consent from the provider. Returns true if the consent is revoked. */
 async function revoke(
   { config, keyring, egress, log }: Pick<Deps, 'config' | 'keyring' | 'egress' | 'log'>,
   { mailbox_id: mailboxId, provider: name, sealed }: Revocation,
@@ -82,7 +82,7 @@ async function revoke(
     if (status === 200 || status === 400) return true;
     log.warn({ mailboxId, status }, 'a provider did not end a consent');
   } catch (error) {
-    // This also applies to tokens that cannot be decrypted: the encryption key may be restored, and other consents must
+    // Tokens that cannot be decrypted are retried too: the encryption key may be restored, and other consents must
     // still be revoked.
     log.warn({ mailboxId, err: error }, 'a provider could not be asked to end a consent');
   }

@@ -18,7 +18,7 @@ const MAX_ANSWER_BYTES = 512 * 1024;
 const MAX_ADDRESSES = 200;
 
 /**
- * Returns the addresses as which a mailbox may send, from its provider. Null when the provider has no such list.
+ * Requests from the provider the addresses as which a mailbox may send. Returns null if the provider has no such list.
  * @throws Error when the request fails
  */
 export async function fetchSendAs(
@@ -61,7 +61,7 @@ export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: strin
   await storeSendAs(ctx, mailbox, provider);
 }
 
-/** Returns the provider with send-as addresses of a mailbox, if it has one. */
+/** Returns the provider of a mailbox if it offers send-as addresses, else undefined. */
 function providerOf(ctx: Ctx, { provider }: MailboxRow): MailProvider | undefined {
   const found = provider === 'smtp_imap' ? undefined : configuredProvider(ctx.config, provider);
   return found?.sendAs ? found : undefined;
@@ -94,7 +94,10 @@ export interface SendIdentity {
   syncedAt: Date | null;
 }
 
-/** Returns the stored addresses as which a mailbox may send. Asks no provider. @throws AppError not_found */
+/**
+ * Returns the stored addresses as which a mailbox may send. Sends no request to the provider. @throws AppError
+ * not_found
+ */
 export async function readIdentity(ctx: Ctx, mailboxId: string): Promise<SendIdentity> {
   const org = reader(ctx);
   const mailbox = await findMailbox(org, mailboxId);

@@ -10,7 +10,10 @@ import type { Message } from '../../messages/index.ts';
 /** PostgreSQL channel that notifies sync workers of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
 
-/** Notifies sync workers after this transaction commits. Without the notification the processes would notice later. */
+/**
+ * Notifies sync workers after this transaction commits. Without the notification, the workers notice the change only at
+ * their next query.
+ */
 export function notifySync(tx: Tx): void {
   notifyAfterCommit(tx.trx, MAILBOXES_CHANNEL);
 }
@@ -20,7 +23,10 @@ interface FolderProgress {
   /** UIDVALIDITY of the folder. Null before the first reading. */
   uidValidity: number | null;
   lastUid: number;
-  /** Messages received after this time have not been read under another UIDVALIDITY. */
+  /**
+   * After a change of UIDVALIDITY, messages received after this time must be read, because none of them was read
+   * before.
+   */
   since: Date;
 }
 
@@ -85,7 +91,7 @@ export async function recordSignIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
 }
 
-/** Holds a mailbox whose server lacks a required capability, until the mailbox has been read. */
+/** Holds a mailbox whose server lacks a required capability, until the mailbox can be read. */
 export async function recordUnsupported(ctx: Ctx, mailboxId: string, reason: Message): Promise<void> {
   await transact(ctx, (tx) => holdMailbox(tx, mailboxId, { code: 'imap_unsupported', reason, until: null }));
 }

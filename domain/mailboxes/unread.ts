@@ -9,7 +9,7 @@ import type { HoldCode } from '../sending/control/hold-codes.ts';
 import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
 import { SYNCABLE } from './leases.ts';
 
-/** Time (ms) after the last reading from which a mailbox sends nothing. */
+/** Time (ms) without a reading after which a mailbox must not send. */
 const UNREAD_MS = HOUR_MS;
 /** Remaining time (ms) of a hold below which it is renewed. */
 const RENEW_MS = HOUR_MS / 2;
@@ -23,8 +23,8 @@ const READ_AT = 'coalesce(y.last_synced_at, m.created_at)';
 const INBOXES = `mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}`;
 
 /**
- * Returns the age (seconds) of the oldest reading. Excludes mailboxes whose server fails, because their owners are
- * already notified.
+ * Returns the time (seconds) since the latest reading of the mailbox that was not read for the longest time. Excludes
+ * mailboxes whose server fails, because their owners are already notified.
  */
 export async function oldestLookSeconds({ db, clock }: Deps): Promise<number> {
   const [row] = await across(db, 'engine').sql<{ oldest: Date | null }>(
@@ -36,7 +36,7 @@ export async function oldestLookSeconds({ db, clock }: Deps): Promise<number> {
 
 /**
  * Holds the mailboxes whose INBOX has not been read for an hour, and releases those that are read again. Holds a
- * mailbox only if the previous review also found it unread: after a downtime the workers have that time to read.
+ * mailbox only if the previous review also found it unread: after a downtime this gives the workers time to read.
  * @param before mailboxes that the previous review found unread
  * @returns mailboxes found unread now
  */
@@ -50,7 +50,10 @@ export async function reviewReading(deps: Deps, before: ReadonlySet<string>): Pr
   return new Set(byId.keys());
 }
 
-/** Returns unread mailboxes, longest first. A mailbox held for another reason needs no second hold. */
+/**
+ * Returns unread mailboxes, those first that were unread longest. A mailbox held for another reason needs no second
+ * hold.
+ */
 function findUnread({ db }: Deps, now: Date): Promise<Unread[]> {
   return across(db, 'engine').sql<Unread>(
     `select y.mailbox_id, y.organization_id, y.failures, y.last_error, ${READ_AT} as since from ${INBOXES} and ${READ_AT} < :since

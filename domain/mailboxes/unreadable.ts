@@ -22,7 +22,7 @@ export async function unreadableDue(
   return rows.map(({ uid }) => uid);
 }
 
-/** Schedules another attempt at an unreadable message; after the last attempt it schedules none. */
+/** Schedules another attempt at reading an unreadable message, except after the last attempt. */
 export async function postponeUnreadable(
   ctx: Ctx,
   mailboxId: string,

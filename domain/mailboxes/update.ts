@@ -46,7 +46,7 @@ export interface MailboxEdit {
   imap?: MailServiceInput | undefined;
 }
 
-/** Facts about an update that are not among its fields. */
+/** Data about an update that are not fields of the mailbox. */
 export interface UpdateOptions {
   expectedUpdatedAt?: Date | undefined;
   facts?: ServerFacts | null;
@@ -56,8 +56,8 @@ export interface UpdateOptions {
 const SEEN = ['name', 'reply_to', 'send_as_email', 'signature_plain', 'signature_html'] as const;
 
 /**
- * Checks changed servers as a connect does. Runs before the transaction. Returns facts about the servers;
- * null if none was asked.
+ * Checks changed servers in the same way as for a new mailbox. Runs before the transaction. Returns facts about the
+ * servers, or null if no server was checked.
  * @throws AppError not_found, mailbox_auth_failed, mailbox_provider_requires_oauth, service_unavailable
  */
 export async function prepareUpdate(
@@ -83,7 +83,7 @@ export async function prepareUpdate(
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @param options.facts result of {@link prepareUpdate}, recorded with the mailbox
  * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown,
- * conflict when `updated_at` has changed; forbidden as {@link assertMayChangeEmails}
+ * conflict when `updated_at` has changed; forbidden as in {@link assertMayChangeEmails}
  */
 export async function updateMailbox(
   ctx: Ctx,
@@ -95,13 +95,13 @@ export async function updateMailbox(
     const { status, tags, smtp, imap, ...settings } = edit;
     const before = await findMailbox(tx.org, id);
     await assertSendAs(tx.org, before, settings.send_as_email);
-    // Locks sends before mailboxes, the order of all writers. Without the tag the mailbox may leave pools in which it
-    // has slots.
+    // Slots are released first, because all writers lock sends before mailboxes. Without the tag, the mailbox may leave
+    // pools for which it has slots.
     if ((status && status !== 'active') || (tags && (await losesTag(tx, id, tags))))
       await releaseReservedSends(tx, { mailboxId: id });
     const senderOf = await findCampaignsOfSender(tx, id);
     const isSeen = SEEN.some((field) => settings[field] !== undefined && settings[field] !== before[field]);
-    // A new password for the same server is invisible to recipients.
+    // Recipients can notice another server, but not a new password.
     const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
     if ((isSeen || isElsewhere) && senderOf.some(({ active }) => active)) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
@@ -133,8 +133,8 @@ export async function updateMailbox(
 }
 
 /**
- * Removes a mailbox with its data. Sent emails stay on record, and an OAuth consent is revoked at its provider
- * afterwards. A send that a worker has claimed finishes. Watchers stop at their next lease renewal.
+ * Removes a mailbox with its data. The records of sent emails are kept, and an OAuth consent is revoked at its provider
+ * afterwards. An email that a worker has claimed is still sent. Watchers stop at their next lease renewal.
  * @throws AppError not_found
  */
 export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
@@ -157,7 +157,9 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Signals campaigns whose pool the mailbox joined or left by the edit. The end of a hold was announced before. */
+/**
+ * Signals campaigns whose pool the mailbox joined or left by the edit. The end of a hold has already been signalled.
+ */
 async function signalCampaigns(
   tx: Tx,
   before: MailboxRow,
@@ -178,7 +180,7 @@ async function signalCampaigns(
   await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: message('log.mailbox_joined_pool') });
 }
 
-/** Returns true if a higher limit or a shorter gap may let postponed emails be sent earlier. */
+/** Returns true if an edit raises the limit or shortens the gap, so that postponed emails may be sent earlier. */
 function maySendMore(before: MailboxRow, { campaign_limit: limit, min_wait_time: gap }: MailboxEdit): boolean {
   return (
     (limit ?? before.campaign_limit) > before.campaign_limit || (gap ?? before.min_wait_time) < before.min_wait_time
@@ -202,7 +204,7 @@ async function losesTag(tx: Tx, mailboxId: string, tags: readonly string[]): Pro
   return lost !== undefined;
 }
 
-/** @throws AppError bad_request naming ids that are no tags of the workspace */
+/** Replaces the tags of a mailbox. @throws AppError bad_request listing the ids that are no tags of the workspace */
 async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<void> {
   refuseProblems(await tagProblems(tx.org, tags));
   const ids = new Set(tags.map((tag) => tag.toLowerCase()));

@@ -14,14 +14,14 @@ import { resolveUtm } from '../mail/messages/utm.ts';
 import type { ClaimRow, Json } from './claimed.ts';
 import type { OutreachSettings } from './campaign/outreach-settings.ts';
 
-/** Hexadecimal digits of a fingerprint. */
+/** Number of hexadecimal digits in a fingerprint. */
 const HASH_LENGTH = 32;
-/** The merge field that every approved lead has a fingerprint of. */
+/** Merge field of the recipient's address. An approval stores a fingerprint of its value for each lead. */
 const ADDRESS = 'Email';
-/** The place of a single email's text among the copies of its binding. */
+/** Key under which an approval stores the text and the recipients of a single email. */
 const SINGLE = 'email';
 
-/** The columns of a mailbox that recipients see the effect of. */
+/** Columns of a mailbox whose values recipients can see. */
 export type SenderColumns = Columns<
   'mailboxes',
   | 'id'
@@ -36,7 +36,7 @@ export type SenderColumns = Columns<
   | 'tracking_domain_verified'
 >;
 
-/** {@link SenderColumns} of the mailbox `m` for a query. */
+/** {@link SenderColumns} as SQL, for a query that selects from `mailboxes m`. */
 export const SENDER_COLUMNS = `m.id, m.email, m.name, m.reply_to, m.send_as_email, m.signature_html, m.signature_plain, m.smtp,
   m.tracking_domain, m.tracking_domain_verified`;
 
@@ -100,7 +100,7 @@ const SETTINGS = Object.keys({
   bcc: 0,
 } satisfies Record<keyof ReturnType<typeof shownSettings>, 0>);
 
-/** Fingerprints of an approved content, which {@link approvalChanges} compares each email with. */
+/** Returns the fingerprints of approved content. {@link approvalChanges} compares each email with them. */
 export function bindingOf(content: ApprovalContent): ApprovalBinding {
   const copies = content.steps.flatMap(({ type, thread_reply: reply = false, variants = [], attachments = [] }) =>
     type === 'email' ? variants.map((copy) => ({ ...copy, thread_reply: reply, files: attachments })) : [],
@@ -122,7 +122,7 @@ function filesOf({ details }: ApprovalContent): readonly BoundFile[] {
   return (details?.attachments ?? []) as unknown as BoundFile[];
 }
 
-/** The fingerprint of a single email's recipients and files. */
+/** Returns the fingerprint of a single email's recipients and files. */
 function hashSingle(addresses: readonly string[], files: readonly BoundFile[]): string {
   return hash([addresses, namesOf(files)]);
 }
@@ -131,9 +131,9 @@ function namesOf(files: readonly BoundFile[]): string[][] {
   return files.map(({ filename, sha256: digest }) => [filename, digest]);
 }
 
-/** Fields of a lead's email or campaign that differ from the approved ones. */
+/** Fields of an email that differ from its approval. */
 interface ApprovalChanges {
-  /** Differences of the lead alone: the campaign continues without this lead. */
+  /** True if only this lead's values differ. The campaign then continues without the lead. */
   ofLead: boolean;
   fields: string[];
 }
@@ -176,8 +176,8 @@ function senderChanges(approved: BoundSender | null, mailbox: SenderColumns): st
 }
 
 /**
- * Returns true if a row still names the approved tracking domain, which has failed its check. Links then use the
- * installation's own host, and the email is sent.
+ * Returns true if the mailbox or campaign still has the approved tracking domain but the domain is no longer verified.
+ * Links then use the installation's own host, and the email may be sent.
  */
 function fellBack(
   row: Pick<SenderColumns, 'tracking_domain' | 'tracking_domain_verified'>,

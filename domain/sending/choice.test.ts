@@ -32,7 +32,7 @@ const drawnMailbox = fc.record({
   hold: fc.constantFrom('none', 'none', 'none', 'none', 'timed', 'open', 'imap'),
   member: fc.constantFrom('yes', 'yes', 'no', 'disabled'),
   weight: fc.integer({ min: 1, max: 3 }),
-  /** Emails of the day, of this campaign (`own`) or another. Times in minutes from now. */
+  /** Emails of the day, of this campaign (`own`) or of another. Times are in minutes from now. */
   emails: fc.array(
     fc.record({ minutes: fc.integer({ min: -460, max: 900 }), own: fc.constantFrom(true, false, false) }),
     { maxLength: 4 },
@@ -70,8 +70,8 @@ interface Sender {
 }
 
 /**
- * Returns the first time from now on, before midnight, at which a mailbox keeps its gap and its daily cap. Infinity if
- * there is none.
+ * Returns the first time before midnight at which a mailbox keeps its gap and its daily cap, or Infinity if there is
+ * none.
  */
 function firstFree({ taken, gapMs, cap }: Sender): number {
   if (taken.filter((at) => at < MIDNIGHT).length >= cap) return Infinity;
@@ -81,7 +81,7 @@ function firstFree({ taken, gapMs, cap }: Sender): number {
   return free === undefined || free >= MIDNIGHT ? Infinity : free;
 }
 
-/** Returns the best mailbox: earliest free, then least loaded for its weight, then longest rested. */
+/** Returns the best mailbox: the earliest free one, then the least loaded for its weight, then the one idle longest. */
 function bestOf(senders: readonly Sender[]): { sender: Sender; at: number } | undefined {
   const rank = senders
     .filter((sender) => sender.usable && sender.given < Math.min(sender.cap, sender.share))
@@ -139,7 +139,7 @@ test('every slot is the one that a look at the whole pool would choose', async (
           assert.notEqual(answer.kind, 'slot', says);
           continue;
         }
-        // A gap may grow by up to a fifth, which may be too late at the end of the day.
+        // The allocator may lengthen a gap by up to a fifth, which can move the slot past midnight.
         if (found.at > MIDNIGHT - MINUTE - 0.2 * found.sender.gapMs && answer.kind !== 'slot') continue;
         assert.equal(answer.kind, 'slot', says);
         if (answer.kind !== 'slot') return;

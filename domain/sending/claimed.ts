@@ -20,8 +20,8 @@ import { message } from '../../messages/index.ts';
 export const STALE_SLOT_MS = 5 * 60_000;
 
 /**
- * Tolerance (ms) for a slot in the future and for the minimum gap, because clocks may differ and the submission of an
- * email takes a while. Earlier attempts are only repetitions after a deferral.
+ * Tolerance (ms) for claiming a slot early and for the minimum gap, because clocks differ and a submission takes a
+ * while. A claim that is earlier by more is a stale retry after a deferral.
  */
 export const EARLY_MS = 5_000;
 
@@ -42,7 +42,7 @@ export interface Json {
 /** Row that the claim reads in one query. Dates inside the jsonb parts are text. */
 export interface ClaimRow {
   send: Json;
-  /** Null when the campaign or the contact was deleted during the sending. */
+  /** Null if the campaign or the contact was deleted while the email was being sent. */
   enrollment: Json | null;
   campaign: Json | null;
   step: Json | null;
@@ -53,7 +53,7 @@ export interface ClaimRow {
   mailbox_sent_at: Date | null;
   /** The direct send, for an email written by a person or an agent. Null for campaign emails. */
   direct: Json | null;
-  /** The files of a campaign email, oldest first. A direct send has its own. */
+  /** Files of a campaign email, oldest first. A direct send has its files in its own row. */
   files: StoredAttachment[];
   credentials: Buffer | null;
   /** Sealed OAuth tokens; null for a mailbox with passwords. */
@@ -88,16 +88,19 @@ export interface ClaimedSend {
   raw: Buffer;
   /** True for an email written by a person or an agent, which belongs to no campaign. */
   isDirect: boolean;
-  /** The lead of the email, if any. `facts` is the payload of its event. */
+  /** Id of the lead that the email is for, if any. */
   enrollmentId: string | null;
   facts: SentFacts;
 }
 
 export type Claim =
   | ClaimedSend
-  /** Settled or released already. The run retries from its current state. */
+  /** The email was already settled or released. The workflow continues from the current state. */
   | { kind: 'gone'; outcome: string }
-  /** Not due yet, or another attempt may still be in its SMTP session. Wait until then (epoch ms). */
+  /**
+   * The email is not due yet, or another attempt may still be in its SMTP session. The caller waits until `until`
+   * (epoch ms).
+   */
   | { kind: 'busy'; until: number; isUnderWay: boolean }
   /** The mailbox needs a new access token before it can sign in. Nothing was changed. */
   | { kind: 'access_expired'; mailboxId: string }
@@ -106,8 +109,8 @@ export type Claim =
   /** The mail host (host:port) has no free permit now. Nothing was changed. */
   | { kind: 'host_full'; host: string }
   /**
-   * A dead worker may have submitted the whole message; the caller must find out the result. `mailbox` is null when
-   * deleted since.
+   * A worker died that may have submitted the whole message. The caller must find out if it did. `mailbox` is null if
+   * it was deleted since.
    */
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 

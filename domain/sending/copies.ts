@@ -15,7 +15,7 @@ const LOG_EVERY_MS = DAY_MS;
 
 /**
  * Returns the copy addresses of a campaign email without those that must not be mailed: suppressed addresses and
- * contacts who have opted out. Logs the removal in the campaign's activity log at most once a day.
+ * contacts who have opted out. Logs a removal in the campaign's activity log, at most once a day.
  */
 export async function allowedCopies(tx: Tx, campaignId: string, { cc, bcc }: Copies): Promise<Copies> {
   const refused = await refusedRecipients(tx.org, [...cc, ...bcc], tx.now);

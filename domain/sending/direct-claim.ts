@@ -24,8 +24,8 @@ import { message, type Message } from '../../messages/index.ts';
 import { faultsWithPlaces } from '../mail/messages/render-source.ts';
 
 /**
- * Claims the reserved email of a direct send (`reserved -> sending`); its rows are locked. Checks suppression, state
- * and mailbox again. Removes suppressed addresses, and fails the email when no `To` address is left.
+ * Claims the reserved email of a direct send (`reserved -> sending`); and locks its rows. Checks suppression, state and
+ * mailbox again. Removes suppressed addresses, and fails the email when no `To` address is left.
  */
 export async function claimDirect(
   ctx: Ctx,
@@ -157,7 +157,7 @@ async function markSending(
       subject: direct.subject,
       conversation: json({ subject: direct.subject, messageIds }),
     },
-    // Its row contains subject and bodies.
+    // No copy is stored, because the row in `direct_sends` contains subject and bodies.
     { content: headersOf(options), copy: null },
   );
   return token;

@@ -15,9 +15,9 @@ type DueDirectSend = Columns<
 
 type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: Message } | { kind: 'never' };
 
-/** Maximum delay (ms) before asking again for a mailbox that cannot send. */
+/** Maximum delay (ms) before the next attempt when the mailbox cannot send. */
 const RETRY_MS = 15 * MINUTE_MS;
-/** A campaign id that does not exist, for reading a seat without the usage of a campaign. */
+/** Id of no campaign, for reading a seat without a campaign's usage. */
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
 interface Sender extends Columns<
@@ -29,9 +29,9 @@ interface Sender extends Columns<
 
 /**
  * Reserves a slot of the mailbox for a direct send: the first time that keeps the daily cap and the minimum gap to all
- * other emails. Unless `send_mode` is `smart`, releases reserved campaign slots that are in the way, because a person
- * waits for the reply. Their contacts request new slots. Returns `later` when the mailbox cannot send now, and `never`
- * when it is deleted.
+ * other emails. Unless `send_mode` is `smart`, releases campaign slots that would delay the email, because a person
+ * waits for it. Contacts whose slots are released request new ones. Returns `later` when the mailbox cannot send now,
+ * and `never` when it is deleted.
  */
 export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<DirectSlot> {
   const mailboxId = email.mailbox_id;
@@ -40,7 +40,7 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
   if (!before) return { kind: 'never' };
   const rests = restOf(tx, before);
   if (rests) return rests;
-  // Locks sends before mailboxes, the order of all writers.
+  // Campaign slots are released first, because all writers lock sends before mailboxes.
   if (email.send_mode !== 'smart') await releaseCampaignSlots(tx, mailboxId);
   const sender = await readSender(tx, mailboxId, 'for no key update');
   if (!sender) return { kind: 'never' };
@@ -54,8 +54,8 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
 }
 
 /**
- * Reserves a slot for an email of a campaign's test. The slot is now, because a test keeps no gap. If the daily cap is
- * used up, it is on the next day. Slots of the campaign stay. Returns as {@link reserveDirect}.
+ * Reserves a slot for a test email of a campaign. The slot is now, because a test keeps no gap, or on the next day if
+ * the daily cap is used up. Releases no campaign slots. Returns the same results as {@link reserveDirect}.
  */
 export async function reserveTest(tx: Tx, email: Omit<DueDirectSend, 'send_mode'>): Promise<DirectSlot> {
   const mailboxId = email.mailbox_id;
@@ -106,7 +106,10 @@ async function readSeat(tx: Tx, mailboxId: string): Promise<Seat> {
   return seat!;
 }
 
-/** Releases the campaign slots around the first time at which the mailbox could send without campaign slots. */
+/**
+ * Releases the campaign slots that delay a direct send: those within the minimum gap of the earliest time without
+ * campaign slots.
+ */
 async function releaseCampaignSlots(tx: Tx, mailboxId: string): Promise<void> {
   const slots = await tx.org.sql<Columns<'sends', 'id' | 'slot_at'>>(
     `select id, slot_at from sends where organization_id = :org and mailbox_id = :mailbox and state = 'reserved' and campaign_id is not null and not again

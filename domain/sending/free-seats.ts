@@ -20,14 +20,17 @@ interface SeatSearch {
   except: readonly string[];
 }
 
-/** Number of extra mailboxes to lock, for a choice by load. */
+/** Number of mailboxes to lock beyond those needed, so that the least loaded ones can be chosen. */
 const CHOICE = 15;
-/** Number of the organization's mailboxes to check, by free time, before a long pool is searched completely. */
+/**
+ * Number of the organization's mailboxes, in order of free time, that are checked before a long pool is searched
+ * completely.
+ */
 const NEAR = 2_000;
-/** Maximum number of spent days stored per mailbox. Older values are computed again. */
+/** Maximum number of spent days stored per mailbox. Days that are no longer stored are computed again. */
 const MAX_SPENT = 20;
 
-/** Result of a search: locked mailboxes. */
+/** Mailboxes that the search has locked. */
 interface FreeSeats {
   seats: Seat[];
   /** True when no other mailbox of the search is free by the requested time. */
@@ -35,16 +38,16 @@ interface FreeSeats {
 }
 
 /**
- * Locks the mailboxes of the pool that are free soonest, longest-rested first. Locks the needed number and some more
- * for a choice. Skips mailboxes locked by other transactions. Waits for a lock only if there is no other mailbox.
+ * Locks the pool's mailboxes that are free soonest, first those idle longest. Locks some more than needed, for a choice
+ * by load. Skips mailboxes locked by other transactions, and waits for a lock only if there is no other mailbox.
  */
 export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearch, on: SeatDay): Promise<FreeSeats> {
   const { pool, family, needed } = search;
   const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
-  // The count is part of the SQL text and no binding, because a cached plan must know that it may stop early.
+  // The count is part of the SQL text, not a binding, so that a cached plan knows that it may stop early.
   const count = needed === 1 ? 1 + CHOICE : 100 + CHOICE;
-  // Selects before locking, to learn whether other transactions hold further mailboxes. Avoids searching an exhausted
-  // pool twice.
+  // Counts the free mailboxes before it locks them. The difference shows if other transactions hold locks, so that an
+  // exhausted pool is not searched twice.
   const lock = async (free: string): Promise<{ found: number; ids: string[] }> => {
     const [row] = await tx.org.sql<{ found: number; ids: string[] }>(
       `with found as materialized (${free} limit ${count}), locked as (
@@ -64,7 +67,7 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   };
   let isWhole = pool !== 'long';
   let { found, ids } = await lock(isWhole ? whole(family, pool) : near(family));
-  // Mailboxes outside the pool are free sooner, or those of the pool have little quota left. Searches the whole pool.
+  // The first {@link NEAR} mailboxes contained too few of the pool with quota left. Searches the whole pool.
   if (ids.length < needed && !isWhole) {
     isWhole = true;
     ({ found, ids } = await lock(whole(family, pool)));
@@ -77,8 +80,8 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
 }
 
 /**
- * Returns the earliest time at which another mailbox of the pool, held ones included, is free. Undefined when the pool
- * is empty. Takes no locks.
+ * Returns the earliest time at which another mailbox of the pool, held ones included, is free; undefined if the pool is
+ * empty. Takes no locks.
  * @param search.isLater true if no other mailbox is free now
  */
 export async function poolFreeAt(

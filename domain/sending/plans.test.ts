@@ -68,14 +68,14 @@ test.serial('a turn of the launcher goes through no large table, whoever its sen
   const { everybody, explicit, tag, ramp } = living.campaigns;
   for (const { campaignId } of [everybody, explicit, tag, ramp]) {
     const found = await scansOf(async () => {
-      // The first iterations reset refused leads, page by page.
+      // The first calls reset refused leads, page by page.
       for (let turn = 0; turn < 60; turn += 1) {
         const done = await launchDueLeads(world.system(living.organizationId), campaignId);
         if ('report' in done || done.launched > 0) break;
       }
     });
     t.deepEqual(found.scans, []);
-    // Only this campaign has leads: due follow-ups are counted, the next leads picked and slots reserved.
+    // Only this campaign has leads. The call counts due follow-ups, picks the next leads and reserves slots.
     if (campaignId !== everybody.campaignId) continue;
     for (const part of ['launch_after', 'with waiting as', 'insert into sends', 'insert into outbox'])
       t.true(
@@ -93,7 +93,7 @@ test.serial('nor does the place of a run in the queue for a daily limit, nor cal
     .first('id', 'mailbox_id');
   await world.deps.db('campaigns').where({ id: campaignId }).update({ max_new_leads_per_day: 100 });
   const campaign = (await world.deps.db('campaigns').where({ id: campaignId }).first()) as CampaignView;
-  // Adds one enrollment to a queue. With empty queues a single statement ends the call.
+  // Makes one enrollment wait in a queue. With empty queues the call ends after a single statement.
   const waiting_for = message('wait.at_step', {
     step: externalText('step 2 of 2'),
     what: message(LIMIT_REACHED.campaign),

@@ -2,7 +2,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import type { CampaignInEffect } from './campaign/campaign-view.ts';
 import type { SeatDay } from './seats.ts';
 
-/** SQL: the ramp level for the day after `ramp_day`. */
+/** SQL: the ramp level for the first sending day after `ramp_day`. */
 const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ramp_increment end`;
 
 /**
@@ -12,7 +12,7 @@ const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ram
  */
 export async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], on: SeatDay): Promise<number> {
   if (!isRampBefore(campaign, on)) return campaign.ramp_level;
-  // Locks the campaign's row before the mailboxes, because `advanceRamp` may update the row later.
+  // The campaign is locked before the mailboxes, because `advanceRamp` may update it later in the transaction.
   const [row] = await tx.org.sql<{ level: number }>(
     `select case when ramp_day >= :day::date then ramp_level else ${RAISED} end as level from campaigns
      where organization_id = :org and id = :id for no key update`,
@@ -32,7 +32,7 @@ export function isRampBefore(
   return ramped && (latest === null || latest < day);
 }
 
-/** Raises the ramp level when the first slot of a day is reserved. Runs once per day. */
+/** Raises the ramp level when the first slot of a day is reserved. Further calls on that day change nothing. */
 export async function advanceRamp(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<void> {
   await tx.org.sql(
     `update campaigns set ramp_day = :day, ramp_level = ${RAISED}

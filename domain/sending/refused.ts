@@ -21,11 +21,11 @@ import { message, type Message } from '../../messages/index.ts';
 /** A refusal, or a failed connection, as the network layer reports it. */
 export type Refused = Exclude<SmtpFault, { kind: 'unknown' }>;
 
-/** Cause of a refusal, the action to take, and the hold if the mailbox is the cause. */
+/** Cause of a refusal, the action to take, and the hold if the mailbox caused the refusal. */
 export interface Verdict {
   /**
    * `wait`: the connection failed; retried without counting an attempt. `defer`: retried until the attempts are used
-   * up. `fail`: the email as it is can never be sent, which says nothing about its recipient.
+   * up. `fail`: the email can never be sent unchanged; the recipient is not the cause.
    */
   action: 'hold' | 'wait' | 'defer' | 'bounce' | 'fail';
   hard: boolean;
@@ -87,7 +87,7 @@ function answerTo({ class: kind, reason }: Refusal, permanent: boolean): Pick<Ve
     case 'recipient_unavailable':
       return { action: 'defer', hard: false, hold: null };
     case 'content':
-      // The mailbox's own server answers here. Its size limit is no answer of the recipient's server.
+      // This refusal comes from the mailbox's own server, so its size limit says nothing about the recipient.
       if (permanent && reason === 'size') return { action: 'fail', hard: false, hold: null };
       return { action: permanent ? 'bounce' : 'defer', hard: false, hold: null };
     case 'sender':
@@ -102,9 +102,9 @@ function isDoubtful({ reason }: Refusal, stage: string): boolean {
 }
 
 /**
- * Holds a refused mailbox with the reason and the time of the next try. Releases the slot; nothing counts against the
- * contact. If the refusal may concern this one recipient only, the second refusal of the same step counts as the
- * recipient's. This requires that the mailbox has reached others since the first refusal; nothing is held then.
+ * Holds a refused mailbox with the reason and the time of the next try, and releases the slot. Nothing counts against
+ * the contact. If only this recipient may be affected, a second refusal of the same step counts as the recipient's,
+ * provided that the mailbox has reached others since. The mailbox is not held then.
  * @returns false when the refusal counts as the recipient's and the caller must settle the email
  */
 export async function holdForRefusal(
@@ -130,7 +130,7 @@ export async function holdForRefusal(
         step_id: stepId,
         code: verdict.hold.code,
       });
-    // The hold releases the mailbox's slots. The slot of a mailbox removed in the meantime is released here.
+    // `holdMailbox` releases all slots of the mailbox. This call covers a mailbox that was removed in the meantime.
     await releaseReservedSends(tx, { sendId: claim.sendId });
     return true;
   });

@@ -24,8 +24,8 @@ interface Given {
 const REOPENED = ['active', 'completed', 'failed'] as const;
 
 /**
- * Sends an uncertain email again at a person's request, under the same Message-ID. The email gets the next slot, before
- * any step that the contact waits for. A finished contact continues, and a completed campaign restarts.
+ * Sends an uncertain email again at a person's request, under the same Message-ID. The email is sent before any step
+ * that the contact waits for. A finished contact continues, and a completed campaign restarts.
  * @throws AppError conflict when the email is not uncertain, or its contact must not be mailed any more;
  * attachments_expired
  */
@@ -54,7 +54,7 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
     return requeueDirectSend(tx, sendId);
   }
   const given = await lockForReplay(tx, sendId, 'failed');
-  // Nothing was sent, so the row and its counts are deleted like a released slot.
+  // The email was not sent, so its row and its counts are deleted as for a released slot.
   await tx.org.table('sends').where({ id: sendId }).update({ state: 'reserved', updated_at: tx.now });
   await releaseReservedSends(tx, { sendId });
   if (given.step_run_id)
@@ -66,7 +66,7 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
 }
 
 /**
- * Locks a direct send and its email. Returns false when the id is not that of a direct send.
+ * Locks a direct send and its email. Returns false if no direct send has the id.
  * @throws AppError conflict when it is in another state; attachments_expired when its files are deleted
  */
 async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'): Promise<boolean> {

@@ -10,7 +10,7 @@ import type { CampaignView } from './campaign/campaign-view.ts';
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
 export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
   or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
-/** SQL: the end of a mailbox's holds, which is the later one of sending and reading. */
+/** SQL: the time at which a mailbox can work again, which is the later end of its sending and reading holds. */
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
 
 /**
@@ -55,7 +55,7 @@ export interface Seat {
   taken: number[];
   /** Number of emails per UTC day (YYYY-MM-DD), over all campaigns. */
   used: Map<string, number>;
-  /** Number of emails for this campaign on the day. */
+  /** Number of this campaign's emails on the day. */
   given: number;
   /** True when a slot was reserved since the seat was read. */
   changed: boolean;
@@ -82,10 +82,10 @@ interface SeatRow {
   given: number;
 }
 
-/** The mailboxes of conversations that have begun, and the campaign's number of slots on the day. */
+/** Mailboxes of conversations that have begun, and the number of the campaign's emails on the day. */
 export interface Decided {
   seats: Map<string, Seat>;
-  /** Held mailboxes whose hold has an end, with that time. */
+  /** End of the hold of each mailbox that has a temporary hold, by mailbox id. */
   resting: Map<string, Date>;
   /** Number of the campaign's emails, and of first emails among them. */
   given: { campaign: number; campaign_new: number };
@@ -100,9 +100,9 @@ export type PoolShape = 'everybody' | 'long' | 'short';
 export const SHORT = 300;
 
 /**
- * Locks the mailboxes that contacts are bound to, in id order, and reads the campaign's slots of the day. Mailboxes
- * with a temporary hold are in `resting`. Neither list contains mailboxes that have left the pool or wait for a person.
- * The campaign must be locked.
+ * Locks, in id order, the mailboxes that contacts are bound to, and counts the campaign's emails of the day. Mailboxes
+ * with a temporary hold are in `resting`. Mailboxes that have left the pool, or that are held until a person acts, are
+ * left out. The campaign must be locked.
  */
 export async function lockDecided(
   tx: Tx,
@@ -110,7 +110,7 @@ export async function lockDecided(
   ids: readonly string[],
   on: SeatDay,
 ): Promise<Decided> {
-  // Both queries are sent together. PostgreSQL reads the seats after the locks are held.
+  // Both queries are sent together. PostgreSQL runs them in order, so the seats are read under the locks.
   const [{ rows, given, listed }, seats] = await Promise.all([
     lockBound(tx, campaign, ids, on),
     readSeats(tx.org, campaign, ids, on),
@@ -133,13 +133,13 @@ interface Bound {
   /** The mailboxes among `ids` that may still send for the campaign. `until` is the end of a hold, as text. */
   rows: { id: string; rests: boolean; until: string | null }[];
   given: Partial<Decided['given']> | null;
-  /** Number of mailboxes and tags in the campaign's list, up to {@link SHORT} of each and one more. */
+  /** Number of mailboxes plus number of tags in the campaign's list. Each is counted up to {@link SHORT} + 1. */
   listed: number;
 }
 
 /**
  * Locks, in id order, the mailboxes among `ids` that may still send for the campaign. The campaign's slots of the day
- * and its list of senders do not depend on these locks, only on the campaign's, so the same statement reads them.
+ * and its list of senders are protected by the campaign's lock, so the same statement reads them.
  */
 async function lockBound(tx: Tx, campaign: CampaignView, ids: readonly string[], on: SeatDay): Promise<Bound> {
   const [bound] = await tx.org.sql<Bound>(

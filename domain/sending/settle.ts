@@ -106,19 +106,19 @@ export async function settleSent(
 interface Answer {
   /** Null when the answer was lost. */
   response: string | null;
-  /** Reason of the loss. */
+  /** Reason why the answer was lost. */
   reason?: Message;
   assignedId: string | null;
   /**
-   * Time of the response, which counts as the time of sending even if it is stored later than a reply. Null when the
-   * response was lost; the time of the claim counts then.
+   * Time of the response, which is stored as the sending time, so that a reply stored earlier does not precede the
+   * email. If the response was lost, this is null and the time of the claim is stored.
    */
   at: Date | null;
 }
 
 /**
- * The next email must not reply to an uncertain one. Only the email's subject is stored, for a following email without
- * a subject.
+ * SQL of the conversation after the email. A later email must not reply to an uncertain one, so only the subject is
+ * kept, for a later email without its own.
  */
 const CONVERSATIONS = {
   sent: `coalesce(s.conversation, e.conversation)`,
@@ -127,7 +127,8 @@ const CONVERSATIONS = {
 };
 
 /**
- * Returns CTEs that update step run, lead and sender of an email that was or may have been sent. `settled` is its row.
+ * Returns CTEs that update step run, lead and sender of an email that was or may have been sent. They read the email's
+ * row from the CTE `settled`.
  */
 const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
          update step_runs r set state = 'completed', outcome = '${state}', completed_at = :now, detail = :detail
@@ -244,10 +245,10 @@ export function sentFacts(
 }
 
 /**
- * Settles a temporary refusal: moves the slot, for which the workflow waits. After the last attempt the email becomes a
- * dead letter and the lead fails. The attempts are also stored with the step run, so that a slot released by a pause or
- * a closed window does not reset the count. A lead finished in the meantime needs no slot. An uncertain email that was
- * attempted again becomes uncertain again, because the first attempt may have succeeded.
+ * Settles a temporary refusal: moves the slot to a later time, for which the workflow waits. After the last attempt the
+ * email becomes a dead letter and the lead fails. The attempts are also stored with the step run, so that a slot
+ * released by a pause or a closed window does not reset the count. A lead finished in the meantime needs no slot. An
+ * uncertain email that was attempted again becomes uncertain again, because the first attempt may have succeeded.
  */
 export async function settleDeferred(ctx: Ctx, hold: Hold, reason: Message): Promise<'deferred' | 'failed' | 'stale'> {
   return transact(ctx, async (tx) => {
@@ -300,8 +301,8 @@ export async function settleWaiting(
 }
 
 /**
- * Returns a claimed email to `reserved` when the mailbox and not the recipient was refused. The caller releases the
- * slot. Returns false if the claim is lost.
+ * Returns a claimed email to `reserved` after a refusal that concerns the mailbox, not the recipient. The caller
+ * releases the slot. Returns false if the claim is lost.
  */
 export async function settleReturned(tx: Tx, hold: Hold): Promise<boolean> {
   const row = await lockClaimed(tx, hold);
@@ -347,8 +348,8 @@ export async function settleBounced(
 }
 
 /**
- * Settles an email that its mailbox's server can never take. The email and its lead fail, and a dead letter lets a
- * person send it again after a change. An uncertain email that was attempted again becomes uncertain again.
+ * Settles an email that its mailbox's server can never accept. The email and its lead fail. A dead letter lets a person
+ * send the email again after a change. A repeated attempt of an uncertain email makes it uncertain again.
  */
 export async function settleFailed(ctx: Ctx, hold: Hold, code: string, reason: Message): Promise<'failed' | 'stale'> {
   return transact(ctx, async (tx) => {
@@ -376,8 +377,8 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
   if (row) return true;
   await lockTestRunOf(tx, hold.sendId);
   await lockDirectSend(tx, hold.sendId);
-  // The campaign was deleted while a worker sent the email, or the email belongs to no campaign. The row of the send is
-  // kept.
+  // The enrollment no longer exists, because the campaign was deleted during the sending, or the email belongs to no
+  // campaign. Its row in `sends` is kept.
   const [alone] = await tx.org.sql(
     `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
     { id: hold.sendId },

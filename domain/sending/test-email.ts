@@ -8,7 +8,7 @@ interface Json {
   [key: string]: any;
 }
 
-/** Rows from which a test run's email is composed, in the form of a lead's email. */
+/** Rows from which a test run's email is composed, in the same shape as for a lead's email. */
 interface TestEmail {
   enrollment: Json;
   campaign: Json;
@@ -25,8 +25,8 @@ interface TestEmail {
 }
 
 /**
- * Returns the claim's rows for the email of a test run, which has no lead or campaign in `sends`. The run takes the
- * place of the lead. A test is sent at any hour and in any status of the campaign, to the test's address and without
+ * Returns the rows for claiming the email of a test run, which has no lead or campaign in `sends`. The test run
+ * replaces the lead. A test is sent at any hour and in any status of the campaign, to the test's address and without
  * copies. Returns undefined for other emails.
  */
 export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail | undefined> {

@@ -30,7 +30,8 @@ import { externalText } from '../../domain/platform/external-text.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Age (ms) before the first reading up to which mail still counts as new, because clocks differ and servers round.
+ * Maximum age (ms) at the first reading of mail that still counts as new, because clocks differ and servers round
+ * times.
  */
 const FIRST_SLACK_MS = 5 * 60_000;
 /**
@@ -39,8 +40,8 @@ const FIRST_SLACK_MS = 5 * 60_000;
  */
 const RENUMBERED_SLACK_MS = 24 * 3600_000;
 /**
- * Number of refusals of a message, while another of its folder can be read, after which it is recorded as unreadable
- * and skipped.
+ * Number of refusals after which a message is recorded as unreadable and skipped. Counted only while another message of
+ * the folder can be read.
  */
 const MAX_BROKEN = 3;
 /** Maximum number of messages read in order before the other folder is read. */
@@ -52,21 +53,21 @@ export interface FolderParts {
   ctx: Ctx;
   client: ImapFlow;
   target: ImapTarget;
-  /** Abilities that the server turned out to lack on this connection. */
+  /** Capabilities that the server was found to lack on this connection. */
   lacks: Set<ImapLack>;
   mailbox: { id: string; email: string };
-  /** Number of refusals per message while other messages could be read. Kept across connections. */
+  /** Number of refusals per message while other messages could be read. The count survives the connection. */
   broken: Map<string, number>;
   /**
-   * Limits the messages that the process reads at once per IMAP host, so that a hanging server does not delay mail of
-   * others.
+   * Limits the messages that the process reads at once per IMAP host, so that a hanging server does not delay the mail
+   * of other servers.
    */
   reads: TargetLimits;
   /** IMAP host, as named in `reads`. */
   host: string;
   /** Limits the messages that the process records at once. */
   record: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Runs commands, and closes the connection if the server goes silent within them. */
+  /** Runs IMAP commands, and closes the connection if the server stops responding. */
   ask: <T>(work: () => Promise<T>) => Promise<T>;
   onMessage: (kind: InboundKind | 'duplicate' | 'unreadable' | 'warmup') => void;
   /** UIDs of warmup emails in the open folder that must still be marked as read and moved out of spam. */
@@ -76,7 +77,8 @@ export interface FolderParts {
 
 /**
  * Reads new messages of a folder in order, each in its own transaction, which also advances the folder's UID. A message
- * that cannot be read or recorded is noted, skipped and retried later, so that it never blocks the next one.
+ * that cannot be read or stored is recorded as unreadable, skipped and retried later, so that it never blocks the next
+ * one.
  * @returns true if there are more messages
  */
 export async function syncFolder(parts: FolderParts, folder: string): Promise<boolean> {
@@ -87,8 +89,8 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<bo
 }
 
 /**
- * Treats warmup emails like wanted mail: marks them as read and moves them out of spam. A refusal of the server is only
- * logged, because the folder in which they arrived is already recorded.
+ * Marks warmup emails as read and moves them out of spam, as a person would do with wanted mail. If the server refuses
+ * this, the refusal is only logged.
  */
 async function fileWarmup({ client, ask, tend, ctx, mailbox }: FolderParts, folder: string): Promise<void> {
   const uids = tend.join(',');
@@ -126,7 +128,8 @@ async function readFolder(parts: FolderParts, folder: string): Promise<boolean> 
   return false;
 
   /**
-   * Runs work on the server when the host's limit admits this mailbox. Returns false if the watcher is stopped before.
+   * Runs work on the server once the host's limit admits this mailbox. Returns false if the watcher is stopped before
+   * that.
    */
   async function inTurn({ reads, host }: FolderParts, work: () => Promise<void>): Promise<boolean> {
     const turn = await reads.wait(host, ctx.actor.organizationId ?? '', signal);
@@ -167,8 +170,8 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
     fetched = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
   } catch (error) {
     const known = imapError(error, parts.target);
-    // A server that refuses every message is no evidence against this one. The server is queried repeatedly during this
-    // time.
+    // A refusal counts against this message only if the server returns another one. Otherwise the server is at fault,
+    // and reading is retried.
     if (known.kind !== 'unreachable' && (await fetchesAnother(parts, at.uid)))
       broken.set(key, (broken.get(key) ?? 0) + 1);
     throw known;
@@ -177,7 +180,7 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
   await withCostPath('inbound', () => recordMessage(parts, at, fetched));
 }
 
-/** Retries a message that could not be read. Records it, or schedules the next retry. */
+/** Retries a message that could not be read. Records the message, or schedules the next retry. */
 async function retryUnreadable(parts: FolderParts, at: At): Promise<void> {
   let fetched;
   try {
@@ -192,7 +195,7 @@ async function retryUnreadable(parts: FolderParts, at: At): Promise<void> {
   await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
 }
 
-/** Returns true if the server delivers a neighbour of a message, or if the folder has no other message to compare. */
+/** Returns true if the server returns the message next to this one, or if the folder has no other message. */
 async function fetchesAnother({ client, ask, lacks }: FolderParts, uid: number): Promise<boolean> {
   try {
     const others = (await ask(() => uidsAfter(client, 0, lacks))).filter((other) => other !== uid);
@@ -205,7 +208,7 @@ async function fetchesAnother({ client, ask, lacks }: FolderParts, uid: number):
 
 async function recordMessage(parts: FolderParts, at: At, fetched: FetchedMessage | undefined): Promise<void> {
   const { ctx, mailbox } = parts;
-  // Deleted by another client in the meantime.
+  // Another client has deleted the message in the meantime.
   if (!fetched) return;
   const { source } = fetched;
   const now = ctx.clock.now();
@@ -232,7 +235,7 @@ async function recordMessage(parts: FolderParts, at: At, fetched: FetchedMessage
  */
 const PASSING_CLASSES = new Set(['08', '40', '53', '55', '57', '58']);
 
-/** Returns true if a retry can help: the database is unreachable or another writer interfered. */
+/** Returns true if a retry can help, because the database is unreachable or another writer interfered. */
 function isPassing(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'conflict';
   const { code, name } = error as { code?: unknown; name?: string };

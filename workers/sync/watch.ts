@@ -31,7 +31,7 @@ export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'reco
   workerId: string;
   /** Interval (ms) at which a mailbox without IDLE is read. */
   pollMs: number;
-  /** First pause (ms) after a failure. The pause doubles with every further refusal. */
+  /** First delay (ms) before the retry after a failure. The delay doubles with every further failure. */
   retryMs: number;
   /**
    * Limits the servers dialled at once per IMAP host. A host that hangs is not dialled for a while, for any of its
@@ -40,13 +40,12 @@ export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'reco
   dials: TargetLimits;
   /** Timeout (ms) each for the TCP connection, the TLS handshake and the greeting. */
   connectMs: number;
-  /** Silence (ms) within a command after which the connection is closed. */
+  /** Time (ms) without data from the server during a command after which the connection is closed. */
   commandMs: number;
 }
 
 /**
- * Thrown when the provider has ended the consent. The mailbox is held for it and checked rarely until the consent is
- * renewed.
+ * Thrown when the provider has ended the consent. The mailbox is held and rarely checked until a person consents again.
  */
 class ConsentEnded extends Error {
   readonly said: Message;
@@ -71,7 +70,7 @@ const DOUBTFUL_TRIES = 6;
 
 /**
  * Watches one mailbox until `signal` is aborted or the connection fails: reads new mail, waits for more (IDLE or
- * polling), reads again. A visit ends when all mail is read. After that it releases the lease. Never throws.
+ * polling), reads again. A visit ends when all mail is read. Releases the lease at the end. Never throws.
  */
 export async function watchMailbox(
   parts: WatchParts,
@@ -86,7 +85,7 @@ export async function watchMailbox(
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
     await recordSyncFailure(parts, ctx, lease, error).catch((failure: unknown) => {
-      // If the release fails, the lease expires by itself.
+      // If the lease is not released, it expires.
       ctx.log.warn({ err: failure, mailboxId: lease.mailboxId }, 'sync: a failure could not be noted');
     });
   }
@@ -147,7 +146,7 @@ async function watch(
       await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
     }
   } catch (error) {
-    // The server's text may quote the password.
+    // The original error may contain the password in the server's text, so it is converted.
     if (!signal.aborted) throw (error as { responseText?: string }).responseText ? imapError(error, target) : error;
   } finally {
     signal.removeEventListener('abort', hurry);
@@ -167,7 +166,7 @@ async function syncJunk(folders: FolderParts, junk: string): Promise<'read' | 'm
   }
 }
 
-/** Signs in once the limits allow it. Returns undefined if `signal` fires before. */
+/** Signs in once the limits allow it. Returns undefined if `signal` is aborted before that. */
 async function dial(
   parts: WatchParts,
   lease: SyncLease,
@@ -215,14 +214,14 @@ class News {
   }
 
   /**
-   * Clears earlier notifications. Called before each reading, so that mail arriving between reading and wait is
-   * noticed.
+   * Clears earlier notifications. Call it before each reading, so that mail which arrives between the reading and the
+   * wait ends the wait.
    */
   forget(): void {
     this.#arrived = false;
   }
 
-  /** Waits for new mail, at most `ms`. */
+  /** Waits for new mail, for at most `ms` milliseconds. */
   async wait(ms: number, canIdle: boolean): Promise<void> {
     if (this.#arrived || this.#signal.aborted) return;
     const idling = canIdle ? this.#client.idle().catch(() => false) : undefined;
@@ -235,7 +234,7 @@ class News {
       if (this.#arrived || this.#signal.aborted || !this.#client.usable) this.#wake();
     });
     if (this.#signal.aborted) return;
-    // Ends IDLE. Without IDLE the command keeps the connection open.
+    // This command ends IDLE. Without IDLE, it keeps the connection open.
     await this.#ask(async () => {
       await this.#client.noop();
       await idling;
@@ -245,8 +244,8 @@ class News {
 }
 
 /**
- * Returns the pause (ms) after consecutive sign-in refusals that may be temporary. It starts at one minute and doubles.
- * After about an hour it is the same as for other refusals.
+ * Returns the pause (ms) after consecutive sign-in refusals that may be temporary. The pause starts at one minute and
+ * doubles. After about an hour it is as long as after other refusals.
  */
 function doubtfulWaitMs(failures: number): number {
   return failures > DOUBTFUL_TRIES ? AUTH_HOLD_MS : DOUBTFUL_WAIT_MS * 2 ** (failures - 1);

@@ -1,9 +1,9 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of a run. They are only hints: PostgreSQL stores the recipients. */
+/** Signals of this workflow. The signals are only hints; PostgreSQL stores the recipients. */
 export type ApprovalMailSignals = {
-  /** An operator or the sweep retries a run that kept failing. */
+  /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -23,6 +23,6 @@ export type ApprovalMailArgs = ArgsOf<typeof approvalMailWorkflow>;
 
 /** Activities of this family for the workflow. */
 export interface ApprovalMailActivities {
-  /** Emails everyone who may decide and was not emailed yet, as long as the approval is pending. */
+  /** Emails everyone who may decide and has not been emailed yet, as long as the approval is pending. */
   mailApprovers(args: ApprovalMailArgs): Promise<Extract<Iteration, { kind: 'done' }>>;
 }

@@ -1,10 +1,10 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a run. They are hints: the state is in PostgreSQL. */
+/** Signals of this workflow. The signals are hints; the state is in PostgreSQL. */
 export type AutomationSignals = {
-  /** The run was ended, or a provider has answered: the workflow decides again. */
+  /** The run was ended, or a provider has answered. The workflow then requests its next step. */
   changed: { cause: 'ended' | 'settled' };
-  /** Retries a run that kept failing. */
+  /** Retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -22,15 +22,18 @@ export type AutomationArgs = ArgsOf<typeof automationWorkflow>;
 
 /** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people. */
 export type AutomationDecision =
-  /** Waits for the end of a node's delay; null waits for a provider's answer. */
+  /** Waits for the end of a node's delay, or for a provider's answer if `until` is null. */
   | { kind: 'wait'; state: 'waiting'; until: number | null; where: string }
   | { kind: 'call'; nodeId: string; where: string }
   | { kind: 'done'; outcome: string };
 
 /** Activities of this family for the workflow. */
 export interface AutomationActivities {
-  /** Executes every node that can run now and returns the next step. Local: it only queries PostgreSQL. */
+  /**
+   * Executes every node that can run now and returns the next step. A local activity, because it only queries
+   * PostgreSQL.
+   */
   advanceAutomation(args: AutomationArgs): Promise<AutomationDecision>;
-  /** Calls the app of a node and stores its answer, or its final failure, with the run. */
+  /** Calls the app of a node and stores the answer, or the final failure, with the automation run. */
   callAutomationApp(args: AutomationArgs & { nodeId: string }): Promise<{ outcome: string }>;
 }

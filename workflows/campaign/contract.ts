@@ -1,10 +1,10 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a launcher. They are hints: the state is in PostgreSQL. */
+/** Signals of a launcher. The signals are hints; the state is in PostgreSQL. */
 export type CampaignSignals = {
   /** A fact on which the launcher decides has changed. `epoch` is the campaign's control epoch, if that changed. */
   control: { cause: LauncherCause; epoch: number | null };
-  /** An operator or the sweep retries a launcher that kept failing. */
+  /** An operator or the sweep retries a launcher that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -19,7 +19,10 @@ type LauncherCause =
   | 'pool'
   | 'emptied';
 
-/** Launcher of one campaign: enrolls due leads as capacity allows, signals runs after edits, detects completion. */
+/**
+ * Launcher of one campaign: starts due leads as capacity allows, signals enrollment workflows after edits, and detects
+ * completion.
+ */
 export const campaignWorkflow = defineWorkflow<CampaignSignals>()({
   type: 'campaign',
   kind: 'campaign',
@@ -41,8 +44,11 @@ export type LaunchResult = LaunchReport | { kind: 'more' };
 
 /** Activities of this family for the workflow. */
 export interface CampaignActivities {
-  /** Short form of {@link runLauncher}: launches a few leads. It suffices for most executions of a launcher. */
+  /** Launches a few leads, which suffices for most workflows. Short form of {@link runLauncher}. */
   beginLauncher(args: CampaignArgs): Promise<LaunchResult>;
-  /** Launches due leads and signals runs after edits, until nothing is due. It never waits; the workflow does. */
+  /**
+   * Launches due leads and signals enrollment workflows after edits, until nothing is due. Returns the time to wait for
+   * instead of waiting.
+   */
   runLauncher(args: CampaignArgs): Promise<LaunchResult>;
 }

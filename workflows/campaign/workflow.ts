@@ -8,7 +8,7 @@ const control = defineSignal<[CampaignSignals['control']]>('control');
 const retry = defineSignal<[CampaignSignals['retry']]>('retry');
 
 /**
- * Launcher of one campaign. It ends when no lead is left to launch or signal; the next start or lead opens it again.
+ * Launcher of one campaign. It ends when no lead is left to launch or signal. The next start or lead starts it again.
  */
 export async function campaign(args: CampaignArgs): Promise<string> {
   const { runLauncher } = proxyActivities<CampaignActivities>({
@@ -23,8 +23,8 @@ export async function campaign(args: CampaignArgs): Promise<string> {
     startToCloseTimeout: '10s',
     retry: { maximumAttempts: 1 },
   });
-  // The first attempt is a short local activity within the workflow task that opens this run. If it fails or finds more
-  // work, the launchers' queue continues.
+  // The first iteration is a short local activity within the first workflow task. If it fails or finds more work, an
+  // activity on the queue `batch` continues.
   let looks = 1;
   const takeTurn = (turn: CampaignArgs) =>
     looks-- > 0 ? beginLauncher(turn).catch(() => runLauncher(turn)) : runLauncher(turn);

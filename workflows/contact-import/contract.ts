@@ -2,7 +2,7 @@ import { defineWorkflow, type ArgsOf, type Sentence } from '../contract.ts';
 
 /** Signals of an import. */
 export type ContactImportSignals = {
-  /** Continues an import that kept failing after its checkpoint. */
+  /** Continues an import that failed repeatedly, after its last checkpoint. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -15,13 +15,13 @@ export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
   cancel: 'Ends this run as failed, and the import with it. What was imported stays.',
 });
 
-/** Arguments of an import run. */
+/** Arguments of the import workflow. */
 export type ContactImportArgs = ArgsOf<typeof contactImportWorkflow>;
 
 /** Activities of this family for the workflow. */
 export interface ContactImportActivities {
-  /** Reads the file and applies it from the checkpoint on. Long; sends heartbeats. */
+  /** Reads the file and applies it from the checkpoint on. Takes long and sends heartbeats. */
   importContacts(args: ContactImportArgs): Promise<void>;
-  /** Marks the import as failed. `reason` is the reason of a refusal; null for any other error. */
+  /** Marks the import as failed. `reason` is the reason of a refusal, or null for any other error. */
   abandonImport(args: ContactImportArgs & { reason: Sentence | null }): Promise<void>;
 }

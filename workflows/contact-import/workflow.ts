@@ -20,13 +20,16 @@ import {
 
 const retry = defineSignal<[ContactImportSignals['retry']]>('retry');
 
-/** One CSV import. Rows, checkpoint and result are in PostgreSQL; this workflow ensures that the import ends. */
+/**
+ * One CSV import. Rows, checkpoint and result are in PostgreSQL; this workflow repeats the work until the import has
+ * ended.
+ */
 export async function contactImport(args: ContactImportArgs): Promise<string> {
   const queue = resourceQueue(workflowInfo().taskQueue, 'batch');
   const { importContacts } = proxyActivities<ContactImportActivities>({
     taskQueue: queue,
     summary: 'read the file and apply it in batches',
-    // Generous, as reading a file has no fixed limit. A worker that dies is detected by its missing heartbeat.
+    // Long, because reading a file has no fixed limit. A worker that dies is detected by its missing heartbeat.
     startToCloseTimeout: '24h',
     heartbeatTimeout: '60s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },

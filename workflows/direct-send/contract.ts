@@ -1,12 +1,13 @@
 import { defineWorkflow, type ApprovalSignals, type ArgsOf } from '../contract.ts';
 
 /**
- * Signals of a direct send. They are only hints: the state is in PostgreSQL, so a lost or repeated one only delays.
+ * Signals of a direct send. The signals are only hints; the state is in PostgreSQL, so a lost or repeated signal only
+ * causes a delay.
  */
 export type DirectSendSignals = ApprovalSignals & {
   /** The email was cancelled. */
   changed: { cause: 'cancelled' };
-  /** Continues a run that kept failing, or an email that failed or is uncertain. */
+  /** Continues a workflow that failed repeatedly, or an email that failed or is uncertain. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -20,12 +21,12 @@ export const directSendWorkflow = defineWorkflow<DirectSendSignals>()({
     'An email that is being sent is finished; maintenance opens another run. Cancel the email in Heron to stop it.',
 });
 
-/** Arguments of a direct send's run. */
+/** Arguments of the direct send workflow. */
 export type DirectSendArgs = ArgsOf<typeof directSendWorkflow>;
 
 /** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people. */
 export type DirectDecision =
-  /** Waits for its time, its slot, or the end of its approval. */
+  /** Waits for the email's time, for its slot, or for the end of its approval. */
   | { kind: 'wait'; state: 'scheduled' | 'awaiting_approval' | 'held'; until: number; where: string }
   /** Sends the email at its slot, or settles it after a worker died. */
   | { kind: 'send'; at: number; where: string }
@@ -33,7 +34,10 @@ export type DirectDecision =
 
 /** Activities of this family for the workflow. */
 export interface DirectSendActivities {
-  /** Advances the email as far as possible and returns the next step. Local: it only queries PostgreSQL. */
+  /**
+   * Advances the email as far as possible and returns the next step. A local activity, because it only queries
+   * PostgreSQL.
+   */
   advanceDirectSend(args: DirectSendArgs): Promise<DirectDecision>;
   /** Sends the email at its slot, or settles it after a worker died. */
   deliverSend(args: { organizationId: string; sendId: string }): Promise<{ outcome: string }>;

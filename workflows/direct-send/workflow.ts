@@ -38,7 +38,7 @@ export async function directSend(args: DirectSendArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // A person may have requested a resend in the meantime.
+        // A signal may mean that a person has requested a resend in the meantime.
         if (!hints.any()) return decision.outcome;
     }
     await restartAsNewWhenLong(args);

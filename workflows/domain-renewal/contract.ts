@@ -1,14 +1,14 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a renewal. They are hints: the state is in PostgreSQL. */
+/** Signals of a renewal. The signals are hints; the state is in PostgreSQL. */
 export type DomainRenewalSignals = {
   /** A payment succeeded or failed, or the domain was released. */
   changed: { cause: 'payment' | 'released' };
-  /** An operator or the sweep retries a workflow that kept failing, or a renewal that needs a person. */
+  /** An operator or the sweep retries a workflow that failed repeatedly, or a renewal that needs a person. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Renewals of one managed domain, cycle after cycle, while it is registered through Heron. */
+/** Renewals of one managed domain, year after year, while it is registered through Heron. */
 export const domainRenewalWorkflow = defineWorkflow<DomainRenewalSignals>()({
   type: 'domainRenewal',
   kind: 'domain-renewal',
@@ -29,6 +29,8 @@ export type RenewalReport =
 
 /** Activities of this family for the workflow. */
 export interface DomainRenewalActivities {
-  /** Executes the current step of the domain's cycle: price, charge or renewal. Returns the cause of its wait. */
+  /**
+   * Executes the current step of the domain's cycle: price, charge or renewal. Returns the cause and end of the wait.
+   */
   renewalTurn(args: DomainRenewalArgs): Promise<RenewalReport>;
 }

@@ -16,8 +16,8 @@ const changed = defineSignal<[DomainRenewalSignals['changed']]>('changed');
 const retry = defineSignal<[DomainRenewalSignals['retry']]>('retry');
 
 /**
- * Renewals of a managed domain: sleeps until about a month before its registration ends, asks the price, charges,
- * renews. A cycle ends by continuing as a new run, or with the domain.
+ * Renewals of a managed domain: sleeps until about a month before its registration ends, requests the price, charges,
+ * and renews. Then it continues as a new run for the next year, until the domain is released or lost.
  */
 export async function domainRenewal(args: DomainRenewalArgs): Promise<string> {
   const { renewalTurn } = proxyActivities<DomainRenewalActivities>({

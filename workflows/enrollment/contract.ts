@@ -1,17 +1,17 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /**
- * Signals of an enrollment, named by their cause, so that the history shows why the workflow decided again. They are
- * only hints: the state is in PostgreSQL, so a lost or repeated signal only delays.
+ * Signals of an enrollment, named by their cause, so that the history shows why the workflow requested another step.
+ * The signals are only hints; the state is in PostgreSQL, so a lost or repeated signal only causes a delay.
  */
 export type EnrollmentSignals = {
   /** A product event completed a wait of this contact. */
   event: { eventId: string };
-  /** The contact's mail had an effect: a reply, a bounce, a complaint, an opt-out, an absence. */
+  /** Mail about the contact had an effect: a reply, bounce, complaint, opt-out or away message. */
   reply: { cause: ReplyCause; messageId: string | null; sendId: string | null };
   /** A person or the launcher made a change. `epoch` is the campaign's control epoch, if that changed. */
   control: { cause: ControlCause; epoch: number | null };
-  /** Continues a blocked step, or a run that kept failing. */
+  /** Continues a blocked step, or a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep'; stepRunId: string | null };
 };
 
@@ -30,18 +30,18 @@ export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({
     'An email that is being sent is finished; maintenance opens another run. Pause the campaign or finish the lead to stop.',
 });
 
-/** Arguments of an enrollment run. */
+/** Arguments of the enrollment workflow. */
 export type EnrollmentArgs = ArgsOf<typeof enrollmentWorkflow>;
 
 /**
  * Next step of this contact, decided by PostgreSQL. Times are epoch milliseconds. `where` describes the step and its
- * wait for people. `step` is the name of the step alone, if the contact is at one.
+ * wait for people. `step` is only the name of the step, if the contact is at a step.
  */
 export type Decision =
   | ({ where: string; step: string | null } & (Wait | WaitForEvent | Slot | Hold | Send | Call))
   | Done;
 
-/** Waits for a time: a wait step, the day of an email, the allocator's next free slot. */
+/** Waits for a time: the end of a wait step, the day of an email, or the allocator's next free slot. */
 interface Wait {
   kind: 'wait';
   until: number;
@@ -86,8 +86,8 @@ interface Done {
 }
 
 /**
- * Arguments of the activity that sends an email. `lead` is absent for emails that belong to no campaign. Its
- * `mailboxId` is the mailbox that is likely to send the email.
+ * Arguments of the activity that sends an email. `lead` is absent for emails that belong to no campaign;
+ * `lead.mailboxId` is the mailbox that will probably send the email.
  */
 export interface DeliverArgs {
   organizationId: string;
@@ -97,11 +97,14 @@ export interface DeliverArgs {
 
 /** Activities of this family for the workflow. */
 export interface EnrollmentActivities {
-  /** Advances the contact as far as possible and returns the next step. Local: it only queries PostgreSQL. */
+  /**
+   * Advances the contact as far as possible and returns the next step. A local activity, because it only queries
+   * PostgreSQL.
+   */
   advanceEnrollment(args: EnrollmentArgs): Promise<Decision>;
   /**
    * Sends a reserved email, or settles it after a worker died. Then decides the next step of the email's `lead`. `next`
-   * is absent if that failed; ask {@link EnrollmentActivities.advanceEnrollment} then.
+   * is absent if that decision failed; then call {@link EnrollmentActivities.advanceEnrollment}.
    */
   deliverSend(args: DeliverArgs): Promise<{ outcome: string; next?: Decision }>;
   /** Calls the customer's app for an app_action step and stores its answer. */

@@ -3,9 +3,9 @@ import type { Hints as AnyHints } from '../hints.ts';
 import { signalText } from '../signal-text.ts';
 import type { EnrollmentSignals } from './contract.ts';
 
-/** Hints that also describe the latest signal. */
+/** Received signals, with a description of the latest one. */
 export interface Hints extends AnyHints {
-  /** Returns a description of the latest signal, for people; empty before the first. */
+  /** Returns a description of the latest signal, for people; empty before the first signal. */
   latest(): string;
 }
 

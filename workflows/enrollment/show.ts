@@ -5,8 +5,8 @@ import { enrollmentWorkflow, type Decision } from './contract.ts';
 import type { Hints } from './hints.ts';
 
 /**
- * Shows the cause and end of the wait in the Temporal UI. State (held or blocked) and step (memo), by which operators
- * filter lists, cost one event each and are written only when they change.
+ * Shows the cause and end of the wait in the Temporal UI. Operators filter lists by the state (held or blocked) and the
+ * step (memo). Both are written only when they change, because each write adds an event to the history.
  */
 export function showDecisions(hints: Hints): (decision: Decision | Blocked) => void {
   const show = showState();

@@ -7,10 +7,10 @@ import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
 /**
- * Workflow of one contact in a campaign: wait, wait for an event, send at a slot, call an app, hold, until done.
- * PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the next one. The activity
- * that sends an email also returns the decision after it. A signal only hints at a change and causes an early decision,
- * so a lost or repeated one only delays.
+ * Workflow of one contact in a campaign: it waits, waits for an event, sends at a slot, calls an app or holds, until
+ * the contact is done. PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the
+ * next one. The activity that sends an email also returns the next decision. A signal only causes the next decision to
+ * be requested early, so a lost or repeated signal only causes a delay.
  */
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
   const { organizationId, campaignId, contactId } = args;
@@ -31,8 +31,8 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
     next = undefined;
     run.show(decision);
     switch (decision.kind) {
-      // The timer may fire, a product event may arrive, or a person or the campaign may cause a change. PostgreSQL
-      // decides which one was first.
+      // The wait ends by its timer or by a signal, for example about a product event or a change. PostgreSQL decides
+      // which one was first.
       case 'wait':
       case 'waitForEvent':
       case 'hold':
@@ -53,7 +53,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // A removed lead may have been added again in the meantime; the signal of its launch then restarts the loop.
+        // A removed lead may have been added again in the meantime; the signal of its launch then continues the loop.
         if (!hints.any()) return decision.outcome;
     }
     await restartAsNewWhenLong(args);

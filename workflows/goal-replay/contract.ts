@@ -1,8 +1,8 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a replay. They are hints: the state is in PostgreSQL. */
+/** Signals of a replay. The signals are hints; the state is in PostgreSQL. */
 export type GoalReplaySignals = {
-  /** Continues a replay that kept failing, after its last completed page. */
+  /** Continues a replay that failed repeatedly, after its last completed page. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -18,7 +18,7 @@ export const goalReplayWorkflow = defineWorkflow<GoalReplaySignals>()({
 /** Arguments of a replay. */
 export type GoalReplayArgs = ArgsOf<typeof goalReplayWorkflow>;
 
-/** Result of one page: progress of the replay, or the reason why it ended. */
+/** Result of one page. `why` describes the progress of the replay, or the reason why it ended. */
 export type ReplayReport = { kind: 'more' | 'done'; why: string };
 
 /** Activities of this family for the workflow. */

@@ -1,11 +1,11 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of a connection's deliveries. They are only hints: the state is in PostgreSQL. */
+/** Signals of a connection's deliveries. The signals are only hints; the state is in PostgreSQL. */
 export type IntegrationDeliverySignals = {
-  /** A delivery was added, the account was connected again, or the sweep found deliveries without a run. */
+  /** A delivery was added, the account was connected again, or the sweep found deliveries without an open workflow. */
   more: { cause: 'event' | 'action' | 'reconnect' | 'replay' | 'sweep' };
-  /** An operator or the sweep retries a run that kept failing. */
+  /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -21,11 +21,14 @@ export const integrationDeliveryWorkflow = defineWorkflow<IntegrationDeliverySig
 /** Arguments of a connection's deliveries. */
 export type IntegrationDeliveryArgs = ArgsOf<typeof integrationDeliveryWorkflow>;
 
-/** Result of one iteration: when the next delivery is due. */
+/** Result of one iteration, with the time at which the next delivery is due. */
 export type DeliveryReport = Iteration;
 
 /** Activities of this family for the workflow. */
 export interface IntegrationDeliveryActivities {
-  /** Makes the due deliveries at the provider's rate, and returns when the next one is due. Long; sends heartbeats. */
+  /**
+   * Makes the due deliveries within the provider's rate limit. Returns the time at which the next one is due. Takes
+   * long and sends heartbeats.
+   */
   deliverToProvider(args: IntegrationDeliveryArgs): Promise<DeliveryReport>;
 }

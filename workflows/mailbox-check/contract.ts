@@ -1,6 +1,6 @@
 import { defineWorkflow, type ArgsOf, type Sentence } from '../contract.ts';
 
-/** Connects to a mailbox's servers from a worker, because its network will send and read. */
+/** Check of a mailbox's servers by a worker, because the workers' network is used for sending and reading. */
 export const mailboxCheckWorkflow = defineWorkflow()({
   type: 'mailboxCheck',
   kind: 'mailbox-check',
@@ -11,16 +11,16 @@ export const mailboxCheckWorkflow = defineWorkflow()({
   terminate: 'Ends the check; the person who waits for it gets an error.',
 });
 
-/** Arguments of a mailbox check. The credentials are sealed in the row that the id names. */
+/** Arguments of a mailbox check. The credentials are in the row with this id, encrypted. */
 export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 
-/** Stage at which a check failed. At `reading` the server lacks a required capability. */
+/** Stage at which a check failed. At the stage `reading`, the server lacks a required capability. */
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session' | 'reading';
 
 /**
- * Result of one server; null if it was not contacted. Its message contains no secret. `lacks` are optional abilities
- * that an IMAP server does not have, by their names in the protocol. `maxBytes` is the largest message that an SMTP
- * server takes.
+ * Result of one server; null if it was not contacted. Its message contains no secret. `lacks` lists optional
+ * capabilities that the IMAP server does not have, by their protocol names. `maxBytes` is the size of the largest
+ * message that the SMTP server accepts.
  */
 export type SideResult =
   | { ok: true; lacks?: string[]; maxBytes?: number }

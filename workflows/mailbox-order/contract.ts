@@ -1,16 +1,19 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of an order. They are only hints: the state is in PostgreSQL, so a lost or repeated one only delays. */
+/**
+ * Signals of an order. They are only hints; the state is in PostgreSQL, so a lost or repeated signal only causes a
+ * delay.
+ */
 export type MailboxOrderSignals = {
   /** The order was paid. */
   paid: { paymentId: string };
-  /** The order was cancelled or has failed: its completed steps must be undone. */
+  /** The order was cancelled or has failed, so its completed steps must be undone. */
   ended: { cause: 'cancelled' | 'failed' };
-  /** Continues a run that kept failing, or retries steps that could not be undone. */
+  /** Continues a workflow that failed repeatedly, or retries steps that could not be undone. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Order of managed mailboxes: the payment, the steps at the provider, and undoing them. */
+/** Order of managed mailboxes: the payment, the steps at the provider, and their undo if the order fails. */
 export const mailboxOrderWorkflow = defineWorkflow<MailboxOrderSignals>()({
   type: 'mailboxOrder',
   kind: 'mailbox-order',
@@ -32,9 +35,9 @@ export type OrderStepArgs = MailboxOrderArgs & { step: string };
  */
 export type OrderDecision = { state: string; where: string } & (
   | { kind: 'checkout' }
-  /** Waits until the order is paid or its time is over. */
+  /** Waits until the order is paid or its payment deadline has passed. */
   | { kind: 'wait'; until: number }
-  /** Closes the checkout, as no payment is expected any more. */
+  /** Closes the checkout, because no payment is expected any more. */
   | { kind: 'close' }
   | { kind: 'step'; step: string }
   | { kind: 'undo'; step: string }
@@ -43,7 +46,10 @@ export type OrderDecision = { state: string; where: string } & (
 
 /** Activities of this family for the workflow. */
 export interface MailboxOrderActivities {
-  /** Advances the order as far as possible and returns the next step. Local: it only queries PostgreSQL. */
+  /**
+   * Advances the order as far as possible and returns the next step. A local activity, because it only queries
+   * PostgreSQL.
+   */
   advanceMailboxOrder(args: MailboxOrderArgs): Promise<OrderDecision>;
   /** Creates the payment page of the order. */
   openCheckout(args: MailboxOrderArgs): Promise<void>;

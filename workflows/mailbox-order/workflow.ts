@@ -19,9 +19,10 @@ const ended = defineSignal<[MailboxOrderSignals['ended']]>('ended');
 const retry = defineSignal<[MailboxOrderSignals['retry']]>('retry');
 
 /**
- * Order of managed mailboxes: checkout, wait for the payment, steps at the provider, ready. A failed or cancelled order
- * is undone in reverse. Each step is stored in PostgreSQL before its call, so the steps to undo are known even if this
- * workflow is lost. PostgreSQL decides the next step. This workflow executes the decision and requests the next one.
+ * Order of managed mailboxes: creates the checkout, waits for the payment, and performs the steps at the provider. The
+ * steps of a failed or cancelled order are undone in reverse order. Each step is stored in PostgreSQL before its call,
+ * so the steps to undo are known even if this workflow is lost. PostgreSQL decides the next step. This workflow
+ * executes the decision and requests the next one.
  */
 export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
   const hints = listenForHints(paid, ended, retry);
@@ -47,11 +48,12 @@ export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
         await waitUntil(null, hints.any, decision.where);
         break;
       case 'done':
-        // The order may have been cancelled in the meantime.
+        // A signal may mean that the order was cancelled in the meantime.
         if (!hints.any()) return decision.state;
         break;
       case 'undo':
-        // A cancelled run undoes all steps before it ends. Otherwise the purchases stay until the sweep.
+        // A cancelled workflow undoes all steps before it ends. Otherwise the purchases would remain until the sweep
+        // finds the order.
         decision = await CancellationScope.nonCancellable(undoAll(decision, perform));
         continue;
       default:

@@ -1,6 +1,9 @@
 import { defineInstallationWorkflow } from '../contract.ts';
 
-/** Removes expired data and starts missing runs. Started by a Temporal Schedule, never twice concurrently. */
+/**
+ * Sweep of the installation, which removes expired data and starts missing workflows. A Temporal Schedule starts it,
+ * never twice concurrently.
+ */
 export const maintenanceWorkflow = defineInstallationWorkflow()({
   type: 'maintenance',
   kind: 'maintenance',
@@ -12,7 +15,7 @@ export const maintenanceWorkflow = defineInstallationWorkflow()({
 
 /**
  * Chores of a sweep in their order, with their descriptions in the Temporal UI. Every chore calls the same activity, so
- * a longer list still replays the histories of open sweeps.
+ * open sweeps can still be replayed after a chore is added.
  */
 export const CHORES = {
   retryBlockedRuns: 'retry blocked runs that are due',
@@ -38,6 +41,6 @@ export type Chore = keyof typeof CHORES;
 
 /** Activities of this family for the workflow. */
 export interface MaintenanceActivities {
-  /** Runs one chore. Returns how many rows, runs or accounts it handled. */
+  /** Runs one chore. Returns the number of rows, workflows or accounts that it handled. */
   doChore(args: { chore: Chore }): Promise<{ done: number }>;
 }

@@ -13,7 +13,7 @@ type Swept = Partial<Record<Chore, number>>;
 
 /**
  * Runs one sweep of the installation, chore by chore. A failing chore does not stop the others. The sweep then fails at
- * its end, so that operators see it, and the next one starts over.
+ * its end, so that operators notice, and the next sweep runs all chores again.
  */
 export async function maintenance(): Promise<Swept> {
   const swept: Swept = {};

@@ -1,10 +1,10 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a refund. They are hints: the state is in PostgreSQL. */
+/** Signals of a refund. The signals are hints; the state is in PostgreSQL. */
 export type OrderRefundSignals = {
   /** The payment provider reported the outcome of the refund. */
   changed: { cause: 'provider' };
-  /** An operator or the sweep retries a run that kept failing, or a refused refund. */
+  /** An operator or the sweep retries a workflow that failed repeatedly, or a refused refund. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -21,8 +21,8 @@ export const orderRefundWorkflow = defineWorkflow<OrderRefundSignals>()({
 export type OrderRefundArgs = ArgsOf<typeof orderRefundWorkflow>;
 
 /**
- * Result of one iteration. `wakeAt` (epoch ms) is the time of the next query to the provider, unless it reports
- * earlier.
+ * Result of one iteration. `wakeAt` (epoch ms) is the time of the next query to the provider, unless the provider
+ * reports earlier.
  */
 export type RefundReport = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'done'; why: string };
 

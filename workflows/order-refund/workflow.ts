@@ -13,8 +13,8 @@ const changed = defineSignal<[OrderRefundSignals['changed']]>('changed');
 const retry = defineSignal<[OrderRefundSignals['retry']]>('retry');
 
 /**
- * Refunds one payment: requests it from the provider, waits while it is pending, and ends when it is done or a person
- * is needed.
+ * Refunds one payment: requests the refund from the provider, waits while it is pending, and ends when it is done or a
+ * person is needed.
  */
 export async function orderRefund(args: OrderRefundArgs): Promise<string> {
   const { refundTurn } = proxyActivities<OrderRefundActivities>({

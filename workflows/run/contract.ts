@@ -1,14 +1,14 @@
 import { defineWorkflow, type ApprovalSignals, type ArgsOf } from '../contract.ts';
 
-/** Signals of a run. They are hints: the state is in PostgreSQL. */
+/** Signals of this workflow. The signals are hints; the state is in PostgreSQL. */
 export type RunSignals = ApprovalSignals & {
-  /** The run was cancelled and must end. */
+  /** The agent run was cancelled, so the workflow must end. */
   cancelled: { cause: 'request' | 'campaign_deleted' };
-  /** An operator or the sweep retries a run that kept failing. */
+  /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Run of an agent until its campaign is launched: checks, a person's decision, the launch. */
+/** Agent run until its campaign is launched: checks, a person's decision, the launch. */
 export const runWorkflow = defineWorkflow<RunSignals>()({
   type: 'run',
   kind: 'run',
@@ -20,7 +20,7 @@ export const runWorkflow = defineWorkflow<RunSignals>()({
 /** Arguments of the agent run workflow. */
 export type RunArgs = ArgsOf<typeof runWorkflow>;
 
-/** State of a run in PostgreSQL. */
+/** State of an agent run in PostgreSQL. */
 type RunProgress =
   | 'queued'
   | 'preflighting'
@@ -33,7 +33,7 @@ type RunProgress =
   | 'denied'
   | 'cancelled';
 
-/** Progress of a run. `decideBy` (epoch ms) is the end of its wait for a person. */
+/** Progress of an agent run. `decideBy` (epoch ms) is the end of its wait for a person. */
 export interface RunReport {
   state: RunProgress;
   campaignId: string;
@@ -45,13 +45,13 @@ export interface RunReport {
 /** Activities of this family for the workflow. */
 export interface RunActivities {
   /**
-   * Starts a queued run. For a waiting run, applies the person's decision or its expiry. Local: it only queries
-   * PostgreSQL.
+   * Begins a queued run. For a waiting run, applies the person's decision or its expiry. A local activity, because it
+   * only queries PostgreSQL.
    */
   advanceRun(args: RunArgs): Promise<RunReport>;
   /**
-   * Checks the campaign and asks the policy. The run then fails, completes as a draft, waits for a person, or continues
-   * to the launch.
+   * Checks the campaign and evaluates the policy. The run then fails, completes as a draft, waits for a person, or
+   * continues to the launch.
    */
   preflightRun(args: RunArgs): Promise<RunReport>;
   /** Repeats the checks and starts the campaign, in one transaction. */

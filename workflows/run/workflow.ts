@@ -10,13 +10,15 @@ const decided = defineSignal<[RunSignals['decided']]>('decided');
 const cancelled = defineSignal<[RunSignals['cancelled']]>('cancelled');
 const retry = defineSignal<[RunSignals['retry']]>('retry');
 
-/** Pause (ms) before asking again when the run's deadline has passed, but not yet by PostgreSQL's clock. */
+/**
+ * Pause (ms) before the next query when a run's deadline has passed by the worker's clock, but not yet by PostgreSQL's
+ * clock.
+ */
 const QUERY_AGAIN_MS = 1_000;
 
 /**
- * Run of an agent: checks, a person's approval if the policy requires it, checks again, launch. It ends when its
- * campaign is active or will not be launched. From then on the run follows its campaign in PostgreSQL without a
- * workflow.
+ * Agent run: checks, a person's approval if the policy requires it, checks again, launch. The workflow ends when the
+ * campaign is active or will not be launched. Afterwards the run's state follows its campaign without a workflow.
  */
 export async function run(args: RunArgs): Promise<string> {
   let state: RunReport['state'] = 'queued';

@@ -1,12 +1,15 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a test run. They are only hints: the state is in PostgreSQL, so a lost or repeated one only delays. */
+/**
+ * Signals of a test run. The signals are only hints; the state is in PostgreSQL, so a lost or repeated signal only
+ * causes a delay.
+ */
 export type TestRunSignals = {
-  /** A product event completed the run's wait. */
+  /** A product event completed the test run's wait. */
   event: { eventId: string };
   /** The test run was cancelled. */
   cancelled: { cause: 'person' };
-  /** Continues a run that kept failing. */
+  /** Continues a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -36,7 +39,10 @@ export type TestDecision =
 
 /** Activities of this family for the workflow. */
 export interface TestRunActivities {
-  /** Advances the run as far as possible and returns the next step. Local: it only queries PostgreSQL. */
+  /**
+   * Advances the test run as far as possible and returns the next step. A local activity, because it only queries
+   * PostgreSQL.
+   */
   advanceTestRun(args: TestRunArgs): Promise<TestDecision>;
   /** Sends a reserved email, or settles it after a worker has died. */
   deliverSend(args: { organizationId: string; sendId: string }): Promise<{ outcome: string }>;

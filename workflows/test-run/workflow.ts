@@ -12,8 +12,8 @@ const cancelled = defineSignal<[TestRunSignals['cancelled']]>('cancelled');
 const retry = defineSignal<[TestRunSignals['retry']]>('retry');
 
 /**
- * Test of a campaign's steps with one prospect: wait, wait for an event, send, call an app, until done. PostgreSQL
- * decides the next step. This workflow waits, executes the decision, and requests the next one.
+ * Test of a campaign's steps with one prospect: it waits, waits for an event, sends or calls an app, until the test is
+ * done. PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the next one.
  */
 export async function testRun(args: TestRunArgs): Promise<string> {
   const { organizationId } = args;

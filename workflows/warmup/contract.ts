@@ -1,13 +1,13 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a warmup. They are hints: the state is in PostgreSQL. */
+/** Signals of a warmup. The signals are hints; the state is in PostgreSQL. */
 export type WarmupSignals = {
   /**
    * Warmup was started, paused, resumed or stopped, its settings changed, or a reply is due earlier than the current
    * wait.
    */
   changed: { cause: 'start' | 'pause' | 'resume' | 'stop' | 'settings' | 'reply' };
-  /** An operator or the sweep retries a run that kept failing. */
+  /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -30,6 +30,6 @@ export type WarmupReport =
 
 /** Activities of this family for the workflow. */
 export interface WarmupActivities {
-  /** Plans the day if needed, sends the due email, and returns when the next one is due. */
+  /** Plans the day if needed, sends the due email, and returns the time at which the next one is due. */
   warmupTurn(args: WarmupArgs): Promise<WarmupReport>;
 }

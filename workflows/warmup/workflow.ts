@@ -8,8 +8,8 @@ const changed = defineSignal<[WarmupSignals['changed']]>('changed');
 const retry = defineSignal<[WarmupSignals['retry']]>('retry');
 
 /**
- * Warmup of a mailbox. Each iteration sends the due email and returns when the next one is due. State is `active`,
- * `resting` (until a signal, for example while paused) or `blocked`.
+ * Warmup of a mailbox. Each iteration sends the due email and returns the time at which the next one is due. State is
+ * `active`, `resting` (until a signal, for example while paused) or `blocked`.
  */
 export async function warmup(args: WarmupArgs): Promise<string> {
   const { warmupTurn } = proxyActivities<WarmupActivities>({

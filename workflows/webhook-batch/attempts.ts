@@ -5,11 +5,11 @@ import { showOpen } from '../show.ts';
 import type { BatchReport } from './contract.ts';
 
 /**
- * Attempts the deliveries of a batch repeatedly until none is left and no signal announces more. Waits for those that
- * are due later.
- * @param args arguments of the run
- * @param limitThreads attempts the deliveries that wait now
- * @param more the signal, in families that have one
+ * Attempts the deliveries of a batch repeatedly until none is left and no signal announces more. Waits for deliveries
+ * that are due later.
+ * @param args arguments of the workflow
+ * @param takeTurn attempts the deliveries that wait now
+ * @param more signal that announces more deliveries, if the workflow has one
  * @returns the sum over all iterations of this run
  */
 export async function attemptAll(

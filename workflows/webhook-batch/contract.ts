@@ -21,20 +21,20 @@ export interface BatchReport {
   failed: number;
   /**
    * Number of deliveries moved to other workflows: to the endpoint's own batch, or each to its own workflow if this
-   * batch kept failing.
+   * batch failed repeatedly.
    */
   diverted: number;
   more: boolean;
-  /** Time (ms) until a delivery in the batch of an endpoint is due. Absent if none waits. */
+  /** Time (ms) until the next delivery of an endpoint's batch is due. Absent if no delivery waits. */
   waitMs?: number;
 }
 
 /** Activities of this family for the workflow. */
 export interface WebhookBatchActivities {
   /**
-   * Attempts the deliveries of the batch without an outcome; a retry attempts only those. Long; sends heartbeats. A
-   * batch that keeps failing for RUN_BLOCK_AFTER_MS is dissolved: its deliveries get their own workflows. `lane`: the
-   * batch belongs to one endpoint and has the endpoint's id.
+   * Attempts those deliveries of the batch that have no outcome yet. Takes long and sends heartbeats. A batch that
+   * keeps failing for RUN_BLOCK_AFTER_MS is dissolved, and its deliveries get their own workflows. `lane` is true if
+   * the batch belongs to one endpoint, whose id it has.
    */
   deliverBatch(args: { batchId: string; lane?: true }): Promise<BatchReport>;
 }

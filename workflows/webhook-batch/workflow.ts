@@ -7,7 +7,7 @@ import {
   type WebhookBatchArgs,
 } from './contract.ts';
 
-/** Runs one batch until every delivery in it has an outcome. Deliveries and outcomes are in PostgreSQL. */
+/** Attempts the deliveries of one batch until each has an outcome. Deliveries and outcomes are in PostgreSQL. */
 export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport> {
   // Long, because a batch takes as long as its slowest receiver. A worker that dies is detected by its missing
   // heartbeat.

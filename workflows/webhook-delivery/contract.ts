@@ -2,14 +2,13 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a delivery. */
 export type WebhookDeliverySignals = {
-  /**
-   * The delivery was requested again (`redelivery`), or the sweep found it without a workflow: it is attempted at once.
-   */
+  /** Attempts the delivery at once, because it was requested again or because the sweep found it without a workflow. */
   hurry: { cause: 'redelivery' | 'operator' | 'sweep' };
 };
 
 /**
- * Delivery whose first attempt failed or that was requested again. Attempts follow the retry schedule until it settles.
+ * Delivery whose first attempt failed or that was requested again. Attempts follow the retry schedule until the
+ * delivery is settled.
  */
 export const webhookDeliveryWorkflow = defineWorkflow<WebhookDeliverySignals>()({
   type: 'webhookDelivery',
@@ -19,7 +18,7 @@ export const webhookDeliveryWorkflow = defineWorkflow<WebhookDeliverySignals>()(
   cancel: 'A request that is under way is finished; maintenance opens another run. Switch the endpoint off to stop.',
 });
 
-/** Arguments of a delivery's own run. */
+/** Arguments of a delivery's own workflow. */
 export type WebhookDeliveryArgs = ArgsOf<typeof webhookDeliveryWorkflow>;
 
 /** Result of an attempt. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */

@@ -59,13 +59,13 @@ export async function webhookDelivery(args: WebhookDeliveryArgs): Promise<string
 
 function attemptUntilSettled(args: WebhookDeliveryArgs): Promise<{ why: string }> {
   const { deliverWebhook } = proxyActivities<WebhookDeliveryActivities>({
-    // A hanging receiver uses no slot of other work.
+    // The separate queue ensures that hanging receivers use no slots of other work.
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'webhooks'),
     summary: 'attempts by the retry schedule',
     startToCloseTimeout: '2m',
     heartbeatTimeout: '10s',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    // Applies to attempts that failed before the request. The failure of a request contains the delay until the next
+    // Used for attempts that fail before the request. The failure of a request contains the delay until the next
     // attempt.
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });

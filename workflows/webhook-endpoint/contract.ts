@@ -2,7 +2,7 @@ import { defineInstallationWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of an endpoint's own batch. */
 export type WebhookEndpointSignals = {
-  /** Deliveries were added to the batch, or the sweep found some without a run. */
+  /** Deliveries were added to the batch, or the sweep found deliveries without an open workflow. */
   more: { cause: 'diverted' | 'sweep' };
 };
 

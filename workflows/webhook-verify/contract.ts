@@ -2,13 +2,15 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a verification. */
 export type WebhookVerifySignals = {
-  /** The endpoint was created or its verification was reset: challenge it now, and count from 1. */
+  /**
+   * The endpoint was created or its verification was reset. It is challenged at once, and attempts are counted from 1.
+   */
   armed: { applicationId: string };
-  /** An operator or the sweep retries a run that kept failing. */
+  /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Challenges an endpoint until it echoes the challenge, for at most the retry period of deliveries. */
+/** Sends challenges to an endpoint until it echoes one, for at most the retry period of deliveries. */
 export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
   type: 'webhookVerify',
   kind: 'webhook-verify',
@@ -20,7 +22,7 @@ export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
 /** Arguments of the verification of an application's endpoint in one workspace. */
 export type WebhookVerifyArgs = ArgsOf<typeof webhookVerifyWorkflow>;
 
-/** Result of one challenge. `over`: the endpoint is verified or deleted, or the last attempt was made. */
+/** Result of one challenge. `over` is true if the endpoint is verified or deleted, or after the last attempt. */
 export type ChallengeStep =
   | { over: true; state: 'verified' | 'gone' | 'given_up' }
   | { over: false; retryInMs: number };

@@ -22,7 +22,7 @@ import {
 const armed = defineSignal<[WebhookVerifySignals['armed']?]>('armed');
 const retry = defineSignal<[WebhookVerifySignals['retry']]>('retry');
 
-/** Verifies an application's endpoint. PostgreSQL records the verification; this run repeats the challenge. */
+/** Verifies an application's endpoint. PostgreSQL stores the result; this workflow repeats the challenge. */
 export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
   const { challengeEndpoint } = proxyActivities<WebhookVerifyActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
@@ -39,7 +39,7 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
   setHandler(retry, () => {
     retries += 1;
   });
-  /** Sends a challenge. If the activity blocked the run, the challenge is sent again after a retry or a reset. */
+  /** Sends a challenge. If the activity blocked the workflow, waits for a retry or a reset and returns undefined. */
   const challenge = async (attempt: number): Promise<ChallengeStep | undefined> => {
     const [seen, retried] = [arms, retries];
     try {
@@ -71,7 +71,7 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
       showOpen(webhookVerifyWorkflow, why);
       await waitUntil(Date.now() + step.retryInMs, () => arms !== seen, why);
     }
-    // The verification was reset during the challenge or the wait, and the URL of the endpoint may have changed.
+    // After a reset the count begins again, because the URL of the endpoint may have changed.
     attempt = arms === seen ? attempt + 1 : 1;
     await restartAsNewWhenLong(args);
   }

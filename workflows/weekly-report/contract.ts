@@ -1,9 +1,9 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of a run. They are only hints: PostgreSQL stores the recipients. */
+/** Signals of this workflow. The signals are only hints; PostgreSQL stores the recipients. */
 export type WeeklyReportSignals = {
-  /** An operator or the sweep retries a run that kept failing. */
+  /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
@@ -22,6 +22,6 @@ export type WeeklyReportArgs = ArgsOf<typeof weeklyReportWorkflow>;
 
 /** Activities of this family for the workflow. */
 export interface WeeklyReportActivities {
-  /** Emails everyone who wants the report and was not emailed yet, as long as the week is the latest. */
+  /** Emails everyone who receives the report and has not been emailed yet, as long as no later week's report is due. */
   mailWeeklyReport(args: WeeklyReportArgs): Promise<Extract<Iteration, { kind: 'done' }>>;
 }

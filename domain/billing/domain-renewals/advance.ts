@@ -18,7 +18,7 @@ import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
  * Advances the cycle of a domain, and returns its next wait. About a month before the registration ends, the renewal is
  * priced, charged and executed. If the registration ends without a renewal, its mailboxes are held, and a renewal
  * within another month releases them. After that, or once the domain is released, the cycle is done.
- * @throws Error when the work itself fails; a refusal or a missing answer of a provider is a state of the cycle
+ * @throws Error if Heron itself fails; a provider's refusal or missing answer is stored in the cycle
  */
 export async function advanceRenewal(ctx: Ctx, domainId: string): Promise<RenewalReport> {
   const cycle = await transact(ctx, (tx) => openCycle(tx, domainId));
@@ -37,7 +37,7 @@ export async function advanceRenewal(ctx: Ctx, domainId: string): Promise<Renewa
     overMs >= GRACE_MS ? endLostCycle(ctx, cycle) : step(ctx, cycle),
   );
   if (report) return report;
-  // The cycle has advanced, so its next step follows.
+  // The cycle has advanced, so the next step is executed at once.
   return advanceRenewal(ctx, domainId);
 }
 
@@ -55,7 +55,7 @@ async function step(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> 
   }
 }
 
-/** Repeats the step that needed a person, who may have acted since. Some causes cannot be checked by Heron. */
+/** Repeats the step that needed a person, because the person may have acted since, which Heron cannot always check. */
 async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   switch (cycle.renewal.error?.code) {
     case 'renewal_payment_required':
@@ -102,7 +102,9 @@ async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
   return { domain, renewal: renewal! };
 }
 
-/** Closes the unpaid payments of a domain's cycles, which have ended. A charge of one that comes later is refunded. */
+/**
+ * Closes the unpaid payments of a domain's cycles, which have ended. A charge that still succeeds later is refunded.
+ */
 async function closePayments(ctx: Ctx, domainId: string): Promise<void> {
   const open = await reader(ctx).sql<{ id: string }>(
     `select p.id from domain_renewals r join payments p on p.id = r.payment_id
@@ -129,10 +131,12 @@ async function markLapsed(tx: Tx, { domain }: Cycle): Promise<void> {
 }
 
 /**
- * Ends the cycle of a domain that is lost. Refunds a payment for its renewal, and ends orders without any other domain.
+ * Ends the cycle of a domain that is lost. Refunds a payment for its renewal, and ends the orders that have no other
+ * domain.
  */
 async function endLostCycle(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
-  // Closes the checkout page, so that no further payment is possible. A payment made just before still counts.
+  // Closes the checkout page, so that no further payment is possible. A payment that was made just before is still
+  // processed.
   if (renewal.payment_id && (await expireCheckout(ctx, renewal.payment_id)) === 'open')
     return recheckLater(ctx, { domain, renewal }, 'a payment is under way', 60_000);
   const isGone = await transact(ctx, async (tx) => {

@@ -13,12 +13,12 @@ import { recheckLater, orderInUse, type Cycle } from './cycle.ts';
 import { requireAction } from './move.ts';
 import { recordRenewalPaid } from './paid.ts';
 
-/** Time (ms) until a payment provider that did not answer is called again. */
+/** Delay (ms) before the next call to a payment provider that did not answer. */
 const RETRY_MS = 10 * MINUTE_MS;
 
 /**
  * Charges a cycle to the saved payment method of the domain's order, without a person present. If there is no method,
- * or if the bank refuses or requires a person, a person must pay.
+ * or if the bank refuses or requires the cardholder, a person must pay.
  * @returns undefined when the cycle has advanced
  */
 export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
@@ -38,7 +38,7 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   if (charged.kind === 'processing') return recheckLater(ctx, cycle, 'the payment is under way');
   if (charged.kind === 'refused') return refused(ctx, cycle, payment, charged.code);
   await transact(ctx, async (tx) => {
-    // The webhook reports the same payment, and may have been first. The payment is closed if the domain was released.
+    // The webhook reports the same payment, possibly before this. If the domain was released, the payment is `expired`.
     const paid = await movePayment(tx, payment.id, ['open', 'expired'], 'paid', {
       reason: 'paid',
       columns: {

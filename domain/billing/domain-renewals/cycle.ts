@@ -14,7 +14,7 @@ export interface Cycle {
   renewal: RenewalRow;
 }
 
-/** Returns a wait of `inMs` (a day by default), at most until the registration or its grace period ends. */
+/** Returns a wait of `inMs` (a day by default), which ends early when the registration or its grace period ends. */
 export function recheckLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs = RECHECK_MS): RenewalReport {
   const now = ctx.clock.now().getTime();
   const ends = renewal.expires_at.getTime();
@@ -23,12 +23,12 @@ export function recheckLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs =
   return { kind: 'wait', state: renewal.state as 'charging', until, where };
 }
 
-/** Maximum number of calls of the payment provider and the provider of mailboxes, one after the other, in one step. */
+/** Maximum number of successive calls to the payment provider and the mailbox provider in one step. */
 const CALLS = 3;
 
 /**
- * Runs a step of a cycle, with its calls of providers, unless another attempt's step may be in progress. Then returns a
- * short wait. The claim ends with the step, or once an attempt that never ended can no longer be alive.
+ * Claims the cycle and runs a step, which may call providers. Returns a short wait if another attempt may still run a
+ * step. The claim ends with the step, or by a timeout if the attempt has died.
  */
 export async function stepUnderClaim(
   ctx: Ctx,
@@ -54,7 +54,7 @@ export async function stepUnderClaim(
   }
 }
 
-/** Records that a person is needed, and returns a wait. */
+/** Records that the cycle needs a person, and returns the wait until the next check. */
 export async function recordPersonNeeded(
   ctx: Ctx,
   cycle: Cycle,

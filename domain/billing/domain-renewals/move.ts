@@ -40,7 +40,7 @@ export async function moveRenewal(
 /**
  * Records that a cycle needs a person, with code and fix: in the list of renewals, as a dead letter and by an event. A
  * cycle that already needs a person for the same reason stays unchanged.
- * @param code refused by the provider: its own code, for operators
+ * @param code reason for which a person is needed, with the provider's own code after a refusal
  */
 export async function requireAction(
   tx: Tx,
@@ -114,12 +114,12 @@ async function record(tx: Tx, from: RenewalRow['state'], renewal: RenewalRow, co
   });
 }
 
-/** Returns the arguments of a domain's run. */
+/** Returns the arguments of a domain's renewal workflow. */
 export function renewalArgs(tx: Tx, domainId: string) {
   return { organizationId: tx.org.organizationId, domainId };
 }
 
-/** Signals a domain's open run, which checks its cycle again after the commit. */
+/** After the commit, signals the domain's open renewal workflow, which then checks its cycle again. */
 export function signalRenewal(tx: Tx, domainId: string, cause: DomainRenewalSignals['changed']['cause']): void {
   tx.intend(signalOpen(domainRenewalWorkflow, renewalArgs(tx, domainId), 'changed', { cause }));
 }

@@ -6,7 +6,7 @@ import type { RenewalRow } from './states.ts';
 
 /**
  * Records that a cycle was paid, within the transaction that records the locked payment.
- * @returns `too_late` if the cycle does not wait for this payment; the payment is then refunded
+ * @returns `too_late` if the cycle does not wait for this payment; the caller then refunds the payment
  */
 export async function recordRenewalPaid(tx: Tx, renewalId: string, paymentId: string): Promise<'paid' | 'too_late'> {
   const waiting = await tx.org.table('domain_renewals').where({ id: renewalId, payment_id: paymentId }).first();
@@ -16,15 +16,17 @@ export async function recordRenewalPaid(tx: Tx, renewalId: string, paymentId: st
   return 'paid';
 }
 
-/** Signals the run of a cycle whose payment failed. The workflow opens another payment as long as there is time. */
+/**
+ * Signals the workflow of a cycle whose payment failed. The workflow opens another payment as long as there is time.
+ */
 export async function recordRenewalPaymentFailed(tx: Tx, renewalId: string): Promise<void> {
   const renewal = await tx.org.table('domain_renewals').where({ id: renewalId }).first('domain_id');
   if (renewal) signalRenewal(tx, renewal.domain_id, 'payment');
 }
 
 /**
- * Retries a renewal that needs a person, or whose workflow kept failing. A paid cycle is renewed with the same key, a
- * cycle that waits for its payment continues to wait, and any other cycle is priced and charged again.
+ * Retries a renewal that needs a person, or whose workflow failed repeatedly. A paid cycle is renewed with the same
+ * key, a cycle that waits for its payment continues to wait, and any other cycle is priced and charged again.
  * @returns false when the domain has no open cycle
  */
 export async function retryRenewal(tx: Tx, domainId: string, cause: 'operator' | 'sweep'): Promise<boolean> {

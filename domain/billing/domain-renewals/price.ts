@@ -12,9 +12,9 @@ import { UNANSWERED_AFTER_MS, priceOf } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Requests the current price of another year from the provider, and opens its payment: cost and processing fee. A
- * person is needed if the domain's order is not in good standing, or if the provider refuses or is unreachable for
- * days.
+ * Requests the current price of another year from the provider, and opens a payment of the cost plus the processing
+ * fee. A person is needed if the domain's order is not in good standing, or if the provider refuses or is unreachable
+ * for days.
  * @returns undefined when the cycle must be charged now
  */
 export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {

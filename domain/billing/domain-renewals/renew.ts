@@ -13,8 +13,8 @@ import { UNANSWERED_AFTER_MS } from './states.ts';
 
 /**
  * Renews a domain whose cycle is paid, for at most the charged cost, with an idempotency key that is the same on every
- * attempt of this payment. A refusal is refunded. If the provider does not answer for days, a person is notified, and
- * the attempts continue.
+ * attempt of this payment. After a refusal, the payment is refunded. If the provider does not answer for days, a person
+ * is notified, and the attempts continue.
  */
 export async function renewDomain(ctx: Ctx, cycle: Cycle): Promise<RenewalReport> {
   const { domain, renewal } = cycle;

@@ -19,13 +19,13 @@ export const OPEN_RENEWAL = ['scheduled', 'charging', 'renewing', 'requires_acti
 /** Time (ms) before the end of the registration at which the renewal starts. */
 export const RENEW_AHEAD_MS = 30 * DAY_MS;
 /**
- * Time (ms) after the end of the registration during which renewal is still possible. Registrars keep a domain for its
- * holder for about this long.
+ * Time (ms) after the end of the registration during which renewal is still possible. Registrars usually keep a domain
+ * for its former holder for about this time.
  */
 export const GRACE_MS = 30 * DAY_MS;
 /** Interval (ms) at which a waiting renewal is checked. */
 export const RECHECK_MS = DAY_MS;
-/** Time (ms) without an answer of the provider after which a person is needed. */
+/** Time (ms) without an answer from the provider after which a person is needed. */
 export const UNANSWERED_AFTER_MS = 3 * DAY_MS;
 
 /**

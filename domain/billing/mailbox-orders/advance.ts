@@ -8,8 +8,8 @@ import { parseStep, type OrderRow, type StepRow } from './states.ts';
 import { planSteps, readSteps } from './steps.ts';
 
 /**
- * Advances an order as far as possible without the network, and returns the next decision. The order is locked, which
- * serializes this with a cancellation and a payment.
+ * Advances an order as far as possible without the network, and returns the workflow's next action. Locks the order, so
+ * that a cancellation or a payment cannot intervene.
  * @throws AppError not_found
  */
 export async function advanceMailboxOrder(ctx: Ctx, orderId: string): Promise<OrderDecision> {
@@ -51,7 +51,7 @@ async function decide(inside: Ctx, tx: Tx, order: OrderRow): Promise<OrderDecisi
   }
 }
 
-/** Moves a locked order to the next state, and decides again. */
+/** Moves a locked order to the next state, and returns the action that follows from it. */
 async function moveAndDecide(inside: Ctx, tx: Tx, order: OrderRow, to: OrderRow['state']): Promise<OrderDecision> {
   const moved = await moveOrder(tx, order.id, [order.state], to);
   return decide(inside, tx, moved!);
@@ -78,7 +78,7 @@ async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const steps = await readSteps(tx.org, order.id);
   const step = steps.findLast(needsUndo);
   if (step) return { kind: 'undo', state, step: step.step, where: `undoing ${stepLabel(step)}` };
-  // A refund by Heron also ends the subscription; a refund made by a person at the provider does not.
+  // A refund by Heron also ends the subscription. A refund that a person makes at the provider does not.
   const isSettled = payment?.state === 'paid' || payment?.state === 'refunded';
   if (isSettled && payment.provider_subscription_id && !payment.subscription_ended_at)
     return { kind: 'close', state, where: 'ending the subscription' };
@@ -89,13 +89,13 @@ async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
 
 /**
  * Returns true for a step whose call may have had an effect. A refused call had no effect, unless an earlier attempt
- * got no answer: then only a confirmed undo proves that.
+ * got no answer. In that case the step must be undone.
  */
 function needsUndo({ state, attempts }: StepRow): boolean {
   return state === 'running' || state === 'done' || state === 'compensating' || (state === 'failed' && attempts > 1);
 }
 
-/** Marks an ended order as settled. Addresses that were never created, or are retired, can be ordered again. */
+/** Marks an ended order as settled. Addresses that were never created or are retired can be ordered again. */
 async function settle(tx: Tx, order: OrderRow): Promise<void> {
   await tx.org.sql(
     `update order_mailboxes m set retired_at = coalesce(retired_at, :now), credentials = null

@@ -4,26 +4,26 @@ import type { Db } from '../../../db/connection.ts';
 /** Balance of the money of orders and domain renewals, in cents of one currency. */
 export interface Books {
   currency: string;
-  /** All payments for orders, month by month, and for renewals, including refunded ones. */
+  /** Sum of all payments for orders, including later months, and for renewals. Refunded payments are included. */
   taken: number;
-  /** Payments for orders that became ready, for the months in which they were ready. */
+  /** Sum of the payments for months in which the order was ready. */
   ready: number;
-  /** Payments for domains that were renewed. */
+  /** Sum of the payments for domains that were renewed. */
   renewed: number;
-  /** Payments refunded or being refunded. */
+  /** Sum of the payments that were refunded or are being refunded. */
   refunds: number;
-  /** Payments for orders and renewals that a person must settle. */
+  /** Sum of the payments that a person must settle. */
   needsPerson: number;
-  /** Payments for orders and renewals in progress; 0 once all have ended. */
+  /** Sum of the payments for orders and renewals in progress; 0 once all have ended. */
   underWay: number;
-  /** Ids of orders and renewals whose money is in none of these categories. Should always be empty. */
+  /** Ids of orders and renewals with a payment in none of these categories. Should always be empty. */
   unexplained: string[];
 }
 
 /**
  * Reads the accounts of all orders and renewals, by currency. Money taken equals the sum of ready orders, renewed
  * domains, refunds, payments that need a person, and payments in progress. Each payment belongs to exactly one
- * category. A payment without a category is an error, and its order or renewal is listed.
+ * category. If a payment has no category, which is an error, its order or renewal is listed.
  */
 export async function readBooks(db: Db): Promise<Books[]> {
   return across(db, 'operator').sql<Books>(

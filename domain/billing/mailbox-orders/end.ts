@@ -8,10 +8,10 @@ import { lockWithPayments, moveOrder } from './move.ts';
 import { hasEnded, ORDER_STATES, type OrderRow, type OrderState } from './states.ts';
 
 /**
- * Cancels an order in any state (POST /mailbox-provisioning/:id/cancel). Before the payment no purchase was made, and
- * the checkout is closed. After the payment, undelivered items are refunded. After the payment, the order's workflow
- * returns the purchased items to the provider step by step, and removes the mailboxes from Heron. An order that was
- * cancelled or has failed is returned unchanged.
+ * Cancels an order in any state (POST /mailbox-provisioning/:id/cancel). Before the payment, nothing was purchased, and
+ * the checkout is closed. After the payment, undelivered items are refunded. The order's workflow then returns the
+ * purchased items to the provider step by step, and removes the mailboxes from Heron. An order that was cancelled or
+ * has failed is returned unchanged.
  * @throws AppError not_found
  */
 export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> {
@@ -27,8 +27,8 @@ export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> 
 
 /**
  * Ends an order that cannot be fulfilled, if its state is one of `from`. Its workflow undoes the completed steps.
- * Undelivered items are refunded in this transaction, unless the subscription of active mailboxes has ended: its last
- * month was used.
+ * Undelivered items are refunded in this transaction, unless the subscription of active mailboxes has ended, because
+ * their last month was used.
  * @returns undefined if its state is none of these
  */
 export async function failOrder(
@@ -46,7 +46,7 @@ export async function failOrder(
   return failed;
 }
 
-/** Signals the order's run. A ready order has no open workflow, so another one is started. */
+/** Signals the order's workflow. Starts one if none is open, as for a ready order. */
 function signalOrder(tx: Tx, orderId: string, cause: MailboxOrderSignals['ended']['cause']): void {
   const args = { organizationId: tx.org.organizationId, orderId };
   tx.intend(signal(mailboxOrderWorkflow, args, 'ended', { cause }));

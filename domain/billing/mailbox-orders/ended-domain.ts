@@ -4,7 +4,7 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Ends the orders whose last domain is lost, because it was not renewed in time. Their mailboxes are retired and the
- * current month is refunded. Orders with another domain continue with the mailboxes there.
+ * current month is refunded. Orders with another domain keep the mailboxes on that domain.
  */
 export async function failOrdersWithoutDomain(tx: Tx, domain: string): Promise<void> {
   const orders = await tx.org.sql<{ id: string }>(
@@ -22,7 +22,7 @@ export async function failOrdersWithoutDomain(tx: Tx, domain: string): Promise<v
     });
 }
 
-/** SQL condition: the workspace's last registration of the domain has ended without a possible renewal. */
+/** SQL condition: the workspace's last registration of the domain has ended and can no longer be renewed. */
 function hasEndedSql(domain: string): string {
   return `exists (
     select from managed_domains d join domain_renewals r on r.domain_id = d.id and r.expires_at = d.expires_at and r.state = 'ended'

@@ -16,7 +16,8 @@ interface Held {
 
 /**
  * Holds and releases the mailboxes of a locked order according to the database. All mailboxes are held while a month of
- * the order is unpaid; those on a lapsed domain are held until it is renewed. Safe to call after any change of either.
+ * the order is unpaid; those on a lapsed domain are held until it is renewed. Safe to call after any change of the
+ * payments or the domains.
  */
 export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
   const rows = await tx.org.sql<Held>(
@@ -38,7 +39,8 @@ export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
 
 /**
  * Holds or releases the mailboxes on a domain that has lapsed or was renewed, in the transaction of that change. Locks
- * the orders on the domain first, so that a concurrent payment is applied either before or after and sees the change.
+ * the orders on the domain first, so that a concurrent payment is applied before or after this change, and not without
+ * seeing it.
  */
 export async function settleHoldsOfDomain(tx: Tx, domain: string): Promise<void> {
   for (const orderId of await lockOrdersOn(tx, domain)) await settleHolds(tx, orderId);

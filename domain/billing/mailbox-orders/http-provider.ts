@@ -9,8 +9,8 @@ import { message } from '../../../messages/index.ts';
 
 const MAX_ANSWER_BYTES = 256 * 1024;
 /**
- * Refusals that are retried: wrong credentials or clock, which an operator fixes, or a provider busy with the same
- * call.
+ * Refusals that are retried: wrong credentials or a wrong clock, which an operator must fix, or a provider that still
+ * handles the same call.
  */
 const PASSING = new Set([401, 403, 408, 409, 425, 429]);
 

@@ -29,7 +29,7 @@ test.beforeEach(async () => {
   await orders.world.deps.db.raw('truncate organizations cascade');
 });
 
-/** Reads by an API key, because a session would expire when the clock advances. */
+/** Sends a read request with an API key, because a session would expire when the clock advances. */
 async function read(desk: OrderDesk, path: string): Promise<Record<string, any>> {
   const { status, body, text } = await desk.call('GET', path, undefined, desk.tenant.apiKey);
   if (status !== 200) throw new Error(text);
@@ -106,7 +106,7 @@ test.serial(
     t.regex(shown.error.fix, /Pay the invoice/);
     t.deepEqual(await said(), ['sender_held']);
 
-    // The hold ends neither by a person nor by another refusal. A hold of reading exists in addition.
+    // Neither a person nor another refusal ends the hold. A hold of reading may exist at the same time.
     await desk.call('PATCH', `/emails/${mailbox}`, { status: 'active' });
     await transact(desk.ctx, (tx) =>
       holdMailbox(tx, mailbox!, { code: 'server_refused', reason: externalText('busy'), until: clock.now() }),
@@ -153,7 +153,7 @@ test.serial(
     t.false(order.isSubscribed());
     t.is(orders.stripe.balance - before, firstCents + monthCents);
     await assertBooks(t, { taken: firstCents + 2 * monthCents, ready: firstCents + monthCents, refunds: monthCents });
-    // A month charged at the moment of the cancellation is refunded too, once.
+    // A month that is charged during the cancellation is refunded too, but only once.
     const invoice = await order.month(true);
     await order.month(true, invoice);
     t.is((await order.payments()).at(-1), 'order_month refund_due paid_too_late');
@@ -234,7 +234,7 @@ test.serial(
     const body = await read(desk, `/emails/${(await first.mailboxes())[0]}`);
     t.regex(body.hold.fix, /checkout_url within 30 days/);
 
-    // The order is unpaid as well. Paying the month does not end the hold of the domain.
+    // The order is unpaid as well. Paying the month does not end the hold for the lapsed domain.
     const invoice = await first.month(false);
     t.deepEqual(await first.holds(), ['order_unpaid', 'order_unpaid']);
     await first.month(true, invoice);

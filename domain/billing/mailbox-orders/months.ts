@@ -8,8 +8,9 @@ import { hasEnded, type OrderRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Records the payment of a later month of an order whose first payment is locked, and releases mailboxes held for it.
- * The money is refunded if the order has ended, or if no domain of the order is registered when the month begins.
+ * Records the payment of a later month of an order whose first payment is locked, and releases the mailboxes that were
+ * held because it was unpaid. The money is refunded if the order has ended, or if no domain of the order is registered
+ * when the month begins.
  * @returns the result, as a code
  */
 export async function recordOrderMonthPaid(tx: Tx, orderId: string, month: Month): Promise<string> {
@@ -69,7 +70,8 @@ const UNPAID = {
 
 /**
  * Refunds undelivered payments of a locked order: all of them if the order never became ready, otherwise the whole
- * current month. Earlier months were delivered. The registrations of domains belong to the first month.
+ * current month. Earlier months were delivered and are not refunded. The cost of domain registrations belongs to the
+ * first month.
  */
 export async function refundUndelivered(tx: Tx, order: OrderRow, reason: string): Promise<void> {
   const payments = await tx.org.sql<{ id: string }>(

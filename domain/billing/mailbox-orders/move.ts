@@ -67,7 +67,7 @@ export function recordChange(tx: Tx, order: OrderRow, previousState: OrderState 
 }
 
 /**
- * Locks an order after its payments, the lock order used by a payment.
+ * Locks an order after its payments, as the processing of a payment does.
  * @throws AppError not_found
  */
 export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRow> {
@@ -77,7 +77,7 @@ export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRo
 }
 
 /**
- * Locks an order, which serializes its steps, its payment and its cancellation.
+ * Locks an order, so that its steps, its payment and its cancellation are serialized.
  * @throws AppError not_found
  */
 export async function lockOrder(tx: Tx, orderId: string): Promise<OrderRow> {

@@ -27,9 +27,10 @@ type Ordered = { order: OrderRow } | { approval: ApprovalRow };
 type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
 
 /**
- * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may spend; a
- * key or application may spend within its policy. Otherwise the order waits for a person, whose approval creates it.
- * The same quote then returns that order. A quote is valid for 15 minutes, and as long as a person may decide on it.
+ * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may order, and
+ * so may a key or application within the spending limit of its policy. Otherwise a person must approve the order, which
+ * creates it; the same quote then returns that order. A quote is valid for 15 minutes, or as long as its approval is
+ * pending.
  * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed,
  * mailbox_allowance_reached, forbidden; conflict when another order has taken an address of the quote
  */
@@ -81,7 +82,7 @@ export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
   refused: async () => {},
 };
 
-/** Locks the quote, so that the second of two requests with one quote sees the result of the first. */
+/** Locks the quote, so that of two requests with the same quote, the second sees the result of the first. */
 async function lockQuote(tx: Tx, by: { id: string } | { order_id: string }): Promise<QuoteRow | undefined> {
   return tx.org.table('mailbox_quotes').where(by).forUpdate().first();
 }
@@ -96,7 +97,7 @@ function assertOpen(quote: QuoteRow, approval: ApprovalRow | undefined, now: Dat
   throw new AppError('quote_expired', message('quote.expired'), { fix: message('quote.ask_again.fix') });
 }
 
-/** Returns the time until which an approval keeps a quote valid. */
+/** Returns the time until which a pending approval keeps a quote valid. */
 function heldUntil(approval: ApprovalRow | undefined, now: Date): Date {
   if (!approval) return new Date(0);
   const status = approvalStatus(approval, now);
@@ -107,7 +108,7 @@ function isOf(approval: ApprovalRow, { apiKeyId, oauthGrantId }: Actor): boolean
   return approval.api_key_id ? approval.api_key_id === apiKeyId : approval.oauth_grant_id === oauthGrantId;
 }
 
-/** Returns the credential that requested an order, with the person who approved it. */
+/** Returns the credential that requested an order, with the id of the person who approved it. */
 function requesterOf({ api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }: ApprovalRow, { userId }: Actor): Orderer {
   return apiKeyId
     ? { kind: 'api_key', userId, apiKeyId }

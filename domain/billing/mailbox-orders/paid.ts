@@ -9,9 +9,9 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Records that an order was paid, within the transaction that records the payment. One conditional UPDATE decides
- * between the payment, its deadline and a cancellation. The order's workflow is signalled, never started; `reconcile`
+ * between the payment, its deadline and a cancellation. Signals the order's workflow but never starts it; `reconcile`
  * starts a missing one.
- * @returns `too_late` if the order did not wait for this payment; the payment is then refunded
+ * @returns `too_late` if the order did not wait for this payment; the caller then refunds the payment
  */
 export async function recordOrderPaid(tx: Tx, orderId: string, paymentId: string): Promise<'paid' | 'too_late'> {
   const order = await tx.org.table('mailbox_orders').where({ id: orderId, payment_id: paymentId }).first('id');

@@ -17,13 +17,13 @@ import type { Config } from '../../../lib/config/index.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** Result of a step. `retry`: no answer yet; the same call is repeated after `inMs`. */
+/** Result of a step. `retry`: there is no answer yet, and the same call must be repeated after `inMs` (ms). */
 export type StepOutcome = { outcome: 'done' | 'skipped' | 'failed' } | { outcome: 'retry'; inMs: number };
 
 /**
  * Performs one step of an order at the provider, unless the order has ended. The state `running` is committed before
  * the call, so that the call is undone if the order fails, even without an answer. Every attempt uses the step's
- * idempotency key, and waits for another attempt's call in progress. A refusal, or no answer for
+ * idempotency key, and waits while another attempt's call is in progress. A refusal, or no answer for
  * PROVISIONING_GIVE_UP_MS, fails the order.
  */
 export async function performOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
@@ -103,8 +103,8 @@ async function call(ctx: Ctx, order: OrderRow, key: string): Promise<(tx: Tx) =>
 }
 
 /**
- * Stores that a step was done. Changes nothing if the step was undone during a slow attempt, because the undo has
- * informed the provider.
+ * Stores that a step was done. Changes nothing if the step was undone during a slow attempt, because the undo also
+ * covers the effect of that attempt.
  */
 async function finish(tx: Tx, orderId: string, step: string, ref: string | null, detail: string): Promise<boolean> {
   const done = await tx.org

@@ -2,7 +2,7 @@ import type { OrderedDomain, OrderedMailbox, OrderLine, PersonName } from '../..
 import type { Offer } from './ports.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Maximum cost of a quote or an order, in cents: the limit of PostgreSQL and the payment provider. */
+/** Maximum cost of a quote or an order, in cents, which PostgreSQL and the payment provider can store. */
 export const MAX_CENTS = 99_999_999;
 
 /** Spreads mailboxes evenly over domains. The first domains get one more if the number does not divide evenly. */
@@ -82,7 +82,7 @@ export function nameMailboxes(
   return mailboxes;
 }
 
-/** Yields local parts for a person, the best first, without end. */
+/** Yields an unlimited number of local parts for a person, the best first. */
 function* localParts({ first_name: given, last_name: family }: PersonName): Generator<string> {
   const [first, last] = [ascii(given), ascii(family)];
   if (first && last)

@@ -1,7 +1,7 @@
 /**
- * A company that rents out mailboxes and registers domains, for orders and renewals. Every call that changes something
- * carries an idempotency key that is the same on every attempt: the provider acts once and repeats its answer. Every
- * call throws only {@link ProviderRefusal} or {@link ProviderUnreachable}.
+ * Interface to a company that rents out mailboxes and registers domains. Every call that changes something carries an
+ * idempotency key that is the same on every attempt: the provider executes it once and repeats its answer. Every call
+ * throws only {@link ProviderRefusal} or {@link ProviderUnreachable}.
  */
 export interface MailboxProvider {
   /** Returns the current offers with their prices. */
@@ -13,9 +13,9 @@ export interface MailboxProvider {
   createMailbox(key: StepKey, mailbox: MailboxRequest): Promise<CreatedMailbox>;
   /** Publishes the DNS records by which a domain's mail is delivered and signed: MX, SPF, DKIM, DMARC. */
   setDns(key: StepKey, domain: string): Promise<{ status: string }>;
-  /** Switches the provider's own warmup of a mailbox. */
+  /** Switches the provider's own warmup of a mailbox on or off. */
   switchWarmup(key: StepKey, mailbox: { ref: string; enabled: boolean }): Promise<{ status: string }>;
-  /** Ends a mailbox; see {@link Undo}. */
+  /** Deletes a mailbox at the provider; see {@link Undo}. */
   retireMailbox(key: StepKey, undo: Undo): Promise<void>;
   /** Returns a domain to the provider; see {@link Undo}. */
   releaseDomain(key: StepKey, undo: Undo): Promise<void>;
@@ -30,7 +30,7 @@ export interface MailboxProvider {
 export type StepKey = string;
 
 /**
- * Identifies the call to undo by its idempotency key, even if that call was never answered. From then on the provider
+ * Identifies the call to undo by its idempotency key, even if that call was never answered. After the undo the provider
  * refuses this key with the code `undone`, so that a delayed call creates nothing.
  */
 interface Undo {
@@ -39,7 +39,7 @@ interface Undo {
   ref: string | null;
 }
 
-/** A platform on which mailboxes can be ordered. Prices are in cents of `currency`. */
+/** A mail platform (such as Google Workspace) on which mailboxes can be ordered. Prices are in cents of `currency`. */
 export interface Offer {
   provider: string;
   name: string;
@@ -48,7 +48,7 @@ export interface Offer {
   mailboxMonthlyCents: number;
   /** Price of one mailbox's warmup per month. */
   warmupMonthlyCents: number;
-  /** Maximum mailboxes of one order. */
+  /** Maximum number of mailboxes in one order. */
   maxMailboxes: number;
 }
 
@@ -97,10 +97,7 @@ interface ProvidedService {
   password: string;
 }
 
-/**
- * Thrown when the provider refuses permanently: a repetition gives the same answer. The provider has performed no
- * action.
- */
+/** Thrown if the provider refuses permanently, so that a repetition gives the same answer. The call had no effect. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
   /** The provider's own code, such as domain_unavailable; letters, digits and underscores. */
@@ -112,7 +109,10 @@ export class ProviderRefusal extends Error {
   }
 }
 
-/** Thrown without a usable answer: the action may have been done. The same call may be repeated. */
+/**
+ * Thrown if the provider gives no usable answer. The call may have had an effect, and may be repeated with the same
+ * key.
+ */
 export class ProviderUnreachable extends Error {
   override readonly name = 'ProviderUnreachable';
   /** Time (ms) until the next attempt, if the provider named one. */

@@ -16,7 +16,7 @@ import { message, type Message } from '../../../messages/index.ts';
 
 /** Validity (ms) of a quote. */
 const QUOTE_MS = 15 * MINUTE_MS;
-/** Maximum domains of one order, because each is checked at the provider. */
+/** Maximum number of domains in one order, because each is checked at the provider. */
 export const MAX_DOMAINS = 20;
 
 /** Body of POST /mailboxes/provision/quote: `domain` for one domain, `domains` for several. */
@@ -39,15 +39,15 @@ interface QuoteFault extends Problem {
   code: ErrorCode;
 }
 
-/** The provider's answers about a request, before any data is stored. */
+/** The provider's answers for a quote request. Nothing has been stored yet. */
 interface PricedOrder {
   offer: Offer;
   domains: OrderedDomain[];
 }
 
 /**
- * Asks the provider for the prices of an order and the availability of its domains. Uses the network, so call it before
- * the transaction of {@link storeQuote}.
+ * Queries the provider for the prices of an order and the availability of its domains. Uses the network, so call it
+ * before the transaction of {@link storeQuote}.
  * @throws AppError forbidden in a test workspace, mailbox_provisioning_unavailable, mailbox_provisioning_failed; or
  * the code of the first problem, with all problems
  */
@@ -63,8 +63,9 @@ export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrd
 }
 
 /**
- * Lists problems of the well-formed fields of a quote request that also has malformed fields, so that one answer lists
- * all problems. Empty if the provider is unreachable: the malformed fields suffice for a refusal.
+ * Lists problems of the well-formed fields of a quote request that also has malformed fields, so that one response
+ * lists all problems. Empty if the provider is unreachable, because the malformed fields are reason enough for a
+ * refusal.
  */
 export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promise<Problem[]> {
   try {
@@ -75,7 +76,7 @@ export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promi
   }
 }
 
-/** Asks the provider about the given fields, and lists every problem. */
+/** Queries the provider about the given fields, and returns its answers with all problems found. */
 async function queryProvider(
   ctx: Ctx,
   input: Partial<QuoteInput>,
@@ -104,7 +105,7 @@ async function queryProvider(
 }
 
 /**
- * Stores a quote at the prices of {@link priceOrder}, without any purchase. The addresses are chosen now, so that an
+ * Stores a quote at the prices of {@link priceOrder}, without a purchase. Chooses the addresses now, so that an
  * approver sees them.
  */
 export async function storeQuote(ctx: Ctx, input: QuoteInput, { offer, domains }: PricedOrder): Promise<QuoteRow> {
@@ -140,7 +141,7 @@ export async function storeQuote(ctx: Ctx, input: QuoteInput, { offer, domains }
   });
 }
 
-/** Converts the provider's errors to API errors, after which the request may be repeated. */
+/** Converts the provider's errors to API errors. */
 async function asked<T>(question: Promise<T>): Promise<T> {
   try {
     return await question;
@@ -190,7 +191,7 @@ function registrable(name: string): string | null {
 
 /**
  * Lists problems of the numbers of mailboxes and domains.
- * @param most maximum mailboxes of one order; for an unknown provider, the highest maximum of any
+ * @param most maximum number of mailboxes in one order; for an unknown offer, the highest maximum of all offers
  */
 function countFaults(count: number, domains: number, most: number): QuoteFault[] {
   if (count < 1) return [fault('provision_count_invalid', 'count', message('field.order_count', { min: 1 }))];
@@ -250,7 +251,7 @@ function problemOf({ path, message: said }: QuoteFault): Problem {
   return { path, message: said };
 }
 
-/** Throws if there are problems. @throws AppError with the code of the first problem, and all problems */
+/** Throws an error if there are problems. @throws AppError with the code of the first problem, and all problems */
 function refuseFaults(faults: readonly QuoteFault[]): void {
   const [first] = faults;
   if (!first) return;

@@ -163,7 +163,8 @@ test.serial(
   async (t) => {
     const desk = await openOrderDesk(orders);
     const id = await paid(desk);
-    // Each attempt to create the first mailbox is finished, or still in progress, when the order is abandoned.
+    // Each call to create the first mailbox is answered too late, so that its effect is unknown when the order is
+    // abandoned.
     orders.sandbox.behave({
       does: 'late',
       operation: 'mailboxes/create',
@@ -200,7 +201,7 @@ test.serial('cancelled in each state: what was made is undone, and what was paid
     await desk.drive(id, async (decision) => {
       if (done || decision.kind !== 'step' || !decision.step.startsWith(at)) return;
       done = true;
-      // Slow, so that the test can act while the provider performs the step.
+      // The provider answers slowly, so that the order is cancelled while the provider performs the step.
       const key = `${id}/${decision.step}`;
       orders.sandbox.behave({ does: 'slow', key, ms: 100 });
       const running = performOrderStep(desk.ctx, id, decision.step);

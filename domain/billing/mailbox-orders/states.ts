@@ -28,7 +28,7 @@ interface Step {
 }
 
 /**
- * Parses the key of a step, such as `mailbox:3`. It contains no domain or address, because it appears in workflow
+ * Parses the key of a step, such as `mailbox:3`. The key contains no domain or address, because it appears in workflow
  * histories and requests.
  */
 export function parseStep(key: string): Step {

@@ -16,8 +16,9 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Undoes one step of a failed or cancelled order. A mailbox is removed from Heron and retired, a domain is returned;
- * DNS records and warmup end with them. The undo names the key of the original call, so it works even if that call got
- * no answer. After a refusal, or no answer for PROVISIONING_GIVE_UP_MS, the step needs a person, who is notified.
+ * DNS records and warmup need no undo of their own. The undo identifies the original call by its idempotency key, so it
+ * works even if that call got no answer. After a refusal, or no answer for PROVISIONING_GIVE_UP_MS, the step needs a
+ * person, who is notified.
  */
 export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
   const row = await transact(ctx, (tx) => begin(ctx, tx, orderId, step));
@@ -39,7 +40,7 @@ export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Pr
 
 /**
  * Retries the undo of an order's steps that need a person, at that person's request.
- * @returns false when none remain
+ * @returns false if no step needs a person
  */
 export async function retryUndo(
   tx: Tx,
@@ -123,7 +124,7 @@ async function finish(tx: Tx, { order_id: orderId, step, provider_ref: ref }: St
   if (!left) await dropDeadLetter(tx, UNDO_OF_ORDER, orderId);
 }
 
-/** Marks a domain as released, which ends its renewal run. */
+/** Marks a domain as released, which ends its renewal workflow. */
 async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
   const released = await tx.org
     .table('managed_domains')

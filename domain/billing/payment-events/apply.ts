@@ -14,7 +14,7 @@ import { message } from '../../../messages/index.ts';
 const UNPAID: readonly PaymentState[] = ['open', 'expired', 'failed'];
 
 /**
- * Applies the still relevant part of a payment event. The payment is locked.
+ * Applies a payment event as far as it is still relevant. The payment is locked.
  * @returns the result, as a code
  */
 export async function applyPaymentEvent(tx: Tx, payment: PaymentRow, news: PaymentEvent): Promise<string> {
@@ -42,8 +42,8 @@ export async function applyPaymentEvent(tx: Tx, payment: PaymentRow, news: Payme
 }
 
 /**
- * Records received money. If the subject waits for exactly this amount, the subject continues. Otherwise everything is
- * refunded: the payment is late, or has another amount or currency.
+ * Records received money. If the subject waits for exactly this amount, the subject continues. Otherwise the payment is
+ * late or has another amount or currency, and everything is refunded.
  */
 async function recordReceivedMoney(
   tx: Tx,
@@ -72,7 +72,7 @@ async function recordReceivedMoney(
   return fate;
 }
 
-/** Stores ids from a second event about the same money that the first did not contain. */
+/** Stores provider ids that a second event about the same payment contains and the first did not. */
 async function rememberIds(
   tx: Tx,
   payment: PaymentRow,
@@ -97,7 +97,7 @@ async function failPayment(tx: Tx, payment: PaymentRow, kind: 'expired' | 'faile
 }
 
 /**
- * Records a refund requested by Heron or by a person at the provider. In the second case its subject counts as unpaid.
+ * Records a refund requested by Heron or by a person at the provider. A refund by a person makes the subject unpaid.
  */
 async function recordRefund(tx: Tx, payment: PaymentRow, refundId: string | null): Promise<string> {
   if (payment.state === 'refunded') return 'ignored';
@@ -119,7 +119,8 @@ async function recordRefund(tx: Tx, payment: PaymentRow, refundId: string | null
 
 /**
  * Returns true if a report of a refund may belong to a refund that has since failed, because events arrive in any
- * order. A charge's event names no refund, so it is ignored after a failed refund; the refund's own event also arrives.
+ * order. An event of a charge names no refund, so it is ignored after a failed refund, because the refund's own event
+ * also arrives.
  */
 function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean {
   const hasFailed = payment.error?.code === 'refund_refused';
@@ -152,7 +153,7 @@ function isRefunded({ state }: PaymentRow): boolean {
   return state === 'refund_due' || state === 'refunded' || state === 'needs_person';
 }
 
-/** Signals the open run of a refund, which checks again after the commit. */
+/** After the commit, signals the open workflow of a refund, which then checks the payment again. */
 function signalRefund(tx: Tx, payment: PaymentRow): void {
   tx.intend(signalOpen(orderRefundWorkflow, refundArgs(payment), 'changed', { cause: 'provider' }));
 }

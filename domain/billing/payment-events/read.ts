@@ -9,13 +9,13 @@ export type PaymentEvent =
   | { kind: 'expired' | 'failed' | 'charge_failed' | 'pending' }
   | { kind: 'refunded'; refundId: string | null }
   | { kind: 'refund_failed'; refundId: string; code: string }
-  /** A later month of a subscription, after the first. */
+  /** The second or a later month of a subscription. */
   | { kind: 'month_paid' | 'month_failed'; month: Month }
   | { kind: 'subscription_ended' };
 
 interface Money {
   cents: number;
-  /** ISO 4217, lower case. */
+  /** ISO 4217 code in lower case. */
   currency: string;
 }
 
@@ -40,7 +40,7 @@ interface ReadEvent {
   news: PaymentEvent;
 }
 
-/** Parses an event of Stripe; undefined for an event that is not relevant. */
+/** Parses an event of Stripe. Returns undefined if the event is not relevant. */
 export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
   switch (event.type) {
     case 'checkout.session.completed':
@@ -52,7 +52,7 @@ export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
       return { about: ofSession(event.data.object), news: { kind: 'expired' } };
     case 'payment_intent.succeeded':
       return readIntent(event.data.object);
-    // The person can try again on the checkout page. A charge without a person has failed.
+    // On the checkout page the person can try again. A charge without a person has failed.
     case 'payment_intent.payment_failed':
       return {
         about: reference(event.data.object.metadata, event.data.object.id, null),
@@ -84,8 +84,8 @@ function ofSession(session: Stripe.Checkout.Session): PaymentReference {
 }
 
 /**
- * A page can be completed before the money has arrived, as with a bank transfer. Another event then reports the
- * payment.
+ * A page can be completed before the money has arrived, as with a bank transfer. Another event reports the payment
+ * later.
  */
 function eventOfSession(session: Stripe.Checkout.Session): PaymentEvent {
   if (session.payment_status === 'unpaid') return { kind: 'pending' };
@@ -102,7 +102,8 @@ function eventOfSession(session: Stripe.Checkout.Session): PaymentEvent {
 }
 
 function readIntent(intent: Stripe.PaymentIntent): ReadEvent | undefined {
-  // The intent of an invoice has no metadata of Heron. The events of its page or subscription report the result.
+  // The intent of an invoice has no metadata of Heron. Events of the checkout page or the subscription report the
+  // result.
   if (!intent.metadata?.payment_id) return undefined;
   return {
     about: reference(intent.metadata, intent.id, null),

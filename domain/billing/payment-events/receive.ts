@@ -15,11 +15,11 @@ const TOLERANCE_S = 300;
 
 /**
  * Receives a raw event of Stripe, verifies its signature, and applies it once. The event's row, the state changes and
- * the intents to signal workflows commit in one transaction. Each change is conditional, because its subject may have
- * advanced.
+ * the intents to signal workflows commit in one transaction. Each change is conditional, because the order or renewal
+ * may have advanced.
  * @param body the bytes of the request
  * @returns the result, as a code: `duplicate`, `ignored` and `unknown` changed nothing
- * @throws AppError bad_request for a body that Stripe did not sign, or not in the last five minutes
+ * @throws AppError bad_request for a body that Stripe did not sign in the last five minutes
  */
 export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: string | undefined): Promise<string> {
   const event = verify(deps, body, signature);
@@ -27,7 +27,7 @@ export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: s
   const payment = read && (await findPayment(deps, read.about));
   if (!read || !payment) return 'unknown';
   return transact(systemCtx(deps, payment.organization_id, event.id), async (tx) => {
-    // Locks the payment before its order or renewal, as every writer does. So the events of a payment are applied one
+    // Locks the payment before its order or renewal, as all writers do, so that the events of a payment are applied one
     // by one.
     const locked = await lockPayment(tx, payment.id);
     const taken = await tx.org
@@ -49,7 +49,10 @@ export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: s
   });
 }
 
-/** The SDK computes the signature over the bytes and compares in constant time. */
+/**
+ * Verifies the signature and parses the event. The SDK computes the signature over the bytes and compares in constant
+ * time.
+ */
 function verify({ config, clock }: Deps, body: Buffer, signature: string | undefined): Stripe.Event {
   if (!config.STRIPE_WEBHOOK_SECRET) throw new AppError('mailbox_provisioning_unavailable', message('payments.none'));
   try {

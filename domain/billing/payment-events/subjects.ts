@@ -13,7 +13,7 @@ type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended
  * waits for the payment.
  */
 interface PaymentSubject {
-  /** `too_late`: the subject no longer waits for the money. */
+  /** Handles the payment. Returns `too_late` if the subject no longer waits for it. */
   paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
   failed(tx: Tx, code: PaymentFailure): Promise<void>;
   /** Handles the payment of a later month of the subscription. Returns the result as a code. */
@@ -21,7 +21,7 @@ interface PaymentSubject {
   monthFailed(tx: Tx, month: Month): Promise<string>;
 }
 
-/** Returns the subject of a payment. The subject of a month is its order. */
+/** Returns the handlers for the subject of a payment. The subject of a later month is its order. */
 export function subjectOf({ subject, subject_id: id }: Pick<PaymentRow, 'subject' | 'subject_id'>): PaymentSubject {
   return subject === 'renewal' ? renewalOf(id) : orderOf(id);
 }

@@ -11,7 +11,7 @@ import { render } from '../../../messages/render.ts';
 /**
  * Creates the page on which a person pays an open payment. The payment's id is the idempotency key, so a repetition
  * gives the same page, even after a lost answer.
- * @returns its URL; null if the payment needs no page any more
+ * @returns the URL of the page; null if the payment needs no page any more
  * @throws StripeError, which {@link refusalOf} classifies as permanent or not
  */
 export async function createCheckout(ctx: Ctx, paymentId: string): Promise<string | null> {
@@ -89,7 +89,7 @@ function checkoutOf(
         ...(interval === 'month' ? { recurring: { interval } } : {}),
       },
     })),
-    // Saves the payment method for renewals: with the subscription, or with the customer.
+    // Saves the payment method for renewals. A subscription saves it; otherwise it is attached to a new customer.
     ...(monthly
       ? { subscription_data: { metadata } }
       : { customer_creation: 'always', payment_intent_data: { metadata, setup_future_usage: 'off_session' } }),

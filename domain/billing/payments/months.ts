@@ -9,7 +9,7 @@ export interface Month {
   invoiceId: string;
   /** Amount paid, in cents; 0 while unpaid. */
   cents: number;
-  /** ISO 4217, lower case. */
+  /** ISO 4217 code in lower case. */
   currency: string;
   endsAt: Date;
 }
@@ -20,7 +20,7 @@ export const PAID_UNTIL = `coalesce(period_end, paid_at + interval '1 month')`;
 /**
  * Records a paid month of an order as a separate payment, which can be refunded separately. The order's first payment
  * is locked, so that the events of its subscription are applied one by one.
- * @returns undefined when the invoice is known
+ * @returns undefined if the invoice was recorded before
  */
 export async function recordMonth(tx: Tx, orderId: string, month: Month): Promise<PaymentRow | undefined> {
   const { invoiceId, cents, currency, endsAt } = month;
@@ -46,9 +46,7 @@ export async function recordMonth(tx: Tx, orderId: string, month: Month): Promis
   });
 }
 
-/**
- * Returns true if this month of an order, or a later one, was paid. Older reports that it was unpaid are then obsolete.
- */
+/** Returns true if this month of an order, or a later one, was paid. Reports that it was unpaid are then obsolete. */
 export async function isMonthPaid(tx: Tx, orderId: string, { invoiceId, endsAt }: Month): Promise<boolean> {
   const rows = await tx.org.sql(
     `select id from payments

@@ -6,14 +6,14 @@ import type { PaymentRow } from './states.ts';
 
 /** A payment to be opened. */
 interface NewPayment {
-  /** The workspace of the transaction. */
+  /** Id of the workspace, which must be that of the transaction. */
   organizationId: string;
   subject: PaymentRow['subject'];
   /** Id of the order (also for a later month), or of the renewal cycle. */
   subjectId: string;
   /** Amount due now, in cents: the sum of the lines. */
   amountCents: number;
-  /** ISO 4217, in any case. */
+  /** ISO 4217 code in upper or lower case. */
   currency: string;
   lineItems: readonly PaymentLine[];
 }

@@ -15,7 +15,7 @@ import type { PaymentRow } from './states.ts';
 import { idOf, refusalOf, stripeOf, type StripeRefusal } from './stripe.ts';
 import { message } from '../../../messages/index.ts';
 
-/** First wait (ms) for a provider that does not answer. The delay doubles up to {@link LONGEST_WAIT_MS}. */
+/** First delay (ms) before the next call to a provider that does not answer. Doubles up to {@link LONGEST_WAIT_MS}. */
 const FIRST_WAIT_MS = MINUTE_MS / 2;
 /** Interval (ms) at which a refund in progress is checked, in case the provider's webhook is lost. */
 const LONGEST_WAIT_MS = 6 * HOUR_MS;
@@ -23,7 +23,7 @@ const LONGEST_WAIT_MS = 6 * HOUR_MS;
 /**
  * One iteration of a refund: ends the subscription, requests the refund with a key that is the same on every attempt,
  * and stores the result. A person is needed after a refusal, or if the refund is not done by its deadline.
- * @throws Error when the work itself fails; a provider that does not answer is a wait
+ * @throws Error if Heron itself fails; if the provider does not answer, a wait is returned
  */
 export async function advanceRefund(
   ctx: Ctx,
@@ -77,15 +77,15 @@ async function askRefund(ctx: Ctx, payment: PaymentRow): Promise<Asked> {
 }
 
 /**
- * Returns the refund requested earlier by Heron or by a person at the provider, or creates one. Undefined if no payment
- * was made.
+ * Returns the refund requested earlier by Heron or by a person at the provider, or creates one. Returns undefined if no
+ * payment was made.
  */
 async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
   if (payment.provider_refund_id && payment.refund_round === 1)
     return stripe.refunds.retrieve(payment.provider_refund_id);
   const intent = payment.provider_payment_id ?? (await intentOfInvoice(stripe, payment.provider_invoice_id));
   if (!intent) return undefined;
-  // Stored, because it identifies a refund that a person makes at the provider.
+  // The id is stored, because it identifies the payment when a person refunds it at the provider.
   if (intent !== payment.provider_payment_id)
     await singleStatement(ctx).table('payments').where({ id: payment.id }).update({ provider_payment_id: intent });
   const standing = await findExistingRefund(stripe, intent, payment);
@@ -96,7 +96,7 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
       { idempotencyKey: `${payment.id}/refund/${payment.refund_round}` },
     );
   } catch (error) {
-    // The request is also refused if a person, or an abandoned attempt, has created the refund since the look-up.
+    // The refusal may mean that a person, or an abandoned attempt, has created the refund since the look-up.
     const made = refusalOf(error) && (await findExistingRefund(stripe, intent, payment));
     if (!made) throw error;
     return made;
@@ -177,7 +177,7 @@ async function waitOn(
 }
 
 /**
- * Records that a payment was refunded, as first reported by the refund's run or by the provider's webhook.
+ * Records that a payment was refunded, as reported by the refund's workflow or by the provider's webhook.
  * @returns false when the request was recorded before, or no refund is due
  */
 export async function settleRefund(

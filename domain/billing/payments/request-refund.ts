@@ -27,14 +27,15 @@ export async function requestRefund(tx: Tx, paymentId: string, reason: string): 
   return payment !== undefined;
 }
 
-/** Returns the arguments of the run that refunds a payment. */
+/** Returns the arguments of the workflow that refunds a payment. */
 export function refundArgs({ organization_id, id }: Pick<PaymentRow, 'organization_id' | 'id'>) {
   return { organizationId: organization_id, paymentId: id };
 }
 
 /**
- * Retries a refund that was refused, was too late or kept failing. After a refusal it is a new request, because the
- * provider would repeat its refusal. Otherwise the request is the same, and the provider executes it once.
+ * Retries a refund that was refused, that missed its deadline, or whose workflow failed repeatedly. After a refusal the
+ * request gets a new idempotency key, because the provider would repeat its answer. Otherwise the key is the same, so
+ * that the provider executes the request once.
  * @returns false when no refund is due
  */
 export async function retryRefund(tx: Tx, paymentId: string, cause: 'operator' | 'sweep'): Promise<boolean> {

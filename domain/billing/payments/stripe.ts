@@ -59,7 +59,7 @@ function fetchBy(egress: Egress): typeof fetch {
 export interface StripeRefusal {
   /** The provider's code, such as card_declined or charge_disputed. */
   code: string;
-  /** The reason: the provider's words, without a person or card, or a message of Heron. */
+  /** The reason: the provider's text without personal or card data, or a message of Heron. */
   reason: string | Message;
 }
 
@@ -77,7 +77,7 @@ export function refusalOf(error: unknown): StripeRefusal | undefined {
   return { code: error.decline_code || error.code || error.type, reason: error.message.slice(0, 300) };
 }
 
-/** Returns the id of a Stripe object given as an object or as an id; null if there is none. */
+/** Returns the id of a Stripe object, which Stripe returns as an object or as its id; null if there is none. */
 export function idOf(given: string | { id: string } | null | undefined): string | null {
   return typeof given === 'string' ? given : (given?.id ?? null);
 }

@@ -20,12 +20,12 @@ export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'cl
 /** A signal that the client received from a mail provider and reports to Heron. */
 interface ReportedEvent {
   event_type: (typeof REPORTED_TYPES)[number];
-  /** Lower case. */
+  /** Address of the recipient, in lower case. */
   recipient_email: string;
   campaign_id?: string | undefined;
-  /** Id of the email. */
+  /** Id of the email that the signal refers to. */
   task_id?: string | undefined;
-  /** Message-ID of the email, as sent or as a relay replaced it. */
+  /** Message-ID of the email, as Heron set it or as a relay replaced it. */
   message_id?: string | undefined;
   contact_id?: string | undefined;
   provider?: string | undefined;
@@ -36,9 +36,9 @@ interface ReportedEvent {
 
 /**
  * Records a reported signal (POST /deliverability/events), with the effects that the same signal has when Heron
- * receives it itself. Without a task id or the Message-ID of a known email it is assigned to the latest email to that
- * recipient, in the campaign if one is named. A deleted campaign or contact is ignored; the address still counts. A
- * second report with the same idempotency key does nothing.
+ * receives it itself. Without a task id or the Message-ID of a known email the signal is assigned to the latest email
+ * to the recipient, within the reported campaign if any. Ids of a deleted campaign or contact are ignored, but the
+ * effects on the address remain. A second report with the same idempotency key does nothing.
  * @throws AppError not_found for an email of another organization; bad_request when the ids contradict each other
  */
 export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void> {
@@ -93,8 +93,8 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
 }
 
 /**
- * Classifies a reported bounce by its reason, like a refusal in SMTP. A bounce without a reason means that the address
- * does not exist, as the client states.
+ * Classifies a reported bounce by its reason, like an SMTP refusal. A bounce without a reason counts as an address that
+ * does not exist.
  */
 function judged(reason: string): Omit<Bounce, 'source'> {
   if (reason === '') return { hard: true, reason: message('bounce.reported') };
@@ -167,7 +167,7 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
   return { send: null, isDirect: false, campaignId, enrollmentId: enrollment?.id ?? null, contactId, email };
 }
 
-/** Returns a reported id if the organization has such a record. */
+/** Returns a reported id if the organization has a record with this id, else null. */
 async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undefined): Promise<string | null> {
   return id !== undefined && (await tx.org.table(table).where({ id }).first('id')) ? id : null;
 }
@@ -180,7 +180,7 @@ async function namedSend(tx: Tx, messageId = ''): Promise<Subject | undefined> {
   return send && lockSubject(tx, send.id);
 }
 
-/** Finds the latest sent email to a recipient, through the contact, because that has an index. */
+/** Finds the latest sent email to a recipient, by the contact's id, which has an index. */
 async function latestSendTo(tx: Tx, event: ReportedEvent): Promise<Subject | undefined> {
   const [row] = await tx.org.sql<{ id: string }>(
     `select s.id from contacts c join sends s on s.contact_id = c.id

@@ -18,7 +18,7 @@ export async function getOutreachSettings(ctx: Ctx): Promise<OutreachSettings> {
 /**
  * Replaces the organization's settings; missing fields get their defaults (PATCH /outreach/settings). Active campaigns
  * use the new settings at once.
- * @throws AppError invalid_setting; forbidden as {@link assertMayChangeEmails}
+ * @throws AppError invalid_setting; forbidden as in {@link assertMayChangeEmails}
  */
 export async function replaceOutreachSettings(ctx: Ctx, settings: PartialSettings): Promise<void> {
   const stored = checkedSettings(settings, 'body.settings');

@@ -18,7 +18,7 @@ export const CATEGORIES = ['trigger_word', 'tone', 'formatting', 'links', 'struc
 const SEVERITIES = ['high', 'warn', 'info'] as const;
 
 /**
- * A finding about the copy. `text` is quoted from the given line; a finding without `text` concerns the whole email.
+ * A finding about the copy. `text` is quoted from the given line; without `text` the finding concerns the whole email.
  */
 interface Finding {
   severity: (typeof SEVERITIES)[number];
@@ -47,7 +47,7 @@ export interface Analysis {
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** Maximum characters of copy that are judged. More tokens would only cost money. */
+/** Maximum length (characters) of the copy that is sent to the AI provider, to limit the cost. */
 const MAX_COPY = 20_000;
 const MAX_FINDINGS = 50;
 const MAX_ANSWER_TOKENS = 2_000;
@@ -177,7 +177,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Adds the line to a finding whose quoted text occurs in the copy. Drops a quote that does not occur. */
+/** Adds the line to a finding whose quoted text occurs in the copy. Drops a quoted text that does not occur. */
 function anchored(
   { text: words, field, ...finding }: z.output<typeof answerSchema>['findings'][number],
   copy: { subject: string; body: string },
@@ -195,7 +195,7 @@ function worstFirst(a: Finding, b: Finding): number {
 
 /**
  * Counts tokens of a UTC day.
- * @throws AppError usage_cap_exceeded when fewer are left
+ * @throws AppError usage_cap_exceeded if fewer tokens are left
  */
 async function spend(ctx: Ctx, day: string, tokens: number): Promise<void> {
   const limit = ctx.config.AI_TOKENS_PER_DAY;

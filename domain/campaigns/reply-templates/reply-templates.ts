@@ -93,7 +93,7 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Copies a template to the end of the list. @throws AppError not_found, bad_request as {@link createTemplate} */
+/** Copies a template to the end of the list. @throws AppError not_found, bad_request as in {@link createTemplate} */
 export async function duplicateTemplate(ctx: Ctx, id: string): Promise<ReplyTemplateRow> {
   return transact(ctx, async (tx) => {
     const { name, subject, body_html, body_plain } = await readTemplate({ ...ctx, trx: tx.trx }, id);
@@ -101,7 +101,7 @@ export async function duplicateTemplate(ctx: Ctx, id: string): Promise<ReplyTemp
   });
 }
 
-/** Lists problems of a new order: repeated ids and ids of no template. */
+/** Lists problems of a new order: repeated ids, and ids without a template. */
 export async function orderProblems(ctx: Ctx, ids: readonly string[]): Promise<Problem[]> {
   const known = new Set((await listTemplates(ctx)).map(({ id }) => id));
   return ids.flatMap((id, index) => {
@@ -113,9 +113,9 @@ export async function orderProblems(ctx: Ctx, ids: readonly string[]): Promise<P
 }
 
 /**
- * Reorders templates: the named templates are placed in the given order into the positions that they occupy together.
- * The other templates keep their positions. Returns all templates.
- * @throws AppError bad_request for repeated ids and ids of no template
+ * Reorders templates: the named templates exchange their positions so that they have the given order. The other
+ * templates keep their positions. Returns all templates.
+ * @throws AppError bad_request for repeated ids and for ids without a template
  */
 export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promise<ReplyTemplateRow[]> {
   return transact(ctx, async (tx) => {

@@ -15,7 +15,7 @@ import { requesterOf } from './requester.ts';
 import type { RunRow } from './states.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Maximum runs denied in one transaction. */
+/** Maximum number of runs denied in one transaction. */
 const AT_ONCE = 200;
 
 const EXPIRED: RunError = {
@@ -89,8 +89,8 @@ export function hasExpired(run: RunRow): boolean {
 
 /**
  * Denies overdue undecided runs of the workspace, up to {@link AT_ONCE}, with as many statements as for a single run.
- * When thousands of runs expire together, each workflow thus denies many runs at once. Runs locked by another
- * transaction are skipped.
+ * So when thousands of runs expire together, each workflow denies many of them. Runs locked by another transaction are
+ * skipped.
  * @returns the number of denied runs
  */
 export async function denyOverdueRuns(ctx: Ctx): Promise<number> {

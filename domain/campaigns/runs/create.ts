@@ -22,13 +22,13 @@ import { allProblems, planRun, refuseFaulty, type RunPlan } from './plan.ts';
 import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Maximum contacts stored with one statement. */
+/** Maximum number of contacts stored with one statement. */
 const LEADS_AT_ONCE = 1_000;
 
 /**
  * Creates a run (POST /runs): builds the described campaign or configures an existing one, fixes the currently selected
- * mailboxes, and stores the leads. All of it and the start of the workflow commit together. No email is sent until the
- * run has been checked and, if the caller's policy does not allow the launch, a person has approved it.
+ * mailboxes, and stores the leads. All rows and the start of the workflow are committed together. No email is sent
+ * until the run has been checked and, if the caller's policy does not allow the launch, a person has approved it.
  * @throws AppError forbidden for a launch without the right to execute runs, or for mailboxes that the caller's key may
  * not use
  * @throws AppError bad_request with all problems, app_connection_not_found, campaign_no_mailbox, selection_too_large
@@ -37,7 +37,7 @@ const LEADS_AT_ONCE = 1_000;
 export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
   assertMayExecute(ctx.actor, input.intent);
   return transact(ctx, async (tx) => {
-    // Events and audit rows of the called functions are written together with the run's own at the end.
+    // Events and audit rows of the called functions are written at the end, together with those of the run.
     const inside: Ctx = { ...ctx, trx: tx.trx, joined: tx };
     // An existing campaign is locked first: it must not be started while it is configured.
     if (input.campaign_id !== undefined) await lockCampaign(tx, input.campaign_id).catch(ignoreUnknown);
@@ -69,7 +69,7 @@ function assertMayExecute(actor: Actor, intent: CreateRun['intent']): void {
 }
 
 function ignoreUnknown(error: unknown): void {
-  // The plan lists this problem together with the others.
+  // `planRun` reports an unknown campaign together with all other problems.
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
 }
 

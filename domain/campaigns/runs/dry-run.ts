@@ -9,7 +9,7 @@ import { planRun } from './plan.ts';
 import { checkAndAdvance } from './preflight.ts';
 import type { RunRow } from './states.ts';
 
-/** Thrown to roll a dry run back. */
+/** Thrown to roll back the transaction of a dry run. */
 class RolledBack extends Error {}
 
 /**
@@ -22,10 +22,10 @@ export async function readDryRunDns(ctx: Ctx, input: CreateRun): Promise<Campaig
 }
 
 /**
- * Creates, checks and decides a run as {@link createRun} and its workflow would. Rolls all of it back: rows, events,
+ * Creates, checks and decides a run as {@link createRun} and its workflow would. Rolls back all changes: rows, events,
  * audit rows, counts of the policy and workflow intents.
  * @returns the run as it would be after its checks: completed, failed, denied, awaiting_approval or active
- * @throws AppError as {@link createRun}
+ * @throws AppError as in {@link createRun}
  */
 export async function dryRun(ctx: Ctx, input: CreateRun, dns: CampaignDns): Promise<RunRow> {
   return transact(ctx, async (tx) => {

@@ -8,7 +8,7 @@ import { PRELAUNCH_STATES, type RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** Reason why a run ended without a launch, in the form of the run's API response. */
+/** Reason why a run ended without a launch, as the API response of the run contains it. */
 export type RunError = StoredIssue;
 
 /** Ends a run whose campaign does not pass the checks. */
@@ -16,7 +16,7 @@ export function failChecks(tx: Tx, run: RunRow, checked: LaunchCheck, recipients
   return end(tx, run, 'failed', asIssue(checked.refusal!), { preflightReport: checked.report, recipients });
 }
 
-/** Converts an error of the checks to the reason why the run ended. */
+/** Converts a finding of the checks to the reason why the run ended. */
 function asIssue(finding: Finding): StoredIssue {
   const { code, values } = finding;
   const fix = findingMessage(finding, 'fix') ?? message('runs.another.fix');

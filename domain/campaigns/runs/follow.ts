@@ -7,8 +7,8 @@ import { LAUNCHED_STATES, hasEnded, type RunRow, type RunState } from './states.
 /**
  * Updates runs to the current state of their campaigns: paused, active again or completed. A deleted campaign cancels
  * its runs in any state. Only the campaign's current state is used, so the order of its events does not matter. A run
- * that matches its campaign is not locked. Most runs already match, because a launch changes both. A change of only one
- * of them emits its own event.
+ * that matches its campaign is not locked. Most runs already match, because a launch changes the campaign and the run
+ * together.
  */
 export async function followCampaigns(tx: Tx, campaignIds: readonly string[]): Promise<void> {
   const rows = await tx.org.sql<Columns<'runs', 'id'>>(

@@ -5,9 +5,9 @@ import { MAX_STEPS, variantInputSchema } from '../input.ts';
 import { CONTACT_LIMITS, customFieldsFit, CUSTOM_FIELD_LIMITS } from '../../directory/contact-fields.ts';
 import { ruleMessage } from '../../../lib/issue-message.ts';
 
-/** Maximum inline leads of one run. Larger lists are imported first and named as a segment. */
+/** Maximum number of leads in the request of a run. A longer list must be imported first and given as a segment. */
 const MAX_RUN_LEADS = 5_000;
-/** Maximum recipients of one run, from all sources. */
+/** Maximum number of recipients of one run, from all sources. */
 export const MAX_RUN_RECIPIENTS = 50_000;
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;

@@ -70,8 +70,9 @@ function argsOf(tx: Tx, { id }: RunRow) {
 }
 
 /**
- * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction. They include
- * all checks of a start. If a person has already started the campaign, only the run becomes active.
+ * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction. The launch
+ * checks include all checks of a campaign start. If a person has already started the campaign, only the run becomes
+ * active.
  */
 export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow, { count }: Recipients): Promise<RunRow> {
   if (campaign.status !== 'active') await launch(tx, campaign, count);

@@ -14,19 +14,22 @@ import { lockRun, moveRun } from './move.ts';
 import { requesterOf, refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
 
-/** Maximum recipients of a run that is checked as soon as it begins, because the checks read all recipients. */
+/**
+ * Maximum number of recipients of a run that is checked in the transaction that begins it, because the checks read all
+ * recipients.
+ */
 const FEW_RECIPIENTS = 1_000;
 
 /**
- * Advances a queued or waiting run. A queued run begins. A run with few recipients and cached DNS answers about its
- * senders is also checked in the same transaction, as in {@link preflightRun}. So a series of runs needs few DNS
- * queries. Otherwise, or if that fails, the checks come next. A run that waits for approval is denied once it expires,
- * together with other overdue runs of the workspace.
+ * Advances a queued or waiting run. A queued run begins. A run with few recipients is checked in the same transaction
+ * if DNS answers about its senders are cached. So a series of runs needs few DNS queries. Otherwise, or if the check
+ * fails with an error, the caller calls {@link preflightRun} next. A run that waits for approval is denied once it
+ * expires, together with other overdue runs of the workspace.
  * @returns the updated run, in any state
  */
 export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const run = await advance(ctx, runId, checkFromCache).catch((error: unknown) => {
-    // A failing check fails in `preflightRun` again, which blocks the run visibly.
+    // If the error persists, it also occurs in `preflightRun`, where it blocks the run visibly.
     ctx.log.warn({ err: error, runId }, 'a run could not be moved on with its checks; they come next');
     return advance(ctx, runId, async (_ctx, _tx, begun) => begun);
   });
@@ -75,8 +78,8 @@ export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
 }
 
 /**
- * Checks a locked run and its locked campaign, and moves the run on: failed, completed, denied, awaiting approval or
- * active.
+ * Checks a locked run and its locked campaign, and moves the run to its next state: failed, completed, denied,
+ * awaiting_approval or active.
  * @returns the updated run
  */
 export async function checkAndAdvance(
@@ -105,7 +108,10 @@ async function complete(tx: Tx, run: RunRow, checked: LaunchCheck, recipients: R
   return (await moveRun(tx, run.id, ['preflighting'], 'completed', change))!;
 }
 
-/** Launches in the transaction that checked and counted. So no limit can be exceeded and no edit can intervene. */
+/**
+ * Launches a run in the transaction that has checked it and counted its recipients, so that no limit is exceeded and no
+ * edit intervenes.
+ */
 async function launchAtOnce(
   tx: Tx,
   run: RunRow,

@@ -16,7 +16,10 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates a run just before the raced step: the checks, or the launch that a person has approved. */
+/**
+ * Creates a run just before the step with which a cancellation competes: the checks, or the launch that a person has
+ * approved.
+ */
 const MOMENTS = {
   checks: () => desk.create(),
   launchAtOnce: () => desk.create({}, desk.tenant.sessionToken),
@@ -24,7 +27,7 @@ const MOMENTS = {
   launch: () => approved(),
 };
 
-/** Returns the duration (ms) of the raced step on this machine. */
+/** Returns the duration (ms) of that step on this machine. */
 async function measureStep(at: keyof typeof MOMENTS): Promise<number> {
   const run = await MOMENTS[at]();
   const begun = performance.now();
@@ -58,7 +61,7 @@ test.serial(
             (error: unknown) => (error instanceof AppError ? error.code : Promise.reject(error)),
           );
         };
-        // A workflow with a repeated activity executes the same step twice concurrently.
+        // If Temporal repeats an activity, the same step may execute twice concurrently.
         const [answer] = await Promise.all([cancel(), desk.step(run), ...(twice ? [desk.step(run)] : [])]);
         const { state } = await desk.row(run.id);
         const campaign = await desk.campaign(run.id);
@@ -70,7 +73,7 @@ test.serial(
         t.is(campaign.status, started ? 'paused' : 'draft');
         t.is(story.filter((line) => line.startsWith('cancelled')).length, state === 'cancelled' ? 1 : 0);
         t.true(story.filter((line) => line.startsWith('active')).length <= 1);
-        // A repeated step that has not seen the result changes nothing.
+        // Executing the step again, as after a lost result, changes nothing.
         t.is((await desk.step(run)).state, state);
       }),
       {

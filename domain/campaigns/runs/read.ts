@@ -6,7 +6,8 @@ import { reader } from '../../platform/kernel/transact.ts';
 import type { RunEventRow, RunRow, RunState } from './states.ts';
 
 /**
- * Maximum events shown with a run, newest first. Only a campaign that is paused and started very often has more events.
+ * Maximum number of events shown with a run, of which the newest are kept. Only a campaign that is paused and started
+ * very often has more events.
  */
 const MAX_EVENTS = 1_000;
 
@@ -35,7 +36,7 @@ export async function getRun(ctx: Ctx, id: string): Promise<RunDetail> {
 }
 
 /**
- * Lists runs, newest first (GET /runs). Omits the steps of their input, which can be large and are part of the detail.
+ * Lists runs, newest first (GET /runs). Omits the steps of the input, which can be large; {@link getRun} returns them.
  * @throws AppError bad_request for a cursor of another list
  */
 export async function listRuns(

@@ -22,14 +22,14 @@ export const RUN_STATES = [
   'cancelled',
 ] as const satisfies RunState[];
 
-/** States before the launch, in which the run's workflow drives it. */
+/** States before the launch, in which the run's workflow changes the state. */
 export const PRELAUNCH_STATES = [
   'queued',
   'preflighting',
   'awaiting_approval',
   'launching',
 ] as const satisfies RunState[];
-/** States in which a run follows its campaign. */
+/** States in which the run's state follows that of its campaign. */
 export const LAUNCHED_STATES = ['active', 'paused'] as const satisfies RunState[];
 /** Final states. */
 const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];

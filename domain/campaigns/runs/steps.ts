@@ -12,7 +12,7 @@ export interface PlannedSteps {
   /** Variants of each step, by index; empty for an email with a single text. */
   variants: VariantInput[][];
   problems: Problem[];
-  /** Problems of app connections that the workspace does not have. Such problems have their own error code. */
+  /** Problems of app connections that the workspace does not have, for which the API has a separate error code. */
   connectionProblems: Problem[];
 }
 
@@ -121,7 +121,8 @@ function toCampaignStep(step: RunStep, connections: ReadonlyMap<string, string>)
 }
 
 /**
- * Returns the variants of an email with several texts, named A, B, C …. The first is the baseline of the comparison.
+ * Returns the variants of an email with several texts, named A, B, C …. The first variant is the baseline of the
+ * comparison.
  */
 function variantsOf(step: RunStep): VariantInput[] {
   if (step.type !== 'email' || step.variants!.length < 2) return [];

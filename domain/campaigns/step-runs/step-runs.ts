@@ -93,7 +93,7 @@ export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string):
   });
 }
 
-/** Locks the enrollment before its run, the lock order of every writer. */
+/** Locks the enrollment before its step run, as all writers do. */
 async function lockRun(
   tx: Tx,
   campaignId: string,

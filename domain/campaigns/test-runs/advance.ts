@@ -30,10 +30,10 @@ import {
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Maximum steps passed in one decision. A longer path means a cycle, which saving a campaign refuses. */
+/** Maximum number of steps passed in one call. A longer path can only be a cycle, which the API does not accept. */
 const MAX_HOPS = 100;
 
-/** State of one decision; the run is locked. */
+/** State during one call of {@link advanceTestRun}. The test run is locked. */
 interface Walk {
   tx: Tx;
   run: TestRunRow;
@@ -110,26 +110,28 @@ async function walk(at: Walk): Promise<TestDecision> {
   throw new Error(`test run ${at.run.id} passed ${MAX_HOPS} steps without waiting`);
 }
 
-/** Returns the step at which the run begins: the only one that it tests, or the campaign's first. */
+/** Returns the step at which the run begins: the only step that it tests, or else the campaign's first step. */
 function beginning({ run, graph }: Walk): EngineStep | null {
   return run.only_step_id ? (graph.steps.find(({ id }) => id === run.only_step_id) ?? null) : firstStep(graph.steps);
 }
 
-/** Fails a test run whose app failed at a step without a branch for it. A lead would be blocked at such a step. */
+/**
+ * Fails a test run whose app call failed at a step without a branch for errors. A lead would be blocked at such a step.
+ */
 async function failAtApp(at: Walk): Promise<TestDecision> {
   await at.tx.org.table('test_run_steps').where({ id: at.step!.id }).update({ state: 'failed' });
   return finish(at, 'failed', issueOf(at));
 }
 
 /**
- * The next step, with the start time of its wait in days (`since`). Or the time until which the choice stays open, or
- * that no branch handles a failing app.
+ * Next step, with the time from which its wait in days is measured (`since`). Or the time until which the choice of a
+ * branch stays open, or `unrouted` if no branch handles the failure of an app.
  */
 type NextStep = { step: EngineStep | null; since: Date } | { until: Date } | { unrouted: true };
 
 /**
- * Returns the continuation after a finished step. A branch that depends on an email's result waits in the same way as
- * for a lead.
+ * Returns the next step after a finished one. A branch that depends on an email's result waits in the same way as for a
+ * lead.
  */
 async function nextAfter({ tx, run, graph }: Walk, finished: TestStepRow): Promise<NextStep> {
   const left = finished.completed_at ?? tx.now;
@@ -268,7 +270,7 @@ async function executeAction(at: Walk, action: StepAction): Promise<Verdict> {
 
 /**
  * Opens the wait, or passes the step once its time is over. Another transaction settles the step when an event arrives,
- * also with the run locked.
+ * also under the lock of the test run.
  */
 async function executeWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {
   const { tx, run } = at;

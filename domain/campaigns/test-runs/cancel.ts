@@ -8,8 +8,8 @@ import { testRunNotFound, viewTestRun, type TestRunView } from './read.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Ends a test run at its current step. An email that a worker is sending is still delivered. A cancelled run stays
- * unchanged.
+ * Ends a test run at its current step. An email that a worker is sending is still delivered. A test run that is already
+ * cancelled is returned unchanged.
  * @throws AppError event_run_not_found when the campaign has no such run; conflict when the run has finished
  */
 export async function cancelTestRun(ctx: Ctx, campaignId: string, id: string): Promise<TestRunView> {

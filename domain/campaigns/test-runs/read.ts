@@ -17,18 +17,18 @@ export interface TestRunView extends TestRunRow {
   step_count: number;
 }
 
-/** Builds the 404 of a test run that does not exist or belongs to another campaign. */
+/** Returns the 404 error for a test run that does not exist or belongs to another campaign. */
 export function testRunNotFound(): AppError {
   return new AppError('event_run_not_found', message('tests.not_found'), {
     fix: message('tests.not_found.fix'),
   });
 }
 
-/** Maximum bytes of app answers in one page of test runs. One run may need about thirteen megabytes. */
+/** Maximum size (bytes) of app answers in one page of test runs. One run may need about thirteen megabytes. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Lists the test runs of a campaign, newest first. Large app answers shorten a page.
+ * Lists the test runs of a campaign, newest first. A page with large app answers has fewer runs.
  * @throws AppError not_found, bad_request for a cursor of another list
  */
 export async function listTestRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<TestRunView>> {

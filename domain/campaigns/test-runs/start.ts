@@ -20,15 +20,15 @@ import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
 
 /** Contact, destination address, mailbox and longest wait of a test. */
 interface TestRequest {
-  /** Lower case. Defaults to the address of the contact. */
+  /** Address that the test emails, in lower case. Defaults to the address of the contact. */
   prospectEmail?: string | undefined;
   /**
    * The contact whose fields fill the copy. Defaults to the contact with `prospectEmail`, who is created if missing.
    */
   contactId?: string | undefined;
-  /** Defaults to the first mailbox of the campaign's sender pool that the caller may use. */
+  /** Sender of the test. Defaults to the first mailbox of the campaign's sender pool that the caller may use. */
   mailboxId?: string | undefined;
-  /** Sends this email alone and at once, with the given parts in place of the stored ones. */
+  /** Sends only this email, at once. The given parts replace the stored ones. */
   step?:
     | { id: string; subject?: string | undefined; body_plain?: string | undefined; body_html?: string | undefined }
     | undefined;
@@ -38,17 +38,17 @@ interface TestRequest {
 
 /** Maximum duration (ms) of a test run. Every wait ends by that time. */
 const MAX_TEST_MS = 30 * DAY_MS;
-/** Maximum open test runs per campaign. */
+/** Maximum number of open test runs per campaign. */
 const MAX_OPEN = 10;
 
 /**
- * Runs one prospect through the steps of a campaign in any status, with the live runtime: real emails to the given
- * address, and real app calls. The campaign's numbers do not change. A credential needs no policy: a test emails one
- * address and uses no capability that a policy grants. It is limited by suppressions, the key's mailboxes, daily
- * caps, and {@link assertTestsLeft}.
+ * Runs one prospect through the steps of a campaign in any status, with real emails to the given address and real app
+ * calls. The campaign's numbers do not change. A credential needs no policy: a test emails one address and uses no
+ * capability that a policy grants. It is limited by suppressions, the key's mailboxes, daily caps, and {@link
+ * assertTestsLeft}.
  * @throws AppError not_found; bad_request; campaign_invalid without steps; campaign_no_mailbox
- * @throws AppError forbidden for a mailbox that the key may not use, and for sending a contact's fields to another
- * address without the right to see contacts
+ * @throws AppError forbidden for a mailbox that the key may not use, or for a caller who may not see contacts and sends
+ * a contact's fields to another address
  * @throws AppError conflict with ten open tests, or for an address that must not be mailed
  * @throws AppError rate_limit_exceeded at the credential's limit for the day
  */
@@ -112,7 +112,7 @@ async function assertTestLimit(tx: Tx, campaign: CampaignRow): Promise<void> {
 }
 
 /**
- * Returns the email that is tested alone.
+ * Returns the step of a test that sends a single email.
  * @throws AppError bad_request if the campaign has no such email
  */
 async function onlyEmail(tx: Tx, campaign: CampaignRow, id: string): Promise<{ id: string }> {

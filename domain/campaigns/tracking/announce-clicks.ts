@@ -42,7 +42,7 @@ export async function announceClicks(deps: Deps, requestId: string): Promise<num
   return announced;
 }
 
-/** Returns the time (ms) until the next click must be announced; null if no click waits. */
+/** Returns the time (ms) until the next click must be announced; null if no click waits for its announcement. */
 export async function untilNextAnnouncement({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number | null> {
   const [next] = await across(db, 'maintenance').sql<{ at: Date | null }>(
     'select min(announce_at) as at from engagement_events where announce_at is not null',

@@ -12,10 +12,16 @@ import { countryOf, originOf } from './user-agent.ts';
 
 const UUID_LENGTH = 36;
 
-/** A link of a sent email. The ticket is kept when its campaign is deleted. `sent_at` is null during sending. */
+/**
+ * A link of a sent email. The ticket is kept when its campaign is deleted. `sent_at` is null while the email is being
+ * sent.
+ */
 type Ticket = Columns<'tracked_links', 'id' | 'organization_id' | 'url' | 'send_id'> & Columns<'sends', 'sent_at'>;
 
-/** Time (ms) for which a process keeps tickets, and their number. A tracking domain moves to another workspace rarely. */
+/**
+ * Time (ms) for which a process caches tickets, and their maximum number. A stale entry matters only if a tracking
+ * domain moves to another workspace, which is rare.
+ */
 const KEPT_MS = 60_000;
 const KEPT = 20_000;
 
@@ -23,12 +29,12 @@ const KEPT = 20_000;
 type FindTicket = (path: string, hosts?: readonly string[]) => Promise<Ticket | undefined>;
 
 /**
- * Returns the look-up of tickets of a process. A link's id is an HMAC, which cannot be guessed, and the redirect uses
- * the stored URL. So a visitor cannot choose the target. On the tracking domain of one workspace only links of that
- * workspace work, because visitors trust the domain's owner.
+ * Returns a function that finds tickets, with a cache of its own. A link's id is an HMAC, which cannot be guessed, and
+ * the redirect uses the stored URL. So a visitor cannot choose the target. On the tracking domain of one workspace only
+ * links of that workspace work, because visitors trust the domain's owner.
  *
- * Its `path` is the id, possibly followed by text that a mail program added to the link. Its `hosts` are the host names
- * that the visitor's browser and the proxies in between may have requested, in lower case.
+ * The function's `path` is the id, possibly followed by text that a mail program added to the link. Its `hosts` are the
+ * host names that the visitor's browser and the proxies in between may have requested, in lower case.
  */
 export function createTicketLookup(deps: Deps): FindTicket {
   const kept = new LRUCache<string, Ticket>({ max: KEPT, ttl: KEPT_MS });
@@ -37,7 +43,7 @@ export function createTicketLookup(deps: Deps): FindTicket {
     if (!isUuid(id)) return undefined;
     const key = [id, ...hosts].join(' ');
     const found = kept.get(key) ?? (await readTicket(deps, id, hosts));
-    // The time of sending, still unknown here, decides about the next click.
+    // A ticket without a sending time is not cached, because the next click needs that time.
     if (found?.sent_at) kept.set(key, found);
     return found;
   };
@@ -55,7 +61,7 @@ async function readTicket(deps: Deps, id: string, hosts: readonly string[]): Pro
 }
 
 /**
- * Returns the recorder of a process for clicks. Only a machine's clicks are counted as repetitions: each click of a
+ * Creates a process's recorder for clicks. Only clicks of a machine are counted as repetitions, because each click of a
  * person may become part of a burst.
  */
 export function createClickRecorder(deps: Deps): HitRecorder<Ticket> {
@@ -91,7 +97,7 @@ export async function recordClicks(
             ]
           : [],
       );
-      // Locks the emails, so that the second of two concurrent clicks in one email sees the first.
+      // Locks the emails, so that of two concurrent clicks in one email, the second reads the first.
       const sends = hits.flatMap(({ click, reason }) => (reason ? [] : [click.subject.send_id]));
       if (sends.length > 0)
         await tx.org.sql(
@@ -101,7 +107,7 @@ export async function recordClicks(
       for (const { id, click, reason } of hits)
         recorded.set(click, { id, organizationId, sentAt: click.subject.sent_at, reason });
       for (let left = hits; left.length > 0;) {
-        // Each click of an email sees those stored before it.
+        // Stores clicks of the same email one after the other, because each must read the earlier ones.
         const emails = new Set<string>();
         const next = left.filter(
           ({ click }) => !emails.has(click.subject.send_id) && emails.add(click.subject.send_id),
@@ -120,7 +126,7 @@ interface ClickHit {
   reason: MachineReason | null;
 }
 
-/** Stores clicks in different emails. */
+/** Stores clicks, each of which is in a different email. */
 async function store(tx: Tx, hits: readonly ClickHit[]): Promise<void> {
   const origins = hits.map(({ click }) => originOf(click.hit.userAgent));
   const automated = await tx.org.sql<{ send_id: string; campaign_id: string | null }>(

@@ -27,7 +27,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates an email that left an hour ago, with two tracked links. */
+/** Creates an email that was sent an hour ago, with two tracked links. */
 async function sentEmail({ sentAt = new Date(clock.now().getTime() - 3_600_000) } = {}) {
   const { deps } = world;
   const { organizationId } = await world.tenant();
@@ -63,7 +63,7 @@ const hits = ({ sendId }: Sent) => world.deps.db('engagement_events').where({ se
 const openEvents = ({ organizationId }: Sent) =>
   world.deps.db('domain_events').where({ organization_id: organizationId, type: 'campaign.email_opened' });
 
-/** Returns a function that clicks a link, and one that writes what was collected. */
+/** Returns a function that clicks a link, and one that writes the collected clicks. */
 function clicker() {
   const find = createTicketLookup(world.deps);
   const clicks = createClickRecorder(world.deps);

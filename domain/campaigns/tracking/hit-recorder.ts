@@ -9,7 +9,10 @@ const MINUTE_MS = 60_000;
 const REMEMBERED = 20_000;
 /** Maximum number of hits written at once. */
 const BATCH = 500;
-/** Time (ms) in which repetitions are collected before they are written. A crash loses at most these. */
+/**
+ * Time (ms) in which repetitions are collected before they are written. A crash loses at most the repetitions of this
+ * time.
+ */
 const GATHER_MS = 200;
 
 /** A hit with the email or link that it belongs to. */
@@ -20,8 +23,8 @@ export interface HitOn<Subject> {
 
 export interface HitRecorder<Subject> {
   /**
-   * Records a hit. Resolves when it is committed, and at once for a repetition: a hit of the same program on the same
-   * subject within the same minute. Repetitions are counted, and neither stored nor emitted one by one.
+   * Records a hit. Resolves when the hit is committed. A repetition, which is a hit of the same program on the same
+   * subject in the same minute, resolves at once. Repetitions are only counted, not stored or emitted one by one.
    */
   record(subject: Subject, hit: Hit): Promise<void>;
   /** Writes the collected repetitions. Call it after the last request. */
@@ -29,10 +32,10 @@ export interface HitRecorder<Subject> {
 }
 
 interface Kind<Subject> {
-  /** Name of the hits in logs and request ids. */
+  /** Name of this kind of hit in logs and request ids. */
   name: string;
   idOf(subject: Subject): string;
-  /** Writes hits and returns them in their order; undefined where the email no longer exists. */
+  /** Writes hits and returns the recorded hits in the same order, with undefined for emails that no longer exist. */
   write(hits: readonly HitOn<Subject>[], requestId: string): Promise<(RecordedHit | undefined)[]>;
   /** Returns true if a repetition of this hit may be counted in its row. */
   mayCount(recorded: RecordedHit): boolean;
@@ -43,7 +46,9 @@ interface Waiting<Subject> extends HitOn<Subject> {
   failed(error: unknown): void;
 }
 
-/** Returns a recorder that writes the hits of a process in batches. While one is written, the next is collected. */
+/**
+ * Returns a recorder that writes the hits of a process in batches. While a batch is written, the next one is collected.
+ */
 export function createHitRecorder<Subject>(deps: Deps, kind: Kind<Subject>): HitRecorder<Subject> {
   const recent = new LRUCache<string, Promise<RecordedHit | undefined>>({ max: REMEMBERED });
   const repeated = new Map<RecordedHit, number>();
@@ -63,7 +68,7 @@ export function createHitRecorder<Subject>(deps: Deps, kind: Kind<Subject>): Hit
       const batch = waiting.slice(0, BATCH);
       waiting = waiting.slice(BATCH);
       await writeBatch(batch).catch(() =>
-        // One hit that PostgreSQL refuses must not lose the others.
+        // Writes the hits one by one, so that a hit that PostgreSQL refuses does not lose the others.
         Promise.all(batch.map((each) => writeBatch([each]).catch(each.failed))),
       );
     }
@@ -92,7 +97,7 @@ export function createHitRecorder<Subject>(deps: Deps, kind: Kind<Subject>): Hit
       const now = deps.clock.now();
       const minute = Math.floor(now.getTime() / MINUTE_MS);
       const key = JSON.stringify([kind.idOf(subject), minute, hit.method, hit.userAgent, hit.purpose, hit.country]);
-      // Without a remembered hit nothing is awaited before this one is remembered.
+      // There is no `await` before `recent.set` for a new key, so that concurrent repetitions find this hit.
       const remembered = recent.get(key);
       const before = remembered && (await remembered.catch(() => undefined));
       const reason = before && machineReason(hit, now, before.sentAt, deps.config.TRACKING_INSTANT_MS);

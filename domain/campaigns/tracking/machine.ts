@@ -4,7 +4,7 @@ import { isMachineAgent } from './user-agent.ts';
  * Reason why an open or click is not a person's:
  * - `prefetch`: a proxy, scanner or previewer that identifies itself, by user agent or prefetch header;
  * - `instant`: within seconds of the send, faster than a person reads;
- * - `burst`: several links of one email at the same moment, or a HEAD request, which people do not cause;
+ * - `burst`: several links of one email at the same time, or a HEAD request, which people do not cause;
  */
 export type MachineReason = 'prefetch' | 'instant' | 'burst';
 
@@ -24,7 +24,7 @@ export const BURST_MS = 2_000;
 /**
  * Returns the reason why this single hit is not a person's, or null. A burst of clicks is detected only at the second
  * link; see {@link recordClick}.
- * @param sentAt time when the email was sent; null during sending, which makes any hit instant
+ * @param sentAt time when the email was sent; null while it is being sent, when any hit counts as instant
  * @param instantMs TRACKING_INSTANT_MS
  */
 export function machineReason(hit: Hit, at: Date, sentAt: Date | null, instantMs: number): MachineReason | null {

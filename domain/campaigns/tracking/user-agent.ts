@@ -52,8 +52,8 @@ const APPLE_PRIVACY_PROXY = /^Mozilla\/5\.0$/;
 const GMAIL_PREFETCH = /Chrome\/42\.0\.2311\.135 Safari\/537\.36 Edge\/12\.246/;
 
 /**
- * Returns true if the user agent belongs to a program without a reader. Mail programs of people identify themselves, so
- * an empty user agent is a machine's.
+ * Returns true if the user agent belongs to a program that no person uses for reading. Mail programs identify
+ * themselves, so an empty user agent counts as a machine.
  */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.trim();

@@ -16,7 +16,7 @@ interface MeetingDetails {
   end_time?: Date | null | undefined;
   join_url?: string | undefined;
   location?: string | undefined;
-  /** `completed` and `no_show` are for past meetings. */
+  /** Status of the meeting. `completed` and `no_show` are allowed only for past meetings. */
   status?: 'booked' | 'completed' | 'no_show' | undefined;
 }
 
@@ -29,7 +29,7 @@ interface NewMeeting extends MeetingDetails {
   scheduled_for: Date;
 }
 
-/** Returns the problem of a contact id that is unknown to the workspace. */
+/** Returns a problem if the contact id is unknown in the workspace. */
 export async function meetingProblems(ctx: Ctx, given: Pick<NewMeeting, 'contact_id'>): Promise<Problem[]> {
   if (given.contact_id === undefined) return [];
   const contact = await reader(ctx).table('contacts').where({ id: given.contact_id }).first('id');
@@ -37,9 +37,9 @@ export async function meetingProblems(ctx: Ctx, given: Pick<NewMeeting, 'contact
 }
 
 /**
- * Logs a meeting that is in no connected calendar, with the same effects as a booking. The contact is found by the
- * address, and its enrollments in campaigns that stop on a reply end. Emits meeting.booked and adds an entry to the
- * contact's log.
+ * Logs a meeting that is in no connected calendar, with the same effects as a booking. Finds the contact by the
+ * address, and ends the contact's enrollments in campaigns that stop on a reply. Emits meeting.booked and adds an entry
+ * to the contact's log.
  * @throws AppError bad_request as found by {@link meetingProblems}
  */
 export async function logMeeting(ctx: Ctx, input: NewMeeting): Promise<MeetingView> {
@@ -71,10 +71,7 @@ export async function logMeeting(ctx: Ctx, input: NewMeeting): Promise<MeetingVi
   });
 }
 
-/**
- * Returns the problem of a change that would make the meeting end before it begins. Empty if the meeting does not
- * exist.
- */
+/** Returns a problem if a change would make the meeting end before it begins. Empty if the meeting does not exist. */
 export async function meetingChangeProblems(ctx: Ctx, id: string, given: Times): Promise<Problem[]> {
   const known = isUuid(id) ? await reader(ctx).table('meetings').where({ id, source: 'manual' }).first() : undefined;
   return known ? timeProblems(known, given) : [];
@@ -125,7 +122,8 @@ export async function changeMeeting(
 }
 
 /**
- * Cancels a manually logged meeting and emits meeting.canceled. A cancelled meeting stays unchanged.
+ * Cancels a manually logged meeting and emits meeting.canceled. A meeting that is already cancelled is returned
+ * unchanged.
  * @throws AppError not_found; conflict for a meeting booked at a provider
  */
 export async function cancelMeeting(ctx: Ctx, id: string, reason: string): Promise<MeetingView> {
@@ -139,7 +137,9 @@ export async function cancelMeeting(ctx: Ctx, id: string, reason: string): Promi
   });
 }
 
-/** Locks and returns a manual meeting. First takes the source-wide lock that recording a meeting also takes. */
+/**
+ * Locks and returns a manual meeting. First takes the lock of the meetings' source, as the recording of a meeting does.
+ */
 async function lockManual(tx: Tx, id: string): Promise<Meeting> {
   await tx.org.lock(`meetings/${tx.org.organizationId}/manual`);
   const [known] = isUuid(id)
@@ -162,8 +162,8 @@ const NOTHING = {
 };
 
 /**
- * Converts a stored meeting to a report with the current time. Reports are ordered by time, so this report overrides
- * the stored state.
+ * Converts a stored meeting to a report with the current time. The report with the latest time counts, so this report
+ * replaces the stored state.
  */
 function reportOf(tx: Tx, known: Meeting): MeetingReport {
   return {

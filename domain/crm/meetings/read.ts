@@ -16,10 +16,10 @@ interface MeetingQuery {
   timeframe: Timeframe;
   /** Selects only meetings of this contact. */
   contactId?: string | undefined;
-  /** First and last day of the meetings, as `YYYY-MM-DD` in the zone. */
+  /** First day of the meetings, as YYYY-MM-DD in `timezone`. `to` is the last day. */
   from?: string | undefined;
   to?: string | undefined;
-  /** IANA name of the zone of the days. */
+  /** IANA time zone of the days. */
   timezone: string;
   limit: number;
   cursor?: string | undefined;
@@ -28,7 +28,9 @@ interface MeetingQuery {
 const VIEW = `m.*, coalesce(trim(c.first_name || ' ' || c.last_name), '') as contact_name
   from meetings m left join contacts c on c.id = m.contact_id`;
 const LIST = 'meetings.list';
-/** Maximum offset, far beyond manual paging. A filter reaches later meetings faster. */
+/**
+ * Maximum offset of a page, far more than a person pages through. Filters are the faster way to find other meetings.
+ */
 const MAX_OFFSET = 100_000;
 
 /**

@@ -18,8 +18,8 @@ export interface MeetingReport {
   replaces?: string | undefined;
   kind: Meeting['status'];
   /**
-   * Time of the change, by the source's clock. The latest report about a meeting counts, regardless of the order of
-   * arrival.
+   * Time of the change, by the source's clock. Of the reports about a meeting, the latest one counts, regardless of the
+   * order of arrival.
    */
   occurredAt: Date;
   inviteeEmail: string;
@@ -44,7 +44,7 @@ export interface MeetingSource {
 /** Effect of a report. `stale`: the same or a later report was already stored. */
 type MeetingChange = 'booked' | 'rescheduled' | 'canceled' | 'updated' | 'stale';
 
-/** Ranks for reports with the same time: the higher rank counts. */
+/** Ranks of reports with the same time, of which the one with the higher rank counts. */
 const RANK: Record<Meeting['status'], number> = { booked: 0, rescheduled: 1, completed: 2, no_show: 2, canceled: 3 };
 const MAX_TEXT = 500;
 const MAX_URL = 2_000;
@@ -56,7 +56,8 @@ const MAX_URL = 2_000;
  */
 export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingReport): Promise<MeetingChange> {
   const news = withStorableIds(given);
-  // Serializes all meetings of the source, because reports about one chain of reschedules use different ids.
+  // Serializes all meetings of the source, because reports about a meeting that was rescheduled several times use
+  // different ids.
   await tx.org.lock(`meetings/${tx.org.organizationId}/${from.source}`);
   const [known, replaced] = await findMeetings(tx, from, news);
   if (!known) return addMeeting(tx, from, news);
@@ -92,8 +93,8 @@ async function findMeetings(tx: Tx, { source }: MeetingSource, news: MeetingRepo
 }
 
 /**
- * Merges the replaced meeting into its successor, if a later report about the successor arrived before the one that
- * names the replacement.
+ * Merges the replaced meeting into its successor. Needed if the first report about the successor did not name the
+ * replaced meeting.
  */
 async function absorb(tx: Tx, known: Meeting, replaces: string, replaced: Meeting | undefined): Promise<void> {
   if (known.replaced_ids.includes(replaces)) return;
@@ -123,7 +124,7 @@ async function addMeeting(tx: Tx, from: MeetingSource, news: MeetingReport): Pro
       now: tx.now,
     },
   );
-  // If the first known report is a cancellation, only the cancellation is announced.
+  // If the first known report is a cancellation, only the event about the cancellation is emitted.
   return applyMeetingChange(tx, row!, row!.status === 'canceled' ? 'canceled' : 'booked');
 }
 

@@ -55,7 +55,7 @@ const AWAY_SUBJECT = anyOf(
   '^',
 );
 
-/** Phrases which say that the writer has left permanently, so no return date is expected. */
+/** Phrases which say that the writer has left the company permanently, so that no return date is expected. */
 const GONE = anyOf(
   [
     String.raw`no longer (?:with|works?|working|employed|at)`,
@@ -71,9 +71,9 @@ const GONE = anyOf(
 /**
  * Detects mail sent by a machine: automatic replies (RFC 3834 and the headers used before it), away messages, notices
  * and read receipts. Returns null for mail written by a person. "I'm on vacation, ask Ann" typed by a person is a
- * reply. So words about absence (recognized by the trained model) count only together with another sign of a machine.
- * `Precedence` and `X-Auto-Response-Suppress` are not such signs, because help desks, gateways and lists add them to
- * people's mail. Custom out_of_office_keywords are not used here, only for the reply intent.
+ * reply. So words about absence, which the trained model recognizes, count only together with another sign of a
+ * machine. `Precedence` and `X-Auto-Response-Suppress` are not such signs, because help desks, gateways and lists add
+ * them to people's mail. The workspace's out_of_office_keywords are not used here.
  * @param subjects subjects that we sent; a reply repeats them, so their words are ignored
  */
 export function detectAutomatic(
@@ -115,8 +115,8 @@ function isSet(value: string | undefined): boolean {
 }
 
 /**
- * Returns true if an automatic message announces a temporary absence. A person who has left permanently sends no away
- * message.
+ * Returns true if an automatic message announces a temporary absence. A message that the writer has left permanently is
+ * not an away message.
  */
 function isAway(message: InboundMessage, words: string, subject: string, receivedAt: Date): boolean {
   if (GONE.test(fold(words.slice(0, 8000))) && !AWAY_SUBJECT.test(subject)) return false;

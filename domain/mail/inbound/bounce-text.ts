@@ -8,8 +8,8 @@ import { bestStatus } from './smtp-words.ts';
 import { proseOf, readRefusal, sectionFor } from './report-words.ts';
 
 /**
- * This file reads bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, Gmail's text form,
- * appliances. The caller has checked that a mail system wrote the message.
+ * This file reads bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, mail appliances, and
+ * the text form of Gmail's bounces. The caller has checked that a mail system wrote the message.
  */
 
 const FAILURE_SUBJECT = anyOf(
@@ -68,7 +68,7 @@ const NEVER_RECIPIENTS = /^(?:mailer-?daemon|postmaster)@/;
 const LEADING_ADDRESS =
   /^[\s<"'*(]{0,20}(?:(?:(?:rcpt )?to|recipient|address|e-?mail)\s?:\s?)?<?([^\s<>]{1,64}@[^\s<>]{1,254})/i;
 const MAX_RECIPIENTS = 50;
-/** A server's answer in a form that people do not write by chance: a 5xx reply code followed by words or a status. */
+/** A server's answer in a form that a person is unlikely to write: a 5xx reply code followed by words or a status. */
 const REFUSAL =
   /(?:^|[\s:;"'[(<])5[0-5]\d(?:[ -]#?5\.\d\.\d{1,3}\b|[ -][^\n]{0,60}(?:user|recipient|mailbox|address|denied|reject))/im;
 
@@ -85,7 +85,7 @@ export function announcesFailure({ subject, text, headers }: InboundMessage): bo
   return opens && /^auto-generated/i.test(submitted) && FAILURE_SUBJECT.test(subject);
 }
 
-/** Reads a bounce written as prose. Returns null if the message does not read like a bounce. */
+/** Reads a bounce written as prose. Returns null if the message is not worded as a bounce. */
 export function parseTextBounce(message: InboundMessage): DeliveryReport | null {
   const stated = message.headers['x-failed-recipients'];
   const words = proseOf(message.text);
@@ -128,7 +128,10 @@ function describe(address: string, all: readonly string[], words: string, delaye
   };
 }
 
-/** Finds recipients: at the start of a line, bare, in angle brackets, or as the last word of a sentence. */
+/**
+ * Returns the recipients named in the text: addresses at the start of a line, else one elsewhere in the text, else the
+ * only recipient of the returned message.
+ */
 function recipientsIn(words: string, message: InboundMessage): string[] {
   const own = new Set([...message.to, message.from ?? '']);
   const eligible = (address: string): boolean => !own.has(address) && !NEVER_RECIPIENTS.test(address);
@@ -141,7 +144,7 @@ function recipientsIn(words: string, message: InboundMessage): string[] {
   const found = addressesIn(words, MAX_RECIPIENTS).filter(eligible).slice(0, 1);
   if (found.length > 0) return found;
   const returned = returnedRecipients(message).filter(eligible);
-  // Only ineligible addresses remain: a person wrote to themselves, or the report names only its sender and recipient.
+  // No eligible address is left: a person wrote to themselves, or the report names only the sender and its own author.
   if (returned.length === 1) return returned;
   return [...new Set([...leading, ...addressesIn(words, MAX_RECIPIENTS)])].slice(0, 1);
 }

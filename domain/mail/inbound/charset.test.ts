@@ -3,7 +3,7 @@ import { loadTextReader } from './charset.ts';
 import { unflowed } from './flowed.ts';
 import { parseInbound } from './parse.ts';
 
-/** Opt-outs by their charset. */
+/** Texts with an opt-out request, by their charset. */
 const TEXTS: Readonly<Record<string, { text: string; base64: string }>> = {
   'windows-1252': {
     text: 'Löschen Sie bitte meine Adresse – Grüße',

@@ -7,9 +7,9 @@ import { isUtf8 } from 'node:buffer';
 
 /** Maximum number of decoded bytes of a text. A longer text is cut at the end of a line. */
 const MAX_DECODED = 256 * 1024;
-/** Maximum number of bytes given to the detector. */
+/** Maximum number of bytes that the charset detector reads. */
 const MAX_DETECTED = 16 * 1024;
-/** Share of non-ASCII bytes among the letters of a text that no Latin script reaches. */
+/** Share of non-ASCII bytes among a text's letters (0 to 1) that no text in Latin script exceeds. */
 const MOST_ACCENTS = 0.4;
 
 /** Decodes bytes as text. `labels` are charset names given by the message, the most trusted first. */
@@ -59,7 +59,9 @@ const SHIFTED_BY = [
   ['\u001b$)A', 'gb18030'],
 ] as const;
 
-/** Loads the charset detector, which only processes that read mail need. Returns the decoder. */
+/**
+ * Loads the charset detector and returns the decoder. Loaded on demand, because only processes that read mail need it.
+ */
 export async function loadTextReader(): Promise<TextReader> {
   const { detect } = (await import('jschardet')).default;
   const guess = (bytes: Buffer): string | null =>
@@ -88,7 +90,8 @@ function readText(bytes: Buffer, labels: readonly string[], guess: (bytes: Buffe
   if (wide !== undefined && bytes.includes(0)) return utf16Text(bytes, wide);
   const label = labels.find((each) => !each.startsWith('utf-'));
   const utf8 = utf8Text(bytes);
-  // Two bytes may be one UTF-8 character, or one character of an East Asian charset. Three in a row are no coincidence.
+  // Two bytes can be one UTF-8 character or one character of an East Asian charset. A valid UTF-8 character of three
+  // bytes is hardly coincidence.
   if (utf8 !== null && !(label !== undefined && MULTIBYTE.test(label) && !/[\u0800-\u{10ffff}]/u.test(utf8)))
     return utf8;
   const labelled = label === undefined ? null : strictly(label, bytes);
@@ -107,7 +110,7 @@ function detected(bytes: Buffer, label: string | undefined, guess: (bytes: Buffe
     const text = strictly(charset, bytes);
     if (text !== null) return text;
   }
-  // A single broken character is no reason to decode all others in another charset.
+  // Decodes leniently, so that a single broken character does not change the charset of all others.
   const lenient = [label, found].find((charset) => charset && MULTIBYTE.test(charset));
   return lenient ? new TextDecoder(lenient).decode(bytes) : westernText(bytes);
 }
@@ -136,7 +139,7 @@ function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buff
     .join('');
 }
 
-/** Decodes valid UTF-8, omitting a last character that is cut. Returns null for any other bytes. */
+/** Decodes valid UTF-8, without a last character that is incomplete. Returns null for any other bytes. */
 function utf8Text(bytes: Buffer): string | null {
   const text = strictly('utf-8', bytes);
   if (text !== null) return text;
@@ -146,7 +149,7 @@ function utf8Text(bytes: Buffer): string | null {
   return rest !== null && /[^\0-\x7f]/.test(rest) ? rest : null;
 }
 
-/** Decodes the text after a byte order mark. Returns null without a mark. */
+/** Decodes the text after a byte order mark. Returns null if there is no mark. */
 function markedText(bytes: Buffer): string | null {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return strictly('utf-8', bytes);
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -154,7 +157,10 @@ function markedText(bytes: Buffer): string | null {
   return null;
 }
 
-/** Decodes UTF-16. Without a mark, the position of the zero bytes in ASCII characters gives the byte order. */
+/**
+ * Decodes UTF-16. Without a byte order mark, the position of the zero bytes in ASCII characters determines the byte
+ * order.
+ */
 function utf16Text(bytes: Buffer, label: string): string {
   let zeros = 0;
   for (let at = 0; at < Math.min(bytes.length, 400); at += 1) if (bytes[at] === 0) zeros += at % 2 === 0 ? 1 : -1;
@@ -173,7 +179,9 @@ function sevenBitText(text: string, labels: readonly string[]): string {
   return text;
 }
 
-/** Characters between shifts are those of an eight-bit charset without their highest bits. */
+/**
+ * Decodes the characters between shift sequences, which are those of an eight-bit charset without their highest bits.
+ */
 function shiftedText(text: string, open: string, close: string, charset: string): string {
   const [start = '', ...rest] = text.split(open);
   const decoder = new TextDecoder(charset);
@@ -195,8 +203,9 @@ function utf7Text(text: string): string {
 }
 
 /**
- * Returns true if text labelled with a Latin charset is in another one; some programs label everything as Latin. Signs
- * are more non-ASCII bytes than any Latin script has, or symbols within words where the detector finds letters.
+ * Returns true if text labelled with a Latin charset is in a non-Latin one; some programs label everything as Latin.
+ * The signs are more non-ASCII bytes than any Latin script has, or symbols within words that the detector reads as
+ * letters.
  */
 function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string | null): boolean {
   const start = bytes.subarray(0, MAX_DETECTED);
@@ -217,7 +226,7 @@ function strictly(charset: string, bytes: Buffer): string | null {
   }
 }
 
-/** Node's decoder of windows-1252 leaves the bytes 80 to 9F as control characters. */
+/** Decodes windows-1252. Node's decoder leaves the bytes 80 to 9F as control characters. */
 function westernText(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => WESTERN_80[character.charCodeAt(0) - 0x80]!);
 }

@@ -46,9 +46,9 @@ interface ComplaintClassification extends Threaded {
 interface OutOfOfficeClassification extends Threaded {
   readonly kind: 'out_of_office';
   readonly intent: ReplyIntent | null;
-  /** Start of the day of return. Null if the message names none. */
+  /** Start of the day of return. Null if the message names no day. */
   readonly returnDate: Date | null;
-  /** The note as read by the trained model, with the stand-in. */
+  /** Result of the trained model for the away note, with the stand-in. */
   readonly answer: Answer;
 }
 
@@ -57,7 +57,7 @@ interface AutomatedClassification extends Threaded {
   readonly reason: AutomaticReason | 'delivery_delayed' | 'delivery_report' | 'feedback_report';
   readonly intent: ReplyIntent | null;
   /**
-   * True for the mail that a mail program sends to a List-Unsubscribe address, and for text that requests an opt-out.
+   * True for an email that a mail program sends to the List-Unsubscribe address, and for text that requests an opt-out.
    */
   readonly unsubscribeRequest: boolean;
   /** Recipients to whom the message was delivered, according to a delivery report. Empty for other messages. */
@@ -68,7 +68,7 @@ interface ReplyClassification extends Threaded {
   readonly kind: 'reply';
   /** Null if the workspace has disabled reply intent. */
   readonly intent: ReplyIntent | null;
-  /** Confidence from 0 to 1. 0 without an intent. */
+  /** Confidence from 0 to 1. It is 0 without an intent. */
   readonly confidence: number;
   /** True if the message is an opt-out. The setting auto_suppress_on_unsubscribe_keyword decides if it suppresses. */
   readonly unsubscribeRequest: boolean;
@@ -105,7 +105,7 @@ export type InboundClassification =
  * @param receivedAt time of arrival, UTC
  * @param timezone IANA time zone of the recipient, for return dates; defaults to UTC
  * @param sent emails sent to this person; text that repeats them does not count as the person's own
- * @param bias taught by corrections of the workspace
+ * @param bias shift of the model's result by the workspace's corrections
  */
 export function classifyInbound(
   message: InboundMessage,
@@ -171,8 +171,8 @@ function classifyDelivery(
 }
 
 /**
- * Classifies automatic mail. Unsubscribe requests count too: service desks forward customers' words, and automatic
- * replies announce that somebody has left a company.
+ * Classifies automatic mail. Also detects unsubscribe requests, because service desks forward customers' words, and
+ * automatic replies announce that somebody has left a company.
  */
 function classifyAutomatic(
   message: InboundMessage,

@@ -9,7 +9,7 @@ export type DsnAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expand
 export interface DsnRecipient {
   /** Lower-cased address that the report is about. */
   readonly finalRecipient: string;
-  /** Lower-cased address as the sender gave it, if reported. Forwarding changes the final address. */
+  /** Lower-cased address that the sender used, if reported. Forwarding changes the final address. */
   readonly originalRecipient: string | null;
   readonly action: DsnAction;
   /** RFC 3463 status, such as `5.1.1`. Taken from the diagnostic text if the report has only a generic status. */
@@ -40,15 +40,15 @@ const BOUNCE_NAMES =
   /mail[- ]?deliver|mailer[- ]?daemon|mail administrator|^postmaster|^microsoft outlook$|delivery (?:sub)?system/i;
 
 /**
- * Returns true if the author is a mail system, by address or name. People at a postmaster's desk answer under "Re:" and
- * do not write down an SMTP envelope.
+ * Returns true if the author is a mail system, by address or name. A person at a postmaster's address replies with
+ * "Re:" and does not copy an SMTP envelope.
  */
 export function writtenByMailSystem(message: InboundMessage): boolean {
   if (/^(?:re|aw|sv|rv|ref|odp|antw|r|fwd?|wg|tr)\s?:/i.test(message.subject))
     return (
       message.from !== null && BOUNCE_AUTHORS.test(message.from) && SMTP_ENVELOPE.test(message.text.slice(0, 4000))
     );
-  // Only mail systems write without their own address.
+  // Only mail systems send messages without an author's address.
   if (message.from === null) return true;
   return BOUNCE_AUTHORS.test(message.from) || BOUNCE_NAMES.test(message.fromName);
 }

@@ -20,7 +20,10 @@ export function parseDsn(message: InboundMessage): DeliveryReport | null {
   return report !== null && /^ng$/i.test(message.headers['x-spasign']?.trim() ?? '') ? filtered(report) : report;
 }
 
-/** Applies KDDI's marker of a refusal by the recipient's spam settings, which takes precedence over the answer. */
+/**
+ * Sets the refusal to `spam`, because KDDI marked it as one by the recipient's spam settings. The mark takes precedence
+ * over the server's answer.
+ */
 function filtered(report: DeliveryReport): DeliveryReport {
   const refusal = refusalFor('spam');
   const recipients = report.recipients.map((each): DsnRecipient =>
@@ -33,7 +36,8 @@ function readDsn(message: InboundMessage): DeliveryReport | null {
   const byMachine = fromMailSystem(message) || fromListManager(message) || announcesFailure(message);
   const found = parseStandardDsn(message) ?? (byMachine ? parseTextBounce(message) : null);
   if (found !== null || message.rawBody === '' || !byMachine) return found;
-  // Wrong boundaries and types hide parts from a MIME parser, although a person can still read them.
+  // Searches the undecoded body too: wrong boundaries and types hide parts from a MIME parser that a person can still
+  // read.
   const asItCame = { ...message, text: message.rawBody };
   return parseStandardDsn(asItCame) ?? parseTextBounce(asItCame);
 }
@@ -60,7 +64,7 @@ function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
   };
 }
 
-/** Returns the fields of a report whose MIME parts were lost, so that the fields are in the text. */
+/** Returns the fields of a report from the text, for a report whose MIME parts were lost. */
 function inlineReport(text: string): string | null {
   const start = /^(?:Reporting-MTA|Final-Recipient|Original-Recipient):\s/im.exec(text)?.index;
   return start === undefined || !/^Action:\s/im.test(text) ? null : text.slice(start);
@@ -70,7 +74,7 @@ type RecipientFields = Omit<DsnRecipient, 'refusal' | 'bounceType'> & { readonly
 
 function readRecipient(fields: Fields, returned: readonly string[]): RecipientFields | null {
   const original = addressInField(fieldValue(fields, 'original-recipient'));
-  // A final recipient without a domain, or in X.400 form, names no usable address.
+  // A final recipient without a domain, or in X.400 form, contains no usable address.
   const named = ['final-recipient', 'x-actual-recipient'].map((name) => addressInField(fieldValue(fields, name)));
   const only = returned.length === 1 && fields.has('final-recipient') ? (returned[0] ?? null) : null;
   const final = named.find((address) => address !== null) ?? original ?? only;

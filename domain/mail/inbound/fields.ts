@@ -7,7 +7,10 @@ import { asciiAddress } from '../../../lib/address.ts';
 
 const MAX_MESSAGE_IDS = 100;
 
-/** Fields of one header-like block: lower-cased name to its values, in order of appearance, unfolded and trimmed. */
+/**
+ * Fields of one header-like block: maps the lower-cased name to the values, in order of appearance, unfolded and
+ * trimmed.
+ */
 export type Fields = ReadonlyMap<string, readonly string[]>;
 
 /**

@@ -3,7 +3,7 @@ import { htmlToPlain } from './html-text.ts';
 import { unquotedHtml } from './html-words.ts';
 import { stripQuoted } from './quotes.ts';
 
-/** Forms of a message that contain its writer's words: the plain text, the HTML, or both with different words. */
+/** Form that contains the writer's words: the plain text, the HTML, or both with different words. */
 export type Form = 'plain' | 'html' | 'both';
 
 /** Maximum length (characters) of a plain part that contains only a notice about the HTML part. */
@@ -11,8 +11,8 @@ const MAX_NOTICE = 600;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
- * Chooses the form of a message to read. Normally both have the same content. The plain text is read, because its
- * quotes are marked best. Some systems put only a notice, the first words or a style sheet into the plain text.
+ * Chooses the form of a message to read. Normally both have the same content. Then the plain text is read, because it
+ * marks quotes best. Some systems put only a notice, the first words or a style sheet into the plain text.
  */
 export function formOf(plain: string, html: string | null): Form {
   if (html === null) return 'plain';
@@ -21,7 +21,7 @@ export function formOf(plain: string, html: string | null): Form {
   const inPlain = tokens(words);
   const inHtml = tokens(unquotedHtml(html));
   const lacking = [...inHtml].filter((token) => !inPlain.has(token)).length;
-  // A single missing word may be a label that occurs only in the HTML.
+  // A single word missing in the plain text may be a label that occurs only in the HTML.
   if (lacking === 0 || (lacking === 1 && inHtml.size > 3)) return 'plain';
   if (plain.length <= MAX_NOTICE && /(?<![\p{L}.])html(?!\p{L})/iu.test(plain)) return 'html';
   const all = tokens(htmlToPlain(html));
@@ -29,7 +29,7 @@ export function formOf(plain: string, html: string | null): Form {
   return only > 1 ? 'both' : 'html';
 }
 
-/** Removes style sheet rules from a text, each with the line on which it begins. */
+/** Removes style sheet rules from a text, including the line on which each begins. */
 function withoutStyles(text: string): string {
   const pieces = text.split('}');
   const last = pieces.pop() ?? '';

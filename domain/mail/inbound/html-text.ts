@@ -12,14 +12,14 @@ const MAX_TEXT = 64 * 1024;
 /** Maximum number of open elements that are tracked. Deeper elements count as part of the innermost tracked element. */
 const MAX_DEPTH = 500;
 
-/** Number of last text pieces in which an introduction is searched for. */
+/** Number of text pieces, counted from the end, in which the introduction of a quote is searched for. */
 const LAST_PARTS = 60;
 const LAST_CHARACTERS = 1200;
 /** Maximum number of indented blocks for which an introduction is searched. */
 const MAX_LOOKS = 10;
 
 interface HtmlTextOptions {
-  /** `keep` returns quotes too. `mark` replaces each quote by one line `>`. */
+  /** `keep` returns quotes as text. `mark` replaces each quote by one line `>`. */
   readonly quotes: 'keep' | 'mark';
   /**
    * Returns true if a text ends in a line that introduces a quote. Only then is an indented block a quote; otherwise it
@@ -53,13 +53,13 @@ const BLOCKS = new Set(
 /** Blocks that are separated from their neighbours by an empty line. */
 const SPACED = new Set(['p', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'ul', 'ol', 'pre']);
 
-/** Classes of elements that hold a quote, its introduction or a signature (Gmail, Thunderbird, Yahoo, Proton …). */
+/** Classes of elements that contain a quote, its introduction or a signature (Gmail, Thunderbird, Yahoo, Proton …). */
 const QUOTE_CLASS =
   /(?:^|\s)(?:gmail_attr|gmail_signature|gmail_signature_prefix|moz-cite-prefix|moz-signature|moz-forward-container|yahoo_quoted|yahoo-quoted-begin|protonmail_quote|protonmail_signature_block\S*|tutanota_quote|zmail_extra|ms-outlook-mobile-reference-message|mail_quote|fastmail_signature|WordSection\d+_quoted|quote|OutlookMessageHeader)(?=\s|$)/i;
 const QUOTE_ID =
   /^(?:divRplyFwdMsg|Signature|ms-outlook-mobile-signature|yahoo_quoted_\d+|ymail_android_signature|isForwardContent|isReplyContent|mailContentContainer_quote)$/i;
 /**
- * Ids of elements after which all content is quoted. Outlook puts the answered message behind such an element, not into
+ * Ids of elements after which all content is quoted. Outlook puts the answered message after such an element, not into
  * it.
  */
 const QUOTE_FROM_ID =
@@ -71,11 +71,11 @@ const QUOTE_CUES =
 /** Styles of an element that is not displayed, as senders write them for the preview line of an email. */
 const HIDING_STYLE =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0?\.?0*\s*(?:!|;|$))/i;
-/** A box without height or width, which hides its text if it also cuts off what exceeds it. */
+/** Style of an element without height or width. Its text is hidden if {@link CUT_OFF} matches too. */
 const EMPTY_BOX = /(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*0(?:\.0*)?[a-z%]*\s*(?:!|;|$)/i;
 const CUT_OFF = /(?:^|;)\s*overflow\s*:\s*hidden/i;
 const FONT_SIZE = /(?:^|;)\s*font-size\s*:\s*([\d.]*)([a-z%]*)/i;
-/** Largest size of a font (pixels or points) that nobody can read. */
+/** Maximum font size (pixels or points) that counts as unreadable. */
 const UNREADABLE = 1;
 
 /** Returns true if an HTML body marks its own quotes. */
@@ -95,13 +95,16 @@ export function htmlToPlain(
   const open: { name: string; hides: boolean; isReadable: boolean }[] = [];
   const counts = new Map<string, number>();
   let hidden = 0;
-  /** False within a font that is too small to read. An element inside may set a size of its own. */
+  /** False inside an element whose font is too small to read. A nested element may set its own font size. */
   let isReadable = true;
   let cut = false;
   let isInterleaved = false;
   let looks = 0;
 
-  /** When a reply is written between the parts of a quote, the later parts have no introduction. */
+  /**
+   * Returns true if an introduction precedes the quote, or any earlier quote: in a reply written between the parts of a
+   * quote, the later parts have no introduction.
+   */
   const isIntroduced = (): boolean => {
     if (!introduces) return true;
     if (!isInterleaved && looks < MAX_LOOKS) isInterleaved = introduces(writer.lastLines());
@@ -137,8 +140,7 @@ export function htmlToPlain(
   const endTag = (name: string): void => {
     onStep?.();
     if ((counts.get(name) ?? 0) > 0) {
-      // Every element is opened and closed once, so closing the elements left open inside costs no more than reading
-      // them.
+      // Every element is opened and closed once, so the total work stays linear.
       for (let last = open.pop(); last; last = open.pop()) {
         onStep?.();
         counts.set(last.name, (counts.get(last.name) ?? 1) - 1);
@@ -171,8 +173,8 @@ export function htmlToPlain(
 }
 
 /**
- * Returns the role of an element in a quote: `element` is the quote itself, `from` starts a quote up to the end. Mail
- * programs also indent with `blockquote`, so the element alone is no proof.
+ * Returns the role of an element in a quote: `element` is the quote itself, `from` starts a quote up to the end. A
+ * `blockquote` alone is no proof of a quote, because mail programs also indent with it.
  */
 function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boolean): 'element' | 'from' | null {
   const isBlockQuote = tagName === 'blockquote';
@@ -210,7 +212,7 @@ function hasReadableFont(style: string, isAround: boolean): boolean {
   return Number(size) > (/^rem$/i.test(unit) ? 0 : UNREADABLE);
 }
 
-/** Collects text in browser layout: runs of white space become one space, blocks begin on a new line. */
+/** Collects text laid out as in a browser: runs of white space become one space, blocks begin on a new line. */
 function createWriter() {
   const parts: string[] = [];
   let length = 0;

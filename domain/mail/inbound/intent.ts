@@ -4,7 +4,7 @@ import { fold } from './fold.ts';
 /** Possible meanings of a reply, by their API names. */
 export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
 
-/** Kinds of replies, finer than intents, in the order of their keys in the inbox, each with its intent. */
+/** Kinds of replies, finer than intents, in the order of their shortcut keys in the inbox, each with its intent. */
 export const INTENT_OF_KIND = {
   positive: 'positive',
   negative: 'negative',
@@ -56,9 +56,12 @@ const MOST_SENTENCES = 6;
 /** Probabilities above which a reply without other signs of a machine counts as automatic, and as an away note. */
 const SURELY_AUTOMATIC = 0.8;
 const SURELY_AWAY = 0.65;
-/** Probability below which the intent is `neutral`. */
+/** Confidence below which the intent is `neutral`. */
 const PLAIN = 0.4;
-/** The same for an opt-out that is not applied at once: until a person has decided, it is no refusal. */
+/**
+ * Confidence below which an opt-out that is not applied at once has the intent `neutral`. It is no refusal until a
+ * person has decided.
+ */
 const PLAIN_OPT_OUT = 0.6;
 const MAX_READ = 16 * 1024;
 /** Characters of words. Excludes Chinese and Japanese, which have no spaces between words. */
@@ -106,7 +109,7 @@ export function replyIntent(
   };
 }
 
-/** Returns the API's name of a kind of the model. */
+/** Returns the API's name for a kind of the model. */
 export function toReplyKind(kind: AnswerKind): ReplyKind {
   return kind === 'automatic' ? 'automated' : kind;
 }

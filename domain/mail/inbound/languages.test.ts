@@ -8,8 +8,8 @@ import { stripQuoted } from './quotes.ts';
 import { returnDate } from '../reading/when.ts';
 
 /**
- * Texts written by people in each language. The away note names the third of December, or the day before as an
- * inclusive end.
+ * Texts written by people in each language. The away note names the third of December, or the second as an inclusive
+ * end.
  */
 interface Language {
   yes: string;

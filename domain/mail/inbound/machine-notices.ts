@@ -7,7 +7,7 @@ const MAX_WORDS = 120;
 const NO_REPLY =
   /^(?:no|do-?not|dont|nicht|keine?|ne-?pas|non|nao)[-._]?(?:reply|repondre|antworten?|respond(?:er|a)?|rispondere|responda)\b/;
 
-/** Phrases about an address that nobody reads any more. Matched against folded text (fold.ts). */
+/** Phrases which say that nobody reads the address any more. Matched against folded text (fold.ts). */
 const GIVEN_UP = anyOf(
   [
     String.raw`(?:mail ?box|inbox|account|address|e-?mail)[^.!?\n]{0,40} (?:is|are) (?:not|no longer|un)\s?(?:being |regularly )?(?:monitored|checked|read|in use|active|used|valid|attended)`,
@@ -32,7 +32,7 @@ const BY_ITSELF = anyOf(
   ],
   'u',
 );
-/** Phrases of a gateway that holds our message. Matched against folded text (fold.ts). */
+/** Phrases of a gateway that holds back our message. Matched against folded text (fold.ts). */
 const HELD = anyOf(
   [
     String.raw`your (?:message|e-?mail|mail)(?:[^.!?\n]|\.(?=\S)){0,80} (?:has been|was|is|will be) (?:being |currently )?(?:held|quarantined|placed (?:in|into) quarantine|queued for review|blocked pending)`,
@@ -53,8 +53,8 @@ const MOVED = anyOf(
 );
 
 /**
- * Returns true if a message without machine headers is still an automatic notice: a short text with a program's
- * phrases, or one from a no-reply address.
+ * Returns true if a message without machine headers is still an automatic notice: a short text with phrases of
+ * programs, or a short text from a no-reply address.
  * @param hasLeft returns true if a folded sentence states that somebody has left
  */
 export function isMachineNotice(

@@ -22,8 +22,8 @@ export interface MimeMessage {
 }
 
 /**
- * Parses MIME. The parser would decode every text by its label. Here the bytes are kept until all charset information
- * of the message is known.
+ * Parses MIME. Keeps the bytes of texts undecoded until all charset information of the message is known, whereas the
+ * parser would decode each text by its own label.
  * @throws Error when the message has more parts than the parser accepts
  */
 export async function parseMime(raw: Buffer): Promise<MimeMessage> {
@@ -125,7 +125,7 @@ class ByteKeepingParser extends Parser {
   }
 }
 
-/** Returns the charset in the head of an HTML document. */
+/** Returns the charset named in the head of an HTML document. */
 function headLabel(html: string): string | undefined {
   return /<meta\b[^>]{0,200}\bcharset\s*=\s*["']?([\w.:-]{2,40})/i.exec(html.slice(0, 4096))?.[1];
 }

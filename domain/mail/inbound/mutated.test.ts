@@ -24,7 +24,7 @@ const MESSAGES = new Map(
     .filter((name) => name.endsWith('.eml'))
     .map((name) => [name, readFileSync(new URL(name, FOLDER), 'latin1')]),
 );
-/** Answers of people and their programs, without any mention of a failed delivery. */
+/** Replies of people and automatic replies, without any mention of a failed delivery. */
 const ANSWERS = [...MESSAGES].flatMap(([name, raw]) =>
   /^(?:reply|vacation|unsubscribe|read-receipt)/.test(name) && !/bounce/.test(name) ? [raw] : [],
 );
@@ -46,7 +46,7 @@ interface Reading {
   found: InboundClassification;
 }
 
-/** Reads a message like a mailbox's reader, and checks that the result is bounded and of a known kind. */
+/** Parses and classifies a message as in production, and checks that the result is bounded and of a known kind. */
 async function read(raw: string): Promise<Reading> {
   const message = await parseInbound(Buffer.from(raw, 'latin1'));
   safeHtml(message.html ?? '');
@@ -117,7 +117,7 @@ function report(fields: string): string {
   return `${MACHINE}Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n--b\n\nFailed.\n\n--b\nContent-Type: message/delivery-status\n\n${fields}\n--b--\n`;
 }
 
-/** Messages of a given size (bytes) that are designed to take long. */
+/** Messages of a given size (bytes) that are designed to take long to parse. */
 const GROWING: Record<string, (size: number) => string> = {
   'one long line': (size) => plain(PERSON, filled('word ', size)),
   'one long line of a mail system': (size) => plain(MACHINE, filled('<a@b.example> 550 5.1.1 no such user ', size)),
@@ -157,7 +157,10 @@ const GROWING: Record<string, (size: number) => string> = {
     `${PERSON}Content-Type: text/calendar; method=REPLY\n\nBEGIN:VCALENDAR\n${filled('ATTENDEE:mailto:a@b.example\n ', size)}`,
 };
 
-/** Returns the processor time (ms) of reading a message. Steps cannot be counted within regular expressions. */
+/**
+ * Returns the processor time (ms) of reading a message. Time is measured because steps inside regular expressions
+ * cannot be counted.
+ */
 async function costOf(raw: string): Promise<number> {
   const before = process.cpuUsage();
   await read(raw);
@@ -167,14 +170,14 @@ async function costOf(raw: string): Promise<number> {
 
 const SIZE = 64 * 1024;
 /**
- * Maximum growth of the time at four times the size. Quadratic work would grow by sixteen. Times below the floor (ms)
- * are noise.
+ * Maximum growth factor of the time when the size is multiplied by four. Quadratic work would grow by sixteen. Times
+ * below the floor (ms) are noise.
  */
 const MOST_GROWTH = 10;
 const FLOOR_MS = 10;
 /**
- * Least and most measurements of a message; the minimum counts. A busy machine and garbage collection lengthen single
- * ones, and quadratic work lengthens them all.
+ * Minimum and maximum number of measurements of a message, of which the shortest counts. Other load and garbage
+ * collection lengthen some measurements, quadratic work all of them.
  */
 const ROUNDS = { least: 3, most: 25 };
 

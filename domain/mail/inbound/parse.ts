@@ -19,7 +19,7 @@ const MAX_FILES = 25;
 const MAX_FILE_NAME = 200;
 /**
  * Maximum number of lines read of a message. 16 MiB of base64 have less than half as many lines. The MIME parser stores
- * each line separately, and short lines at a hundred times their size.
+ * each line separately, and short lines with a hundred times their size.
  */
 const MAX_LINES = 500_000;
 
@@ -72,14 +72,14 @@ export interface InboundFile {
 
 /** Facts of an incoming message needed for classification. Plain data, bounded in size. */
 export interface InboundMessage {
-  /** Normalised to `<local@host>`, like every message id here. */
+  /** Message-ID in the normalised form `<local@host>`, like all message ids of this interface. */
   readonly messageId: string | null;
   readonly inReplyTo: string | null;
   /** Message ids, oldest first, without duplicates. */
   readonly references: readonly string[];
-  /** Address of the first author, in lower case and with an ASCII domain, like every address here. */
+  /** Address of the first author, in lower case and with an ASCII domain, like all addresses of this interface. */
   readonly from: string | null;
-  /** Addresses of all authors. Without any in From, the Reply-To addresses. */
+  /** Addresses of all authors. If From has no address, the Reply-To addresses. */
   readonly authors: readonly string[];
   /** Addresses in Reply-To and Sender, and the author that a mailing list replaced. */
   readonly relatedAddresses: readonly string[];
@@ -95,11 +95,11 @@ export interface InboundMessage {
   readonly date: Date | null;
   /** Plain text body, or the HTML body as text if the plain body is empty. At most 64 KiB. */
   readonly text: string;
-  /** Undecoded body of a multipart message, for reports whose parts are assembled wrongly. At most 64 KiB. */
+  /** Undecoded body of a multipart message, for reports with wrong boundaries or part types. At most 64 KiB. */
   readonly rawBody: string;
   /** HTML body, at most 256 KiB. Null if absent. */
   readonly html: string | null;
-  /** Bodies that contain the writer's words. For `html`, `text` was derived from `html`. */
+  /** The body or bodies that contain the writer's words. With the value `html`, `text` was derived from `html`. */
   readonly form: Form;
   /** Lower-cased media type of the whole message. */
   readonly contentType: string;
@@ -118,7 +118,7 @@ export interface InboundMessage {
  * parts), only the header block is parsed. Never throws on any bytes.
  */
 export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
-  // Most processes read no mail, and loading the parser takes a tenth of their start.
+  // The parser is loaded on demand: most processes read no mail, and loading it takes a tenth of their start time.
   const { parseMime } = await import('./mime.ts');
   const bounded = firstLines(raw.subarray(0, MAX_RAW));
   try {
@@ -140,7 +140,7 @@ function firstLines(raw: Buffer): Buffer {
   return raw.subarray(0, end);
 }
 
-/** Returns true for a multipart message without usable boundaries, as careless systems and archives write it. */
+/** Returns true for a multipart message without usable boundaries, which some mail systems and archives produce. */
 function isEmptyMultipart({ text, html, reports, files }: InboundMessage): boolean {
   return text.trim() === '' && html === null && reports.length === 0 && files.length === 0;
 }
@@ -237,7 +237,7 @@ function fileName(name: string | undefined, index: number): string {
   return plain.slice(0, MAX_FILE_NAME) || `file-${index + 1}`;
 }
 
-/** Returns the text of an unstructured header. */
+/** Returns the text of an unstructured header, or an empty text if the header is missing. */
 function plainHeader(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,5 +1,6 @@
 /**
- * Joins alternatives, each of which may span several lines, into one regular expression.
+ * Joins alternatives into one regular expression. Each alternative is itself a pattern, possibly with further
+ * alternatives.
  * @param before pattern that precedes every alternative
  * @param after pattern that follows every alternative
  */

@@ -4,10 +4,7 @@ import { failedFields, plain, standard } from './fixtures/report.ts';
 import { parseInbound } from './parse.ts';
 import { providerAnswer } from './provider-answers.ts';
 
-/**
- * One example answer for each provider rule. The reason is null if the same words of another server have no certain
- * meaning.
- */
+/** One example answer for each provider rule. The reason is null if the words are not clear without their server. */
 const EXAMPLES: readonly (readonly [host: string, words: string, reason: string | null])[] = [
   ['ezweb.ne.jp', '550 : User unknown', 'unconfirmed'],
   ['au.com', '550 <ann@au.com>: User unknown', 'unknown_user'],

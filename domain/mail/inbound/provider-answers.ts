@@ -15,12 +15,12 @@ interface ProviderAnswer {
 const of = (...names: string[]): RegExp => new RegExp(`(?:^|\\.)(?:${names.join('|').replaceAll('.', '\\.')})$`);
 
 const ANSWERS: readonly ProviderAnswer[] = [
-  // KDDI names the address if it does not exist, and no address if its spam settings refuse (au, EZweb).
+  // KDDI (au, EZweb) names the address if it does not exist, but not if its spam settings refuse the email.
   { host: of('ezweb.ne.jp', 'au.com'), words: /5\d\d\W{1,6}user unknown/i, reason: 'unconfirmed' },
   { host: of('ezweb.ne.jp', 'au.com'), words: />\W{1,3}user unknown/i, reason: 'unknown_user' },
   { host: of('facebook.com'), words: /\b(?:rcp-p1|int-p[134])\b/i, reason: 'unknown_user' },
   { host: of('facebook.com'), words: /\b(?:rcp-p[23]|rcp-t4)\b/i, reason: 'unconfirmed' },
-  // Mail.ru reports an unknown mailbox only after it has received the message.
+  // Mail.ru reports an unknown mailbox only after receiving the message.
   {
     host: of('mail.ru', 'bk.ru', 'inbox.ru', 'list.ru'),
     words: /is unavailable: user not found|invalid mailbox\b/i,
@@ -29,7 +29,7 @@ const ANSWERS: readonly ProviderAnswer[] = [
   // i.ua and email.ua explain each answer on a separate page.
   { host: /./, words: /mail\.i\.ua\/err\/2\b/i, reason: 'unknown_user' },
   { host: /./, words: /mail\.i\.ua\/err\/(?:3|10)\b/i, reason: 'disabled' },
-  // Orange, Wanadoo, La Poste: the number of the answer.
+  // Orange, Wanadoo and La Poste identify the answer by a number.
   {
     host: of('laposte.net', 'orange.fr', 'wanadoo.fr'),
     words: /(?:ofr|lpn|ouk)\w{0,6}[-_]416\b/i,

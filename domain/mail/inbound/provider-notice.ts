@@ -8,7 +8,7 @@ import { readRefusal } from './report-words.ts';
 /** A notification of Amazon SES, as its notification service emails it. */
 interface SesNotice {
   notificationType?: unknown;
-  /** Same value as `notificationType`, in published events. */
+  /** Replaces `notificationType` in published events and has the same values. */
   eventType?: unknown;
   bounce?: { bounceType?: unknown; bounceSubType?: unknown; bouncedRecipients?: unknown };
   complaint?: { complainedRecipients?: unknown; complaintFeedbackType?: unknown };
@@ -70,7 +70,7 @@ function messageIdsOf({ messageId, sourceArn, commonHeaders, headers }: NonNulla
 }
 
 function noticeIn(raw: string): SesNotice | null {
-  // Sendmail breaks lines of more than 990 characters with an exclamation mark.
+  // Sendmail breaks lines of more than 990 characters, and marks the break with an exclamation mark.
   const text = raw.replace(/!\r?\n[ \t]/g, '');
   // Mail systems wrap the long line and begin the next line with a space.
   const outer =
@@ -118,7 +118,10 @@ function addressesOf(list: unknown): Reported[] {
   });
 }
 
-/** SES states itself that a bounce is transient. For addresses on its own suppression list SES states nothing else. */
+/**
+ * Builds the result of a bounced recipient. Without a status and text of the server, as for addresses on the
+ * suppression list of SES, the bounce type of SES decides.
+ */
 function failed(
   { address, status, diagnostic }: Reported,
   { bounceType, bounceSubType }: NonNullable<SesNotice['bounce']>,

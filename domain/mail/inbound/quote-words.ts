@@ -97,9 +97,9 @@ export const PERSONAL = anyOf(
 export const ATTRIBUTION_LINE =
   /(?:wrote|writes|said|says|asked|quot\w*|below|inline|comments?|schr[ie]+bt?|sagte|fragte|zit\w*|unten|écrit|dit|cit\w*|escrib\w*|dijo|scritt\w*|detto|escreve\w*|schreef|zei|skrev|sagde|kirjoitti|napisał\w*|napsal\w*|írta|написа\w*|пишет|пише|yazdı|書きました|写道|寫道)[^:：]{0,40}[:：]$/iu;
 
-/** Names of phones and mail programs in the line that they add. */
+/** Names of phones and mail programs in the line that they add below a text. */
 const DEVICE = String.raw`(?:\S{0,20}(?:iphone|ipad|ipod|android|blackberry|galaxy|huawei|xiaomi|pixel|xperia|outlook|yahoo|gmail|proton|windows|typeapp|boxer|tutanota|gmx|web\.de|t-online|telekom|seznam|rambler|mail for\b|mail[ -]?app|mail\.(?:ru|de|com)|smart(?:ph|f)on|\bphone|iphon|handy\b|mobil|móvil|cellul|celular|tablet|telef[oó]n|téléphone|telefoon|puhelim|laitteesta|aplikac|яндекс|почты|телефон|смартфон|планшет|мобільн|мобильн))`;
-/** At most a few words between the line's beginning and the device name. */
+/** Up to three words between the line's beginning and the device name. */
 const FEW = String.raw`(?:[^\s.,!?;:]{1,20}\s){0,3}?`;
 
 /** Lines that phones and programs add below the text. "Sent by courier" is not such a line. */

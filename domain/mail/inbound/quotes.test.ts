@@ -198,7 +198,7 @@ test('the hidden preview line of an email is not among the words of its writer',
     'min-height:0;overflow:hidden',
   ];
   for (const style of seen) t.is(htmlToPlain(`<div style="${style}">No.</div>`), 'No.', style);
-  // Builders of templates remove the gaps between columns so.
+  // Email editors remove the gaps between columns in this way.
   const columns =
     '<td style="font-size:0px"> gap <div style="font-size:14px">One<i style="font-size:80%">!</i></div><b>gap</b></td>Two';
   t.is(htmlToPlain(columns).replace(/\s+/g, ' '), 'One! Two');

@@ -14,7 +14,7 @@ import {
 
 const ADDRESS = /[<[(][^<>\s]{1,200}@[^<>\s]{1,200}[>\])]/;
 const DATED = /(?<!\d)(?:19|20)\d\d(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)|\d{1,2}月|<[^<>\s]{1,200}@[^<>\s]{1,200}>/;
-/** A date and a time of day, or a numeric date. */
+/** A date with a time of day, or a numeric date. */
 const DATE_AND_TIME =
   /(?:(?:19|20)\d\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}).{0,60}?\d{1,2}[:.]\d{2}|\d{1,2}[:.]\d{2}.{0,60}?(?:19|20)\d\d/;
 /** Day, month and year, in digits or with the month's name. */
@@ -55,8 +55,9 @@ const FORWARDED =
  * Removes quoted text and signatures from a plain text reply: top-posted, bottom-posted or answered in between. Lines
  * that start with `>` and the introduction above them are removed anywhere. The reply ends at a program's introduction
  * without `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule, or a signature's `-- `.
- * Lines of uncertain origin are kept: repetitions of our emails are later removed by their text, but a lost line of the
- * writer cannot be restored. The result is never longer than the input, and the work is linear in its length.
+ * Lines of uncertain origin are kept, because a removed line of the writer would be lost. Repetitions of our emails are
+ * removed later by comparing their text. The result is never longer than the input, and the work is linear in its
+ * length.
  */
 export function stripQuoted(text: string): string {
   const lines = text.split(/\r?\n/, MAX_LINES);
@@ -101,8 +102,8 @@ function isQuoteLine(line: string): boolean {
 }
 
 /**
- * Returns the lines whose leading `>` was typed by a person. Such lines are comparisons (">10 pallets"), and the only
- * marked lines of a message if they follow a line such as "We need:".
+ * Returns the lines whose leading `>` was typed by a person. These are comparisons (">10 pallets"), or all marked lines
+ * of a message if a line such as "We need:" precedes them.
  */
 function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   const marked = lines.flatMap((line, at) => (isQuoteLine(line.trim()) ? [at] : []));
@@ -150,7 +151,7 @@ function introductionAt(lines: readonly string[], at: number): Introduction | nu
     if (line === '' || isQuoteLine(line) || joined.length > MAX_LINE) return null;
     const before = taken.join(' ');
     if (count === 2 && !INTRODUCTION_START.test(before) && !/<[^<>\s]+@/.test(before)) return null;
-    // The first of several lines must contain a part of the date, or the author.
+    // The first of several lines must contain a part of the date, the author, or words such as "On Monday,".
     if (count === 2 && !/[\d@]/.test(before) && !LEAD_IN.test(before)) return null;
     taken.push(line);
     if (isRuled && count === 1 && WROTE_AT_END.test(line)) return { length: 1, generated: DATED.test(line) };
@@ -188,7 +189,9 @@ function wordsBefore(line: string): string {
   return line.slice(0, end);
 }
 
-/** Returns true if only the last of the lines introduce a quote, so that the lines above belong to the writer. */
+/**
+ * Returns true if only the last lines form the introduction of a quote, so that the lines above are the writer's words.
+ */
 function isPrecededByOwn(lines: readonly string[]): boolean {
   return lines.some((_, at) => {
     const rest = lines.slice(at).join(' ');
@@ -196,7 +199,7 @@ function isPrecededByOwn(lines: readonly string[]): boolean {
   });
 }
 
-/** Returns true if a program wrote an introduction. People phrase it differently. */
+/** Returns true if an introduction has a form that only programs write. */
 function isGenerated(joined: string): boolean {
   if (AS_SAID.test(joined)) return false;
   return !PERSONAL.test(joined) || joined.includes('@') || (FULL_DATE.test(joined) && /\d:\d\d/.test(joined));
@@ -209,7 +212,7 @@ function isHeaderBlock(lines: readonly string[], at: number): boolean {
   if (OTHER_LABEL.test(first) && DATE_LABELLED.test(first) && /\d:\d\d/.test(first) && isLabelledAddress) return true;
   if (!AUTHOR_LABEL.test(first)) return false;
   const above = (lines[at - 1] ?? '').trim().slice(-MAX_LINE);
-  // A line such as "This is the header:" directly above means that the writer shows the header.
+  // A line such as "This is the header:" directly above means that the writer quotes the header on purpose.
   if (/[:：]$/.test(above) && !FORWARDED.test(above)) return false;
   const below = lines.slice(at + 1, at + 6).map((line) => line.trim().slice(0, MAX_LINE));
   const another = below.findIndex((line) => AUTHOR_LABEL.test(line) && !OTHER_LABEL.test(line));
@@ -229,8 +232,8 @@ function isHeaderBlock(lines: readonly string[], at: number): boolean {
 }
 
 /**
- * Returns true for a device line such as "Sent from my phone". The phrase closes a reply; if more text follows, it is
- * an ordinary sentence.
+ * Returns true for a device line such as "Sent from my phone". If more text follows the line, it is an ordinary
+ * sentence and the result is false.
  */
 function isDeviceLine(lines: readonly string[], at: number, line: string): boolean {
   if (line.length > MAX_DEVICE_LINE || !DEVICE_LINE.test(line)) return false;

@@ -19,7 +19,7 @@ const DATED = /(?<!\d)\d{1,2}[:.]\d{2}(?!\d)/;
 const DATE_AND_TIME = /(?:19|20)\d\d.{0,40}?\d{1,2}[:.]\d{2}|\d{1,2}[:.]\d{2}.{0,40}?(?:19|20)\d\d/;
 const LABELLED = /^[\p{L} ]{1,20}\s?[:：]\s*(\S.*)$/u;
 const MAX_WORDS = 90;
-/** Maximum length (words) of a receipt of one sentence. */
+/** Maximum length (words) of a receipt that is a single sentence. */
 const MAX_SENTENCE_WORDS = 25;
 
 /**

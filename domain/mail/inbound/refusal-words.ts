@@ -33,7 +33,7 @@ export type RefusalReason =
 const WHO = String.raw`(?:user|recipient|mailbox|address|account|alias|person|e-?mail account|party|inbox)`;
 const NOT = String.raw`(?:does not|doesn['’]t|do not|not|did not|don['’]t|no longer)`;
 
-/** Limits and sanctions of the sending mailbox, and its sign-in. */
+/** Words about limits and sanctions of the sending mailbox, and about its sign-in. */
 const RATE_LIMIT = anyOf(
   [
     String.raw`(?:daily|hourly|per[- ](?:day|hour|minute)|sending|outbound|outgoing|relay|sender)[^.\n]{0,40}(?:limit|quota|rate)\b`,
@@ -167,7 +167,7 @@ const MOVED = anyOf(
   ],
   'i',
 );
-/** Changes of something other than the address. */
+/** Words about a change of something other than the address. */
 const OTHER_CHANGE =
   /(?:owner|priority|password|configuration|mx|record)s? (?:has|have|was) (?:been )?(?:moved|changed|replaced)/i;
 const UNKNOWN_DOMAIN = anyOf(
@@ -183,12 +183,15 @@ const REFUSES_ALL_MAIL = anyOf(
   ],
   'i',
 );
-/** The sender's domain accepts no mail. The phrases differ in only one word from those about the recipient's domain. */
+/**
+ * Words which say that the sender's domain accepts no mail. They differ only slightly from those about the recipient's
+ * domain.
+ */
 const NO_WAY_BACK = /(?:sender|return|reverse-path|from|originator)[^.\n]{0,40}null ?mx/i;
-/** One mailbox that temporarily accepts no mail, unlike a system that never does. */
+/** Words about one mailbox that temporarily accepts no mail, unlike a system that never does. */
 const SWITCHED_OFF =
   /(?:mail ?box|account|user|inbox)(?: is| has been| was| are)? (?:currently |temporarily )?(?:disabled|suspended|inactive|deactivated|locked|frozen)/i;
-/** Words that only the directory of the recipient's own system uses, and filters do not. */
+/** Words about the directory of the recipient's own system, which spam filters do not use. */
 const NOT_IN_DIRECTORY = anyOf(
   [
     String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user|unknown user: |invalid final delivery userid|(?:unrecogni[sz]ed|unknown|invalid) (?:o\/r|originator\/recipient) (?:name|address)|no [^.\n]{1,80} in name directory|no se encuentra en el directorio|pertori[^.\n]{0,4} dans l['’]annuaire|(?:mail\.local|vdeliver): [^.\n]{0,60}(?:invalid mailbox path|unknown|user missing home directory)|invalid or unknown (?:virtual|base) user|cannot find system user|mailbox does ?n['’]t exist: `,
@@ -211,7 +214,7 @@ const UNKNOWN_USER = anyOf(
     String.raw`(?:address|mailbox|account) (?:is )?not present|(?:can['’]t|cannot|does not|doesn['’]t) accept (?:user|recipient)|destination (?:addresses|server)[^.\n]{0,30}(?:unknown|rejected recipients)|(?:not|inactive|no) (?:an? )?(?:active )?(?:e-?mail )?address(?:es)? (?:at|on|here|in)|inactive e-?mail address|mail ?box is unavailable|mailbox unavaiable|account (?:is )?unavailable|not e-?mail addresses`,
     String.raw`recipient (?:is )?not (?:accepted|local|ok|found)|no(?:t)? (?:existing|existent) (?:user|recipient)|non existent user|bad(?:rcptto|recipientto)|validrcptto|(?:following )?recipients? (?:was|were|is) undeliverable|bad (?:destination )?(?:mailbox )?recipient|rcpt [(<][^.\n]{0,80}(?:does not|t) exist|> not found|(?:invalid|unknown) (?:virtual|base) user|unknown or illegal alias|missing home directory|no mail ?box available`,
     String.raw`nessun utente simile|no existe (?:dicha|ese|esa|el|la|este|esta) (?:persona|usuari[oa]|cuenta|destinatari[oa]|buz[oó]n)|adresse d['’ ]?au moins un destinataire invalide|(?:tal|tel|aucun) (?:usuario|utilisateur|destinataire)|invalid or unknown user`,
-    // Only states that the recipient was rejected, possibly with the domain.
+    // The text states only that the recipient was rejected, possibly with the domain.
     String.raw`(?:recipient|rcpt|mail ?box|user|address)(?: address)? (?:was |is |has been |got )?(?:rejected|refused|denied)(?::? [\w-]+(?:\.[\w-]+)+)?[\s.!()[\]"'<>-]*(?:\(state \d+\))?\W*$`,
     String.raw`(?:not|no) (?:a |an |the )?(?:such |valid |known |existing |real |local )+(?:${WHO}|recipients?|person|customer|employee|member|destination|login|subscriber|entry|object)|(?:unknown|invalid|illegal|unresolvable|non-?existent|obsolete|dead|bogus) (?:or (?:illegal|invalid|unknown) )?(?:${WHO}|alias|login|username|customer|subscriber|destination|rcpt|final delivery userid)`,
     String.raw`(?:person|employee|user|recipient|owner|customer|subscriber|he|she|addressee)[^.\n]{0,30} (?:has |have )?(?:left (?:the|our|this)|is no longer|no longer works?|quit|departed|moved on)|address[^.\n]{0,20}(?:retired|obsolete|decommissioned|abandoned|typo|misspelled)|hostname required|never heard of`,

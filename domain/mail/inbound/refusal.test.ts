@@ -7,7 +7,7 @@ import { bestStatus, replyCode, stageIn } from './smtp-words.ts';
 type Case = readonly [words: string, stage: Stage | null, reason: RefusalReason];
 
 const CASES: readonly Case[] = [
-  // Address does not exist: a status that names the address, or words in answer to RCPT.
+  // The address does not exist: a status says so, or words in answer to RCPT.
   ['550 5.1.1 User unknown', null, 'unknown_user'],
   ['550 5.1.1 Mailbox does not exist', 'data', 'unknown_user'],
   ['550 No such user here', 'rcpt', 'unknown_user'],
@@ -40,7 +40,7 @@ const CASES: readonly Case[] = [
   ['554 Error: no valid recipients from 192.0.2.1', 'rcpt', 'reputation'],
   ['550 5.1.1 go away', 'rcpt', 'reputation'],
   ["550 5.1.1 the user's space has been used up", 'rcpt', 'full'],
-  // Address exists but is unavailable, or may exist.
+  // The address exists but is unavailable, or may exist.
   ['552 5.2.2 Mailbox full', 'rcpt', 'full'],
   ['550 5.1.1 mailbox is over quota', 'rcpt', 'full'],
   ['550 5.2.1 This account is disabled', 'rcpt', 'disabled'],
@@ -69,8 +69,8 @@ const CASES: readonly Case[] = [
   ['451 4.4.1 connection timed out', null, 'connection'],
   ['550 5.4.6 routing loop detected', null, 'configuration'],
   ['Name service error: Host not found, try again', null, 'connection'],
-  // Server shut down, overloaded or in maintenance (RFC 3463). Only the reply codes of RFC 7504 mean a permanent
-  // refusal.
+  // The server is shut down, overloaded or in maintenance (RFC 3463). Only the reply codes of RFC 7504 mean that it
+  // never accepts mail.
   ['550 5.3.2 System not accepting network messages', 'rcpt', 'system'],
   ['554 5.3.2 <a@b.example>: the mail system is not accepting network messages', null, 'system'],
   ['550 5.3.2 host is closed', 'connect', 'system'],

@@ -32,9 +32,9 @@ interface Evidence {
   readonly stage: Stage | null;
   /** Text of the server, in any language. */
   readonly words: string;
-  /** True if a standard report (RFC 3464) quotes the words as the recipient server's answer. */
+  /** True if a standard report (RFC 3464) quotes the text as the recipient server's answer. */
   readonly quoted?: boolean;
-  /** True if the reporting system set the status, not the server in its answer. */
+  /** True if the status was set by the reporting system instead of the answering server. */
   readonly statusByReporter?: boolean;
 }
 
@@ -74,7 +74,7 @@ const CLASS_OF: Readonly<Record<RefusalReason, RefusalClass>> = {
 };
 
 /**
- * Statuses whose meaning is independent of the text (RFC 3463, the registry of RFC 5248, and documented ones of
+ * Statuses whose meaning is independent of the text (RFC 3463, the registry of RFC 5248, and documented statuses of
  * Microsoft and Google). The status class, 4 or 5, does not matter.
  */
 const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
@@ -98,7 +98,7 @@ const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/^[45]\.6\.\d+$/, 'policy'],
 ];
 
-/** Statuses that name a fault of the address itself. */
+/** Statuses which state that the address itself is at fault. */
 const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
   ['5.1.1', 'unknown_user'],
   ['5.1.2', 'unknown_domain'],
@@ -112,11 +112,11 @@ const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
 
 /**
  * "System not accepting network messages": RFC 3463 lists shutdown, load and maintenance, also in class 5. The text
- * resembles a host that never accepts mail, but there are reply codes for that case.
+ * also fits a host that never accepts mail, but such a host has its own reply codes (521, 556).
  */
 const CLOSED = /^[45]\.3\.2$/;
 
-/** Cause by status alone (RFC 3463, by subject). */
+/** Causes by status alone (RFC 3463), used if nothing else determines the cause. */
 const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/^[45]\.1\./, 'unconfirmed'],
   [/^[45]\.2\./, 'disabled'],
@@ -128,10 +128,10 @@ const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
 ];
 
 /**
- * Determines the cause of a refusal. An address counts as nonexistent only if the status names the address, or such
- * words answer RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in
- * answer to the message itself comes from filters, and a status of class 4 leaves the question open. Both never end the
- * use of an address. Unreadable answers count as a mailbox that is temporarily unavailable.
+ * Determines the cause of a refusal. An address counts as nonexistent only if the status says so, or the text does in
+ * answer to RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in answer
+ * to the message itself comes from filters, and a status of class 4 is not final; neither ends the use of an address.
+ * Unreadable answers count as a mailbox that is temporarily unavailable.
  */
 export function classifyRefusal(evidence: Evidence): Refusal {
   return refusalFor(reasonOf(evidence));
@@ -142,12 +142,12 @@ export function refusalFor(reason: RefusalReason): Refusal {
   return { class: CLASS_OF[reason], reason };
 }
 
-/** Returns true if the words name a cause. */
+/** Returns true if a server's text names a cause. */
 export function namesCause(words: string): boolean {
   return causeIn(readable(words)) !== null;
 }
 
-/** Returns `full` or `disabled` if the text states this of an existing mailbox, else null. */
+/** Returns `full` or `disabled` if the text says so about an existing mailbox, else null. */
 export function obstacleIn(words: string): 'full' | 'disabled' | null {
   const said = causeIn(readable(words));
   return said === 'full' || said === 'disabled' ? said : null;
@@ -179,9 +179,9 @@ function reasonOf(evidence: Evidence): RefusalReason {
     return said === null || isGone || (!statusByReporter && CONFIRMED_BY_STATUS.has(said)) ? named : said;
   }
   if (isNeverCode(code)) return isGone || said === null ? 'refuses_all_mail' : said;
-  // RFC 5321: the person has another address.
+  // Code 551 (RFC 5321) means that the person has another address.
   if (code === 551 && status === '5.0.0' && isGone) return 'moved';
-  // A bare "address rejected" in answer to RCPT: such gateways query the recipient's directory.
+  // A bare "address rejected" in answer to RCPT comes from gateways that query the recipient's directory.
   if (
     status === '5.1.0' &&
     stage !== 'mail' &&
@@ -189,7 +189,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
     /(?:address|recipient) (?:was )?(?:rejected|refused|denied)/.test(text)
   )
     return said === null || said === 'policy' || said === 'configuration' ? 'unknown_user' : said;
-  // The domain has no server in the DNS, as found by the reporting system. No server was contacted.
+  // The reporting system found no server of the domain in the DNS, so no server was contacted.
   if (status === '5.4.4' && (/domain look-?up failed/.test(text) || (code === null && said === null)))
     return 'unknown_domain';
   // Exchange Online answers RCPT this way if its directory does not contain the address.
@@ -203,7 +203,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
   return SUBJECTS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? 'unknown';
 }
 
-/** RFC 7504: the host (521) or the domain (556) accepts no mail. */
+/** Returns true for the codes of RFC 7504: the host (521) or the domain (556) accepts no mail. */
 function isNeverCode(code: number | null): boolean {
   return code === 521 || code === 556;
 }
@@ -216,14 +216,16 @@ function isConfirmed(
 ): boolean {
   if (PROVIDER_VERDICT.test(text) && (quoted || /delivery error|\b55\d\b/.test(text))) return true;
   if (stage === 'mail') return false;
-  // A relay reports this about the domain at any stage.
+  // A relay can report such a domain after any command.
   if (said === 'unknown_domain' || said === 'refuses_all_mail') return true;
   if (stage === 'data') return false;
   if (said !== 'unknown_user') return true;
   return stage === 'rcpt' || status === '5.1.0' || status === '5.1.3';
 }
 
-/** Returns the cause named by the words. A failed look-up that should be retried does not mean an unknown domain. */
+/**
+ * Returns the cause named in a server's text. A failed look-up that should be retried does not mean an unknown domain.
+ */
 function causeIn(text: string): RefusalReason | null {
   const said = WORDS.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
   return said === 'unknown_domain' &&
@@ -240,10 +242,7 @@ function isTemporary(status: string | null, code: number | null): boolean {
   return code !== null ? code < 500 : (status?.startsWith('4') ?? false);
 }
 
-/**
- * Returns the words on one line, without link paths and addresses. Those contain "spam", "unknown" and similar words by
- * chance.
- */
+/** Returns a text on one line, without link paths and addresses, which may contain words such as "spam" by chance. */
 function readable(words: string): string {
   return words
     .slice(0, MAX_WORDS)

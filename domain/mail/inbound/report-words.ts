@@ -32,7 +32,7 @@ const COPY_MARKERS = [
   'received: by',
 ];
 
-/** Returns the mail system's own words, without the copy of the message below them. */
+/** Returns the mail system's own text, without the copy of the returned message below it. */
 export function proseOf(text: string): string {
   const lower = text.slice(0, 4 * MAX_PROSE).toLowerCase();
   const starts = COPY_MARKERS.map((marker) => lower.indexOf(marker)).filter((at) => at > 0);
@@ -40,8 +40,8 @@ export function proseOf(text: string): string {
 }
 
 /**
- * Returns the words about one recipient: from its address, which may be repeated, to the next recipient's. Empty if the
- * prose does not name the recipient.
+ * Returns the text about one recipient: from its address to the address of the next recipient. Empty if the prose does
+ * not name the recipient.
  */
 export function sectionFor(address: string, all: readonly string[], prose: string): string {
   const lower = prose.toLowerCase();
@@ -54,7 +54,7 @@ export function sectionFor(address: string, all: readonly string[], prose: strin
   return prose.slice(start, Math.min(prose.length, start + MAX_SECTION, ...ends));
 }
 
-/** Removes sentences in which a mail system lists possible causes. */
+/** Returns a text without the sentences in which a mail system lists only possible causes. */
 function certain(words: string): string {
   return words.replace(
     /[^.!?\n]*\b(?:may|might|could be|possibl[ey]|perhaps|either|reasons include|check (?:that|whether|if))\b[^.!?\n]*/gi,
@@ -80,7 +80,8 @@ interface ReportedRefusal {
 }
 
 /**
- * Returns the names of servers that may have answered: named by the report or its prose, and the recipient's domain.
+ * Returns the names of servers that may have answered: servers named by the report or its prose, and the recipient's
+ * domain.
  */
 function hostsOf(recipient: string, stated: readonly (string | null)[], text: string): string[] {
   const named = Array.from(
@@ -98,8 +99,8 @@ function hostsOf(recipient: string, stated: readonly (string | null)[], text: st
 }
 
 /**
- * Determines the cause of one recipient's refusal from the best words available. Prefers the diagnostic, then the prose
- * section about the recipient, then all of the prose. Often only the prose names the stage.
+ * Determines the cause of one recipient's refusal from the most informative text. Prefers the diagnostic, then the
+ * prose section about the recipient, then all of the prose. Often only the prose names the stage.
  */
 export function readRefusal(report: ReportedRefusal): Refusal {
   const { recipient, reported, diagnostic, section, prose, hosts = [] } = report;
@@ -115,7 +116,7 @@ export function readRefusal(report: ReportedRefusal): Refusal {
   const read = classifyRefusal({
     status,
     code: replyCode(diagnostic) ?? replyCode(words),
-    // Here the answer to RCPT is only inferred, and a security status contradicts it.
+    // The answer to RCPT is only inferred from the pipelined commands, and a security status contradicts it.
     stage: stage === 'rcpt' && isPipelined(seen) && status?.startsWith('5.7.') === true ? null : stage,
     words,
     statusByReporter: replyCode(diagnostic) !== null && bestStatus(null, words) !== status,
@@ -123,7 +124,7 @@ export function readRefusal(report: ReportedRefusal): Refusal {
   });
   const refusal = known === null ? read : refusalFor(known);
   if (refusal.class !== 'recipient_gone') return refusal;
-  // Some systems put a general code into the fields and the real cause into the prose.
+  // Some systems put only a general code into the fields, and the real cause into the prose.
   const obstacle = obstacleIn(certain(section)) ?? obstacleIn(certain(prose));
   if (obstacle === null || (obstacle === 'disabled' && status === '5.1.1')) return refusal;
   return { class: 'recipient_unavailable', reason: obstacle };

@@ -10,7 +10,7 @@ const MAX_NESTING = 100;
 const MAX_ADDRESS = 2_000;
 
 /**
- * Sanitizes the HTML of a received message for display: keeps words, structure and links. Removes active content
+ * Sanitizes the HTML of a received message for display: keeps text, structure and links. Removes active content
  * (scripts, forms, handlers), remote content (styles, frames) and everything that could imitate the surrounding page
  * (ids, classes, positions). A remote image keeps its URL as `data-src`, which no browser loads, so the sender does not
  * learn that the message was read. Other images are replaced by their description, and single-pixel images are removed.

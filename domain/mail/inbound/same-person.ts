@@ -9,7 +9,7 @@ interface Recipient {
   readonly lastName: string;
 }
 
-/** The writer of a message, as its headers name them. */
+/** The writer of a message, as named by its headers. */
 export type WrittenBy = Pick<InboundMessage, 'authors' | 'relatedAddresses' | 'fromName'>;
 
 /** Number of lines at the end of a message in which people sign. */

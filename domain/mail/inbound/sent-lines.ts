@@ -1,18 +1,18 @@
 import { fold } from './fold.ts';
 
-/** Minimum length (characters, folded) of a text that counts as ours by its words. */
+/** Minimum length (characters, folded) of a text that can be recognized as copied from our email. */
 const MIN_MATCH = 16;
-/** Minimum length for scripts without spaces, whose characters carry more information. */
+/** Variant of {@link MIN_MATCH} for scripts without spaces, whose characters carry more information. */
 const MIN_DENSE_MATCH = 6;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-/** Minimum length (characters, folded) of a wrapped line end that counts as ours. */
+/** Minimum length (characters, folded) of the end of a wrapped line that can be recognized as ours. */
 const MIN_PART = 8;
 const MAX_SENT = 64 * 1024;
 
 /**
  * Removes the lines of a reply that repeat our emails: text, footer and links, at any place and with any wrapping. A
- * short line ("Best,") is removed only after lines of our email, and a greeting only before them, because a person may
- * write the same.
+ * short line ("Best,") is removed only directly after lines of our email, and a greeting only directly before them,
+ * because a person may write the same words.
  * @param sent texts of our emails to this person, with footer and signature
  */
 export function withoutSentText(text: string, sent: readonly string[]): string {
@@ -44,7 +44,7 @@ export function withoutSentText(text: string, sent: readonly string[]): string {
 /** Author of a line. `short` and `greeting` lines are ours if they are next to lines of ours. */
 type Mark = 'ours' | 'short' | 'greeting' | 'blank' | 'own';
 
-/** Returns true if the nearest line that is neither blank nor short, within a few lines, belongs to our email. */
+/** Returns true if the nearest line that is neither blank nor short belongs to our email. Checks only a few lines. */
 function neighbour(marks: readonly string[], from: number, step: 1 | -1): boolean {
   for (let at = from + step, seen = 0; at >= 0 && at < marks.length && seen < 6; at += step, seen += 1) {
     if (marks[at] === 'ours') return true;

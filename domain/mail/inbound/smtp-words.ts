@@ -52,14 +52,14 @@ const STAGES: readonly (readonly [Stage, RegExp])[] = [
 ];
 
 /**
- * Returns true for words that follow a refusal of all recipients with pipelining (RFC 2920). There the answers to RCPT
+ * Returns true if the text follows a refusal of all recipients with pipelining (RFC 2920), where the answers to RCPT
  * arrive after DATA was sent.
  */
 export function isPipelined(words: string): boolean {
   return /no valid recipients|need rcpt/i.test(words.slice(0, MAX_READ));
 }
 
-/** Marks of a transcript for commands of the client and answers of the server. */
+/** Marks of the client's commands and the server's answers in a transcript. */
 const CLIENT_COMMAND = /^[\s>*]{0,8}(?:>>>|-->|C:|Sent <<<)\s{0,3}(ehlo|helo|mail|rcpt|data|\.)(?![\w.])/i;
 const ANSWERED = /^[\s>*]{0,8}(?:<<<|<--|S:|Received >>>)\s{0,3}[45]\d\d(?!\d)/i;
 
@@ -87,13 +87,13 @@ export function answerIn(prose: string): string {
       prose.slice(0, MAX_READ),
     )?.[1];
   const own = answer?.split(/\n(?:Giving up on|I'm not going to|Learn more|The message|\S+@)/)[0] ?? '';
-  // sendmail's text for a failed program. The program's own words are above it.
+  // sendmail writes this about a failed program. The program's own message precedes it.
   return /\.\.\. service unavailable\s*$/i.test(own) ? '' : own;
 }
 
 /**
- * Returns the answered command according to a report. Of several commands it is the first named, or in a transcript the
- * first refused.
+ * Returns the answered command according to a report. If there are several, returns the first one named, or in a
+ * transcript the first one refused.
  */
 export function stageIn(words: string): Stage | null {
   const text = words.slice(0, MAX_READ);

@@ -34,7 +34,7 @@ interface MessageStep {
   readonly threadReply: boolean;
 }
 
-/** A file that leaves with a message. */
+/** A file attached to a message. */
 export interface MessageFile {
   readonly filename: string;
   readonly content_type: string;
@@ -102,7 +102,7 @@ interface MessageOptions extends SendMailOptions {
 export interface BuiltMessage {
   readonly options: MessageOptions;
   readonly links: readonly TrackedLink[];
-  /** Placeholders without a value. The message is well-formed all the same. */
+  /** Placeholders without a value. They do not make the message invalid. */
   readonly unresolved: readonly string[];
   /** Faults that prevent sending. A message with any fault must not be sent. */
   readonly errors: readonly MessageError[];
@@ -165,8 +165,8 @@ export function attachedParts(files: readonly MessageFile[]): NonNullable<SendMa
 }
 
 /**
- * Returns the bodies of a message for members of the workspace: without pixel, with the original links, and without an
- * opt-out link.
+ * Returns the bodies of a message as members of the workspace see them: without pixel and opt-out link, and with the
+ * original links.
  */
 export function buildUntracked(input: MessageInput): { text: string; html: string | null } {
   const rendered = renderStep(input);

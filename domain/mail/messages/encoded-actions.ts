@@ -14,7 +14,7 @@ export function decodeActions(source: string): string {
     return source;
   return source.replace(ACTION, (whole, open: string, body: string) => {
     const isUrl = open.startsWith('%');
-    // Quoted text is the author's own and stays unchanged: an editor that encodes blanks encodes quotes too.
+    // Quoted text stays unchanged, because the author wrote it so: an editor that encodes blanks encodes quotes too.
     if (!isUrl && open === '{{' && (/["`]/.test(body) || !body.includes('%'))) return whole;
     try {
       return `{{${decodeURIComponent(isUrl ? body.replaceAll('+', ' ') : body)}}}`;

@@ -28,7 +28,7 @@ export const UNSUBSCRIBE_DEFAULTS = {
 /** Maximum length (characters) of an unsubscribe text. */
 export const MAX_UNSUBSCRIBE_COPY = 300;
 
-/** Builds the footer. Texts are plain text on one line, never templates, and are escaped in the HTML form. */
+/** Builds the footer. The texts are single-line plain text, not templates, and are escaped in the HTML form. */
 export function buildFooter(settings: UnsubscribeSettings, unsubscribeUrl: string): Footer {
   const mode = settings.mode ?? UNSUBSCRIBE_DEFAULTS.mode;
   if (mode === 'off') return { text: '', html: '' };

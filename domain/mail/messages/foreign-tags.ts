@@ -4,7 +4,7 @@ import { MAX_SOURCE_LENGTH, MAX_TEMPLATE_ERRORS } from './limits.ts';
 import { skipOpaqueMarkup } from './spintax.ts';
 import { positionAt, type TemplateError } from './template-parser.ts';
 
-/** Returns a pattern for a bracket or sign in any form: itself, percent-encoded, or as an HTML entity. */
+/** Returns a pattern for a bracket or sign that is written literally, percent-encoded, or as an HTML entity. */
 const sign = (...forms: string[]) => `(?:${forms.join('|')})`;
 const OPEN = sign('\\{', '%7B', '&#123;', '&lbrace;', '&lcub;');
 const CLOSE = sign('\\}', '%7D', '&#125;', '&rbrace;', '&rcub;');
@@ -36,7 +36,7 @@ const CERTAIN = new RegExp(
   'giu',
 );
 
-/** Notations with other common uses. They are merge tags only around a field name. */
+/** Notations that also have other uses. They are merge tags only around a field name. */
 const LIKELY = [
   { pattern: named(OPEN, CLOSE, WORDS, FALLBACK), takes: isFieldName },
   { pattern: named(PERCENT, PERCENT, String.raw`[\p{L}_][\p{L}\p{N}_.\-]{0,59}`), takes: isFieldName },
@@ -65,7 +65,7 @@ const FIELDS = new Set(
 const OWNER =
   /^(?:account|company|contact|customer|lead|member|merge|person|prospect|recipient|sender|subscriber|user)\./i;
 
-/** The author's field for a first name, as an example. */
+/** Example of Heron's syntax in messages to the author: the field for the first name. */
 const EXAMPLE = '{{.FirstName}}';
 
 /** Finds merge tags of other tools in a source. An email would show them literally. */
@@ -109,7 +109,7 @@ function withoutOwnSyntax(source: string, html: boolean): string {
 
 /**
  * Returns true for a known field name, or for a name in a programming style (`order_id`).
- * @param hasFallback true for braces with a bar, which may also be spintax: `{Company|Firm}` are words,
+ * @param hasFallback true for braces with a bar, which may also be spintax. `{Company|Firm}` are words,
  * `{first_name|there}` is a tag
  */
 function isFieldName(name: string, hasFallback = false): boolean {

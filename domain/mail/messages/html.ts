@@ -7,8 +7,8 @@ const MAX_LABEL_LENGTH = 255;
 
 /**
  * Finds the http and https links of an HTML source, in order. The tokenizer returns only their positions: the author's
- * HTML is never serialized again. Fragments, mailto:, tel: and relative links are omitted. Uses tokens, because a tree
- * costs several times as much and takes quadratic time for hostile markup.
+ * HTML is never serialized again. Fragments, mailto:, tel: and relative links are omitted. Uses a tokenizer, because
+ * building a tree takes several times as long, and quadratic time for hostile markup.
  */
 export function findHtmlLinks(html: string): FoundLink[] {
   if (!/href/i.test(html)) return [];

@@ -21,5 +21,5 @@ export const MAX_NESTING = 32;
 /** Maximum number of errors listed per template. */
 export const MAX_TEMPLATE_ERRORS = 20;
 
-/** Maximum total length of sources in one cache of parsed templates: some hundred usual campaign steps. */
+/** Maximum total length of sources in one cache of parsed templates: enough for some hundred campaign steps. */
 export const MAX_CACHED_LENGTH = 1024 * 1024;

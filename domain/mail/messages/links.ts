@@ -26,9 +26,9 @@ interface LinkTreatment {
 interface LinkRewriter {
   /** Returns an HTML source with rewritten links. */
   rewriteHtml(html: string): string;
-  /** Returns an authored plain text with rewritten links. A link that is also in the HTML gets the same ticket. */
+  /** Returns an authored plain text with rewritten links. A link that also occurs in the HTML gets the same ticket. */
   rewriteText(text: string): string;
-  /** Converts a rewritten HTML source to plain text. Its links are kept, and URLs in its text are rewritten. */
+  /** Converts a rewritten HTML source to plain text. Keeps its links, and rewrites URLs in its text. */
   toText(rewrittenHtml: string): string;
   /** Tracked links so far. */
   readonly links: readonly TrackedLink[];
@@ -41,9 +41,11 @@ interface LinkRewriter {
 export function createLinkRewriter({ utm, tracking }: LinkTreatment): LinkRewriter {
   const nameContent = createContentNamer();
   const links: TrackedLink[] = [];
-  /** New URLs of the HTML's links by the author's URL, until a link of the plain text uses them. */
+  /**
+   * New URLs of links in the HTML, by original URL. An entry is removed when the same link in the plain text uses it.
+   */
   const unmatched = new Map<string, string[]>();
-  /** The author's URLs by the new URLs. */
+  /** Original URLs, by new URL. */
   const originals = new Map<string, string>();
   const clickBase = tracking && clickUrl(tracking.base, '');
   let count = 0;

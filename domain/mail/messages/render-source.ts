@@ -9,7 +9,7 @@ import { parseTemplate, renderTemplate } from './template.ts';
 /** A field of a step that an author writes. */
 export type MessageField = 'subject' | 'body_plain' | 'body_html';
 
-/** A fault of one field. Line and column count from 1, in the text after spintax expansion. */
+/** A fault of one field. Line and column are counted from 1, in the text after spintax expansion. */
 export interface MessageError {
   readonly field: MessageField | 'address';
   readonly message: Message;
@@ -29,7 +29,7 @@ const LIMITS = {
   work: message('template.too_much_work'),
 } as const;
 
-/** Faults that are stored with an email that could not be written. */
+/** Maximum number of faults stored with an email that could not be composed. */
 const MAX_STORED_FAULTS = 5;
 
 /**
@@ -77,7 +77,7 @@ export function faultsWithPlaces(errors: readonly MessageError[]): Message {
   return joined(errors.slice(0, MAX_STORED_FAULTS).map(faultWithPlace));
 }
 
-/** Returns the spintax seed of a field. Both bodies share one seed, so that parallel wordings agree. */
+/** Returns the spintax seed of a field. Both bodies share one seed, so that they choose the same wording. */
 export function spintaxSeed(sendId: string, field: MessageField): string {
   return field === 'subject' ? `${sendId}/subject` : `${sendId}/body`;
 }

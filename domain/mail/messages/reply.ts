@@ -28,8 +28,8 @@ export function replyHeaders(answered: {
 }
 
 /**
- * Returns the subject of an answer: the written subject. If the subject is empty or the conversation's own, returns the
- * answered subject with one `Re: `.
+ * Returns the subject of an answer. If the written subject is empty or that of the conversation, returns the answered
+ * subject with one `Re: `, else the written subject.
  */
 export function replySubject(written: string | undefined, answered: string): string {
   const own = withoutReplyPrefix(written ?? '');

@@ -11,7 +11,7 @@ export interface ScoredCopy {
   readonly subject?: string;
   readonly bodyPlain?: string;
   readonly bodyHtml?: string;
-  /** True for a reply within a conversation: it needs no subject of its own, and "Re:" is truthful. */
+  /** True for a reply within a conversation: it needs no own subject, and "Re:" does not deceive. */
   readonly isReply?: boolean;
 }
 
@@ -27,7 +27,9 @@ interface ScoreSpan {
 
 interface ScoreIssue {
   readonly severity: 'warn' | 'high';
-  /** `copy.<code>`, or `copy.<code>.<case>`; its suggestion is the sentence `<code>.fix`. */
+  /**
+   * Text of the issue: `copy.<code>` or `copy.<code>.<case>`. The suggestion has the message code `copy.<code>.fix`.
+   */
   readonly message: Message;
   /** Absent if the issue concerns the whole email. */
   readonly field?: 'subject' | 'body';
@@ -51,7 +53,7 @@ const MAX_SUBJECT_LENGTH = 70;
 const MAX_LINKS = 3;
 const MAX_WORDS = 350;
 const MIN_WORDS = 8;
-/** Minimum number of words per link, and per image. Fewer look like advertising. */
+/** Minimum number of words per link, and per image. Fewer words look like advertising. */
 const WORDS_PER_LINK = 20;
 const WORDS_PER_IMAGE = 40;
 
@@ -273,7 +275,7 @@ function phrasePattern(phrases: readonly string[]): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])`, 'giu');
 }
 
-/** Returns the positions at which a pattern matches, limited to a number beyond which the score no longer changes. */
+/** Returns the positions at which a pattern matches, up to the number beyond which the score no longer changes. */
 function spansIn(field: ScoreSpan['field'], source: string, pattern: RegExp): ScoreSpan[] {
   const spans: ScoreSpan[] = [];
   for (const match of source.matchAll(pattern)) {

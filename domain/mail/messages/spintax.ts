@@ -34,7 +34,7 @@ const htmlSources = createBoundedCache<Spintax>(MAX_CACHED_LENGTH);
 
 /**
  * Expands spintax: takes one option of each group `{a|b|{c|d}}`. The same seed always gives the same option, so that a
- * retry builds the same message. Choices of different groups are independent and about evenly distributed.
+ * retry builds the same message. Groups choose independently of each other, with about equal probability per option.
  *
  * Braces without their own bar (`{ color: red }`), unbalanced braces and template actions `{{…}}` are kept, and with
  * `html` also style and script elements and comments. `\{` and `\}` print a brace, `\|` inside a group prints a bar.
@@ -55,8 +55,8 @@ export function expandSpintax(source: string, seed: string, { html = false }: { 
 }
 
 /**
- * Blanks out the spintax syntax of a source and keeps every option at its position. A check of merge fields parses the
- * result, because it must see the fields of all options.
+ * Blanks out the spintax syntax of a source and keeps every option at its position. The check of merge fields parses
+ * the result, so that it sees the fields of all options.
  */
 export function maskSpintax(source: string, { html = false }: { html?: boolean } = {}): string {
   if (!hasSpintaxSyntax(source)) return source;

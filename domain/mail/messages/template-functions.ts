@@ -32,8 +32,8 @@ function isBlank(value: unknown): boolean {
 }
 
 /**
- * Returns the truth of a value as in Go templates: false, zero, empty text, empty lists, empty objects and missing
- * values are false.
+ * Returns true if a value counts as true in Go templates: false, zero, empty text, empty lists, empty objects and
+ * missing values count as false.
  */
 export function isTruthy(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) {

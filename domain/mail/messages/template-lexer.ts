@@ -81,7 +81,7 @@ const TOKEN = new RegExp(
   'yu',
 );
 
-/** Entities that editors write for the quotes and blanks of an action. */
+/** HTML entities that editors write for quotes and blanks inside an action. */
 const HTML_ENTITIES: Readonly<Record<string, string>> = {
   quot: '"',
   apos: "'",

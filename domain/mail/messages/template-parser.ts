@@ -4,7 +4,7 @@ import { TEMPLATE_FUNCTIONS } from './template-functions.ts';
 import { decodeActionEntities, splitSegments, TemplateSyntaxError, tokenize } from './template-lexer.ts';
 import type { Token } from './template-lexer.ts';
 
-/** A fault in a template. Line and column count from 1 and refer to the opening braces of the action. */
+/** A fault in a template. Line and column are counted from 1, at the opening braces of the action. */
 export interface TemplateError {
   readonly message: Message;
   readonly line: number;
@@ -203,7 +203,7 @@ function call(name: string, args: readonly Expression[]): Expression {
 }
 
 /**
- * Converts `index . "Job Title"` to a field read. Its keys are literals, so that the references are known without
+ * Converts `index . "Job Title"` to a field read. Its keys must be literals, so that the references are known without
  * rendering.
  */
 function fieldByIndex(args: readonly Expression[]): Expression {

@@ -10,8 +10,8 @@ import { valueInText } from './url-values.ts';
 interface RenderedTemplate {
   readonly text: string;
   /**
-   * Placeholders without a value or default (written `{{.Company}}`), or that could not be parsed and are in the text
-   * literally. Each reference is listed once.
+   * Placeholders without a value or default (written `{{.Company}}`), or that could not be parsed and so remain in the
+   * text. Each reference is listed once.
    */
   readonly unresolved: readonly string[];
   /** Set if rendering ended early at its length or work limit. Such a text must not be sent. */
@@ -91,17 +91,17 @@ export function renderTemplate(
 export class WorkBudget {
   #left = MAX_RENDER_WORK;
   readonly #whole: WorkBudget | undefined;
-  /** Exceeded limit that ends the rendering; null within the limits. Null otherwise. */
+  /** Limit that was exceeded and ended the rendering; null if no limit was exceeded. */
   exceeded: RenderedTemplate['exceeded'] = null;
 
-  /** @param whole budget shared with other renderings, which is also charged */
+  /** @param whole budget shared with other renderings, from which work is subtracted too */
   constructor(whole?: WorkBudget) {
     this.#whole = whole;
   }
 
   /**
-   * Charges work units before the work is done.
-   * @returns false if the units exceed the rest; the caller must then skip the work
+   * Subtracts work units before the work is done.
+   * @returns false if a limit is exceeded; the caller must then skip the work
    */
   spend(units: number): boolean {
     this.#left -= units;

@@ -8,13 +8,13 @@ export interface FoundLink {
 }
 
 /**
- * Characters of typed URLs: ASCII except blanks, quotes and angle brackets, and letters, digits and word-internal marks
- * of any script. Other punctuation, symbols and invisible marks beyond ASCII end a URL.
+ * Characters of typed URLs: ASCII except blanks, quotes and angle brackets, plus letters, digits and word-internal
+ * marks of any script. Other punctuation, symbols and invisible marks beyond ASCII end a URL.
  */
 const CHARACTER = '(?:[!#-;=?-_a-~]|[^\\P{L}\\p{ASCII}]|[\\p{M}\\u00b7\\u200c\\u200d]|[^\\P{N}\\p{ASCII}])';
 /**
- * Text that may be a URL. In a list, the next URL may directly follow its separator. The length limit keeps hostile
- * text cheap.
+ * Text that may be a URL. In a list, the next URL may directly follow its separator. The length limit bounds the work
+ * for hostile text.
  */
 const CANDIDATE = new RegExp(`\\bhttps?://(?:(?![,;|]https?://)${CHARACTER}){1,8192}`, 'giu');
 /** Maximum number of characters that are searched backwards for the beginning of a URL. */

@@ -34,7 +34,7 @@ export function messageIdFor(sendId: string, senderAddress: string): string {
 }
 
 /**
- * Returns the default of a step's reply setting: a step is a reply if its subject is empty or equals the
+ * Returns the default of a step's setting `thread_reply`: true if the step's subject is empty or equals the
  * conversation's.
  */
 export function defaultThreadReply(stepSubject: string | null | undefined, conversationSubject: string): boolean {

@@ -64,8 +64,8 @@ function touchesWords(element: DomNode): boolean {
 }
 
 /**
- * Returns the node beside an element. If the element is the first or last of inline elements, returns the node beside
- * those.
+ * Returns the node beside an element. For the first or last child of an inline element, returns the node beside that
+ * element.
  */
 function neighbourOf(element: DomNode, side: 'prev' | 'next'): DomNode | null {
   let node = element as DomNode & Partial<Record<'prev' | 'next', DomNode | null>>;
@@ -89,7 +89,7 @@ const formatTable: FormatCallback = (element, walk, builder, options) => {
 
 const convert: (html: string, originals: OriginalUrls) => string = compile({
   wordwrap: false,
-  // The converter recurses. Markup deeper than in any real email becomes an ellipsis.
+  // The converter recurses. Markup nested deeper than in any real email becomes an ellipsis.
   limits: { maxDepth: 200 },
   formatters: { letterLink: formatLink, letterImage: formatImage, letterTable: formatTable },
   selectors: [
@@ -105,7 +105,7 @@ const convert: (html: string, originals: OriginalUrls) => string = compile({
 
 /** Converts an HTML source to plain text, with the URL of each link after its label. */
 export function htmlToText(html: string, originals: OriginalUrls = new Map()): string {
-  // Separates a word from a link that it directly follows, as the end of the link does in HTML.
+  // Separates a link from a word that directly follows it. In HTML, the end of the link separates them.
   return convert(html, originals)
     .replace(/(<https?:\/\/[^\s<>]+>)(?=[\p{L}\p{N}([{<"'“‘«])/gu, '$1 ')
     .trim();
@@ -157,7 +157,7 @@ function isBetweenCells({ type, name, data }: DomNode, known: readonly string[])
     : type === 'comment' || (name !== undefined && known.includes(name));
 }
 
-/** Returns the text below an element on one line. Reads at most some hundred nodes, more than any URL has. */
+/** Returns the text below an element on one line. Reads at most a few hundred nodes, which suffices for any URL. */
 function textOf(element: DomNode): string {
   let text = '';
   for (const node of descendantsOf(element)) if (node.type === 'text') text += node.data ?? '';

@@ -1,6 +1,6 @@
 /**
- * Only this file knows the form of the tracking service's public URLs. A base is an origin without trailing slash, such
- * as `https://t.example.com`.
+ * This file defines the public URLs of the tracking service. A base is an origin without trailing slash, such as
+ * `https://t.example.com`.
  */
 
 /** Returns the URL of a tracked link. `ticketId` is the unguessable id of its row in tracked_links. */
@@ -9,8 +9,8 @@ export function clickUrl(trackingBase: string, ticketId: string): string {
 }
 
 /**
- * Returns the URL of a send's open-tracking pixel. `token` is a tracking token (tracking-token.ts) for `open` and the
- * send.
+ * Returns the URL of a send's open-tracking pixel. `token` is a tracking token (tracking-token.ts) for the purpose
+ * `open` and the send's id.
  */
 export function openPixelUrl(trackingBase: string, token: string): string {
   return `${trackingBase}/o/${encodeURIComponent(token)}.gif`;
@@ -18,7 +18,7 @@ export function openPixelUrl(trackingBase: string, token: string): string {
 
 /**
  * Returns the URL of a send's opt-out page, which also receives one-click requests (RFC 8058, a POST to the same URL).
- * `token` is a tracking token for `unsubscribe` and the send.
+ * `token` is a tracking token for the purpose `unsubscribe` and the send's id.
  */
 export function unsubscribeUrl(trackingBase: string, token: string): string {
   return `${trackingBase}/u/${encodeURIComponent(token)}`;

@@ -2,8 +2,8 @@ import { unfinishedUrl } from './text-links.ts';
 
 /**
  * Returns a value as printed after a text. If the text ends inside a URL, characters that would end or change the URL
- * are percent-encoded. The value of a parameter (`?name=`) is encoded as one. Elsewhere a value may contain several
- * path segments or parameters.
+ * are percent-encoded. A parameter's value (`?name=`) is encoded completely. Elsewhere a value may contain several path
+ * segments or parameters.
  */
 export function valueInText(value: string, before: string): string {
   const url = unfinishedUrl(before);

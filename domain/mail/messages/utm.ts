@@ -1,6 +1,6 @@
 import { slugify } from './text.ts';
 
-/** UTM settings of a campaign. A blank or missing value means its default. */
+/** UTM settings of a campaign. The default replaces a blank or missing value. */
 export interface UtmSettings {
   readonly source?: string | null;
   readonly medium?: string | null;

@@ -8,8 +8,8 @@ interface CountedCorrection {
 }
 
 /**
- * Shift of the log-odds per correction, and its maximum: corrections of a workspace shift the model's result and do not
- * train it.
+ * Shift of the log-odds per correction, and its maximum: a workspace's corrections shift the model's result but do not
+ * train the model.
  */
 const STEP = 0.25;
 const LARGEST = 1.5;

@@ -99,7 +99,7 @@ const LASTS: Readonly<Record<string, number>> = {
   spring_festival: 7,
   national_day: 7,
 };
-/** Days within which the next occurrence of a day of another calendar is found. */
+/** Number of days in which a day of another calendar recurs at least once. */
 const LONGEST_YEAR = 390;
 
 /** Returns the day or period that a word names. Null for a past day. */
@@ -148,7 +148,7 @@ export function seasonFrom(month: number, today: DateTime): Period {
   return periods.find(({ last }) => last >= today)!;
 }
 
-/** Returns the next quarter or half of a year that has not begun. */
+/** Returns a quarter or half of the given year; without a year, its next occurrence that has not begun. */
 export function yearPart(part: YearPart, today: DateTime, year?: number): Period {
   const months = part.startsWith('q') ? 3 : 6;
   const month = (Number(part[1]) - 1) * months + 1;
@@ -178,14 +178,15 @@ function holidayStart(name: string, language: string, today: DateTime): DateTime
   }
   const ofCalendar = OF_CALENDAR[name];
   if (ofCalendar) return nextInCalendar(ofCalendar, today);
-  // The new moon of autumn and the full moon of spring, of which the lunar calendars of China and India differ by a day.
+  // The new moon of autumn and the full moon of spring, for which the lunar calendars of China and India differ by a
+  // day.
   if (name === 'diwali') return nextMoon(today, { day: 1, from: [10, 15], to: [11, 14] })?.minus({ days: 1 }) ?? null;
   if (name === 'holi') return nextMoon(today, { day: 15, from: [2, 27], to: [3, 28] });
   const fixed = FIXED[name];
   return fixed ? nextYearly(today, (year) => today.set({ year, month: fixed[0], day: fixed[1] })) : null;
 }
 
-/** Returns a weekday of the month of a day by its number; -1 is the last. */
+/** Returns the nth given weekday of the month that contains a day; -1 returns the last one. */
 function weekdayIn(day: DateTime, weekday: number, number: number): DateTime {
   if (number < 0) {
     const last = day.endOf('month').startOf('day');
@@ -205,11 +206,11 @@ function inCalendar(calendar: string, day: DateTime): string {
       calendar,
       (format = new Intl.DateTimeFormat(`en-u-ca-${calendar}`, { month: 'numeric', day: 'numeric', timeZone: 'UTC' })),
     );
-  // A leap year has Adar twice, and the second is the one of the holidays.
+  // A leap year has two months Adar, and the holidays are in the second.
   return format.format(Date.UTC(day.year, day.month - 1, day.day)).replace(' II', '');
 }
 
-/** Days found for the latest date of arrival, because a text may name a holiday many times. */
+/** Cache of the days found for the latest date of arrival, because a text may name a holiday many times. */
 let found = { today: '', days: new Map<string, DateTime | null>() };
 
 function nextDay(today: DateTime, key: string, is: (day: DateTime) => boolean): DateTime | null {

@@ -7,7 +7,7 @@ export interface DateFile {
   weekdays: string[][];
   seasons: Record<string, string[]>;
   holidays: Record<string, string[]>;
-  /** Quarters and halves of a year by their number. */
+  /** Words for the quarters and halves of a year. */
   parts?: Partial<Record<YearPart, string[]>>;
   units: Record<string, string[]>;
   numbers: Record<string, string[]>;
@@ -21,7 +21,7 @@ export interface DateFile {
   ordinal: string;
 }
 
-/** Meanings of phrases that have their own key in the files. */
+/** Keys in the files of date words whose phrases name a time relative to today. */
 const RELATIVE = [
   'today',
   'tomorrow',
@@ -132,7 +132,7 @@ function words(): { files: ReadonlyMap<string, DateFile>; root: Node } {
 function isAbbreviation(name: string, names: readonly string[]): boolean {
   if (NO_SPACES.test(name) || HANGUL.test(name)) return false;
   const plain = name.replace(/\.$/, '');
-  // A name as short as the first of the list, which is never shortened, is whole.
+  // The first name of a list is never abbreviated, so a name of at least its length is not an abbreviation.
   if (plain.length >= names[0]!.length) return false;
   return plain.length <= SHORT && names.some((other) => other.length > plain.length + 1 && other !== name);
 }
@@ -154,7 +154,7 @@ function addPhrase(root: Node, language: string, phrase: string, sense: Sense): 
   else if (!senses.some((one) => one.is === sense.is && one.value === sense.value)) senses.push(sense);
 }
 
-/** Returns the date phrases in a folded text, in the language with the most of them. */
+/** Returns the date phrases in a folded text, in the language that matches best. */
 export function phrasesIn(text: string): { language: string; phrases: Phrase[] } {
   const { root } = words();
   const found = new Map<string, Phrase[]>();

@@ -1,4 +1,4 @@
-/** Exponent of the number of buckets that features are hashed into. */
+/** Number of bits of a feature's bucket: features are hashed into 2^24 buckets. */
 export const BUCKET_BITS = 24;
 const BUCKET_MASK = 2 ** BUCKET_BITS - 1;
 
@@ -12,13 +12,16 @@ const DENSE = { from: 1, to: 5 };
 /** Sizes of n-grams across the boundaries of words, and the part of the text (characters) that they are made from. */
 const ACROSS = [6, 8];
 const ACROSS_READ = 600;
-/** Length of the word beginnings that stand for all its forms. */
+/** Length (characters) of the word beginning that represents all forms of the word. */
 const STEM = 4;
 const SHORT_STEM = 3;
-/** Distances (words) within which pairs of word beginnings count without their order. */
+/** Distances (words) within which two word beginnings form a pair, regardless of their order. */
 const NEAR = 3;
 const FAR = 6;
-/** Gaps (characters) between two pairs of characters of a dense script, and the maximum length that is paired. */
+/**
+ * Gaps (characters) between two pairs of characters of a dense script, and the maximum length (characters) of text that
+ * is paired.
+ */
 const GAPS = { from: 2, to: 7 };
 const PAIRED = 200;
 /** Sizes of the n-grams that begin at a character of a dense script. */

@@ -24,7 +24,7 @@ export type Label = (typeof LABELS)[number];
 /** Header of the model's file: JSON, preceded by its length (4 bytes, little endian). */
 interface ModelHeader {
   bits: number;
-  /** Divides the scores, so that answers with a confidence of 0.8 are right in four of five cases. */
+  /** Divisor of the scores. It is chosen so that four of five results with a confidence of 0.8 are correct. */
   temperature: number;
   bias: number[];
   /** Weight per step of a stored integer, by label. */
@@ -32,26 +32,26 @@ interface ModelHeader {
 }
 
 /**
- * A linear classifier over hashed features: one weight (int8) per label, for each bucket that several people filled.
- * Other buckets have no weight, so a word that training has not met does not count as another one.
+ * A linear classifier over hashed features: one weight (int8) per label, for each bucket with features from several
+ * people. Other buckets have no weight, so a word unknown to the training is ignored.
  */
 export interface Model extends ModelHeader {
   known: Buckets;
   weights: Int8Array;
-  /** Its scores are added to those of the linear classifier. */
+  /** Neural network whose scores are added to those of the linear classifier. */
   network: Network;
 }
 
-/** Result of reading a text: the probabilities and the words that decided. */
+/** Result of reading a text: the probabilities and the words that the result depends on. */
 export interface Reading {
   /** Probability (0 to 1) of each label, in the order of {@link LABELS}. */
   probabilities: Float64Array;
   tokens: Token[];
 }
 
-/** Parts of the scores of the linear classifier and of the network, chosen by people who calibrate. */
+/** Factors for the scores of the linear classifier and of the network, chosen by people during calibration. */
 const SHARES = { linear: 0.6, network: 0.25 };
-/** Maximum number of different words of a text that are weighed. */
+/** Maximum number of different words of a text whose contribution to the result is computed. */
 const MOST_WEIGHED = 100;
 
 /** File of the shipped model, written by `npm run train-reading`. */

@@ -25,7 +25,7 @@ interface NameToken {
   end: number;
 }
 
-/** Exponent of the number of buckets. */
+/** Number of bits of a feature's bucket, as in `BUCKET_BITS`. */
 export const NAME_BITS = 17;
 export const NAMES_FILE = new URL('names.bin.br', import.meta.url);
 const MASK = (1 << NAME_BITS) - 1;

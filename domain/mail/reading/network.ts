@@ -12,9 +12,9 @@ interface NetworkHeader {
 }
 
 /**
- * A small convolutional network. Each word has an embedding, the sum of those of its n-grams; in scripts without
- * spaces each character has one. Filters slide over the embeddings, and the highest value of each filter counts, with
- * the mean of all embeddings.
+ * A small convolutional network. Each word has an embedding, the sum of the embeddings of its n-grams. In scripts
+ * without spaces each character has one. Filters slide over the embeddings, and the output layer reads the highest
+ * value of each filter and the mean of all embeddings.
  */
 export interface Network extends NetworkHeader {
   /** Features that have an embedding. */
@@ -28,7 +28,7 @@ export interface Network extends NetworkHeader {
   outputBias: Float32Array;
 }
 
-/** Maximum number of embeddings of a text. A longer text loses its middle. */
+/** Maximum number of embeddings of a text. The middle of a longer text is ignored. */
 const MOST_PLACES = 160;
 const FROM_END = 40;
 
@@ -39,7 +39,7 @@ interface Activation {
   count: number;
   /** Highest value of each filter, then the mean embedding. */
   pooled: Float32Array;
-  /** Place with the highest value of each filter; -1 for none above zero. */
+  /** Position at which each filter has its highest value; -1 if no value is above zero. */
   highest: Int32Array;
 }
 

@@ -1,7 +1,7 @@
 import { foldText } from './features.ts';
 
 /**
- * Whole answers that refuse and nothing else. They share their words with those that agree, and are too short for the
+ * Whole answers that only refuse. They consist of the same words as answers that agree, and are too short for the
  * model.
  */
 const REFUSALS: readonly string[] = [
@@ -37,7 +37,7 @@ const REFUSALS: readonly string[] = [
   '興味ありません|興味がありません|興味はありません|興味がない|関心がありません',
   '不感兴趣|没有兴趣|没兴趣|我们不感兴趣|我不感兴趣|不感興趣|沒有興趣|沒興趣|我們不感興趣',
 ];
-/** Whole answers that agree and nothing else. */
+/** Whole answers that only agree. */
 const AGREEMENTS: readonly string[] = [
   'interested|i am interested|i’m interested|we are interested|interessiert|ich bin interessiert|wir sind interessiert|ich habe interesse|wir haben interesse',
   'intéressé|intéressée|je suis intéressé|je suis intéressée|nous sommes intéressés|ça m’intéresse|me interesa|nos interesa|estoy interesado|estoy interesada',

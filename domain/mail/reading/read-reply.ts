@@ -8,7 +8,7 @@ import { laterTime, returnTime, type NamedTime } from './when.ts';
 export type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
 
 /**
- * Force of an opt-out: no further emails (`stop`), also erasure of personal data (`erase`), or a complaint or legal
+ * Subtype of an opt-out: no further emails (`stop`), also erasure of personal data (`erase`), or a complaint or legal
  * threat (`legal`).
  */
 type OptOutForce = 'stop' | 'erase' | 'legal';
@@ -43,7 +43,10 @@ const NO_BIAS: ReadingBias = {};
 const FORCES = ['stop', 'erase', 'legal'] as const;
 const OTHER_KINDS = LABELS.filter((label): label is Exclude<Label, OptOutForce> => !FORCES.includes(label as never));
 const MOST_WORDS = 5;
-/** Factor for an opt-out in one sentence of a longer text, which weighs slightly less than one in the whole text. */
+/**
+ * Factor for the probability of an opt-out in one sentence of a longer text, which counts slightly less than one in the
+ * whole text.
+ */
 const SENTENCE_PART = 0.9;
 /**
  * Minimum length (characters) of a long text, the length of its part that is split into sentences, and the maximum
@@ -64,7 +67,7 @@ export function readReply(text: string): ReadReply {
 }
 
 /**
- * Reads a person's answer, with the words that decided and the details of its kind.
+ * Reads a person's answer, with the words that the kind depends on and the details of the kind.
  * @param text the person's own words
  * @param receivedAt time of arrival, UTC
  * @param timezone IANA time zone of the writer, for days; UTC if absent or unknown

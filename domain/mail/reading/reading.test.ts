@@ -11,7 +11,10 @@ import { readAnswer, readReply } from './read-reply.ts';
 /** A Friday. */
 const RECEIVED = new Date('2026-11-20T09:30:00Z');
 const THRESHOLDS = { sure: SURE, doubt: DOUBT };
-/** Every fourth sentence of the held-out writers. `npm run bench -- reading` measures all sentences. */
+/**
+ * Every fourth sentence of the writers who were excluded from training. `npm run bench -- reading` measures all
+ * sentences.
+ */
 const held = sentences().filter((sentence, index) => isHeldOut(sentence) && index % 4 === 0);
 
 test('people whom the model has not met are heard: a floor for each figure', (t) => {

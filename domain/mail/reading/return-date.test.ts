@@ -42,7 +42,7 @@ const READ: readonly (readonly [string, string | null])[] = [
   ['Wracam 1 grudnia.', '2026-12-01'],
   ['Január 5-ig szabadságon vagyok.', '2027-01-06'],
   ['2027. január 5-én érek vissza az irodába.', '2027-01-05'],
-  // Dates with two readings: the future one, the nearer one, or the one that matches the weekday.
+  // Ambiguous dates, of which the future one, the nearer one, or the one with the right weekday is chosen.
   ['Return date: 11/12/2025', null],
   ['back on 12/1', '2026-12-01'],
   ['back on 12/5', '2026-12-05'],

@@ -12,9 +12,9 @@ export interface NamedTime {
 }
 
 const MAX_READ = 2_000;
-/** Maximum number of characters between a word such as "until" and its date. */
+/** Maximum distance (characters) between a word such as "until" and its date. */
 const REACH = 26;
-/** Number of characters before the next date within which a word belongs to that date. */
+/** Distance (characters) before the next date within which a word belongs to that next date. */
 const NEXT_DATE = 14;
 /** Languages that put "until" and "from" after the date. */
 const POSTPOSITIONAL: ReadonlySet<string> = new Set(['fi', 'hi', 'hu', 'ja', 'ko', 'tr']);
@@ -22,7 +22,7 @@ const POSTPOSITIONAL: ReadonlySet<string> = new Set(['fi', 'hi', 'hu', 'ja', 'ko
 const WHOLE_DAY: ReadonlySet<string> = new Set(['hu', 'ja', 'ko']);
 const NOT =
   /(?<!\p{L})(?:not?|nicht|kein\p{L}*|pas|non|nao|niet|nie|nem|ikke|inte|не|limited|kaum|schwer|degil)\s(?:\p{L}+\s)?$/u;
-/** Maximum distance (days) of a date that an away note names without a word of returning. */
+/** Maximum distance (days) of a date that an away note contains without a word about returning. */
 const NEAR_DAYS = 60;
 const MAX_NOTE = 400;
 
@@ -30,7 +30,7 @@ const MAX_NOTE = 400;
  * Returns the day on which the writer of an away message is back, at its start in their time zone. Null if the text
  * names none. Reads 31 languages.
  *
- * A date counts beside words of return ("back on", "zurück am") or end ("until", "jusqu'au"); words of return take
+ * A date counts beside words of return ("back on", "zurück am") or end ("until", "jusqu'au"); words about a return take
  * precedence. The end of a range, and an inclusive end, mean the day after. The only date of a short note also counts
  * without such a word if it is near.
  * @param receivedAt time of arrival; the result is never earlier, and at most a year later
@@ -40,7 +40,7 @@ export function returnDate(text: string, receivedAt: Date, timezone = 'utc'): Da
   return returnTime(text, receivedAt, timezone)?.day ?? null;
 }
 
-/** Variant of {@link returnDate} that also returns the words of the date. */
+/** Variant of {@link returnDate} that also returns the text of the date. */
 export function returnTime(text: string, receivedAt: Date, timezone = 'utc'): NamedTime | null {
   const note = noteOf(text, receivedAt, timezone);
   const meanings = note.dates.flatMap((date, at) => {
@@ -114,7 +114,10 @@ function sentenceOf({ text, breaks }: Note, { start, end }: WrittenDate): { from
   };
 }
 
-/** Returns true if a cue is directly before or inside a date, or directly after it in languages with that order. */
+/**
+ * Returns true if a word such as "until" is directly before or inside a date, or directly after it in languages with
+ * that word order.
+ */
 function has(note: Note, at: number, cue: Cue): boolean {
   const { dates, cues, text, language } = note;
   const { start, end } = dates[at]!;

@@ -12,7 +12,7 @@ export interface WrittenDate {
   /** Last day of a month, season, quarter or holiday that is named without a day. */
   last?: DateTime;
   /**
-   * Kind of the date: a day, a period, a length of time from now, or a number and unit that may mean something else.
+   * Kind of the date: a day, a period, a length of time from now, or a number and unit that may not be a time from now.
    */
   precision: 'day' | 'period' | 'length' | 'bare';
 }
@@ -33,9 +33,9 @@ interface Reading {
 const MAX_DATES = 30;
 /** Maximum number of dates and numbers that are read. */
 const MAX_FOUND = 60;
-/** Maximum distance (days) of a day without a year. A later day was more likely meant in the recent past. */
+/** Maximum number of days ahead for a day without a year. A later day was more likely meant in the recent past. */
 const MAX_YEARLESS_DAYS = 300;
-/** Maximum distance (months) of a month without a year: a month alone means its next occurrence. */
+/** Maximum number of months ahead for a month without a year, because a month alone means its next occurrence. */
 const MAX_MONTHS = 11;
 const DAYS_IN_MONTH = 31;
 
@@ -57,7 +57,7 @@ const MONTH_THEN_DAY = /^[\s.,-]{0,2}(?:\p{L}{1,3}\.?\s)?$/u;
 const YEAR = /^[\s.,'-]{0,3}(?:\p{L}{1,3}\.?\s)?(20\d\d)(?!\d)/u;
 const QUARTER = new RegExp(String.raw`(?<!\p{N}|${SPACED_LETTER})(?:q\s?([1-4])(?!\d)|([1-4])q(?!\p{L}))`, 'gu');
 const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
-/** Maximum number of characters between a weekday and the date beside it. */
+/** Maximum number of characters between a weekday and the date to which it belongs. */
 const MAX_BESIDE = 12;
 const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
 
@@ -182,7 +182,7 @@ function after(today: DateTime, amount: number, unit: string): DateTime | null {
 function findPhrases(sought: Sought): void {
   const { text, today, language } = sought;
   for (const phrase of sought.phrases) {
-    // Without its diacritics, June means next month in Vietnamese.
+    // Without diacritics, the Vietnamese word for June also means next month.
     const sense =
       phrase.senses.find(({ is }) => is === 'relative') ??
       phrase.senses.find(({ is }) => is !== 'cue' && is !== 'unit' && is !== 'number');
@@ -207,7 +207,7 @@ function findPhrases(sought: Sought): void {
   }
 }
 
-/** "Guten Morgen" and "por la mañana" name no day. */
+/** Returns true for greetings such as "Guten Morgen" and phrases such as "por la mañana", which name no day. */
 function isGreeting({ text }: Sought, { start }: Phrase, sense: Sense): boolean {
   return sense.value === 'tomorrow' && /(?:guten|goede|gode|la)\s$/u.test(text.slice(Math.max(0, start - 7), start));
 }
@@ -297,7 +297,10 @@ function isShortForm({ senses }: Phrase): boolean {
   return senses.some((sense) => 'isAbbreviation' in sense && sense.isAbbreviation === true);
 }
 
-/** "list" means mail in Polish, and also November; "in feb" and "til wed" are dates. */
+/**
+ * Returns true if a number, a word such as "in" or a cue stands beside a short date word. Without one, the word is no
+ * date: Polish "list" means November, but also mail.
+ */
 function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean {
   if (
     /(?:^|\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il|prin|din|в|во|у|до)\s)$/u.test(
@@ -309,7 +312,7 @@ function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean 
   return phrases.some((one) => isBefore(text, one, start) && one.senses.some(({ is }) => is === 'cue'));
 }
 
-/** Adds one of several readings: the day that matches the weekday beside them, or the first future day. */
+/** Adds one of several possible days: the one that matches the weekday beside the date, or the first future one. */
 function addDay(
   sought: Sought,
   span: { start: number; end: number },

@@ -10,7 +10,7 @@ import { claimWarmup, deliverWarmup, type MailRow } from './deliver.ts';
 import { planDay } from './plan.ts';
 import { findStanding } from './standing.ts';
 
-/** Period (ms) after UTC midnight over which mailboxes start their day, each at its own time. */
+/** Period (ms) after UTC midnight during which mailboxes start their day, each at its own time. */
 const DAWN_MS = 20 * MINUTE_MS;
 /** Delay (ms) before a held mailbox is checked again if the end of the hold is unknown. */
 const HELD_MS = 6 * HOUR_MS;
@@ -53,8 +53,9 @@ export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: strin
 
 /**
  * Settles an email that was being sent when the warmup was paused or stopped, or that was returned to its slot since
- * then. Its worker may be dead, and no later iteration would check it. Fails the email if it was not sent.
- * @returns the delay (ms) until the next check if a worker may still be sending it, or its slot is in the future
+ * then. Its worker may be dead, and no later iteration would check the email. Fails the email if it was not sent.
+ * @returns the delay (ms) until the next check if a worker may still be sending the email, or if its slot is in the
+ * future
  */
 async function settleAbandoned(
   ctx: Ctx,
@@ -80,7 +81,7 @@ async function nextMail(ctx: Ctx, mailboxId: string): Promise<MailRow | undefine
   return mail;
 }
 
-/** Returns until when (epoch ms) a mailbox must not send, or undefined if it may. */
+/** Returns the time (epoch ms) until which a mailbox must not send, or undefined if it may send now. */
 function restOf(mailbox: MailboxRow, now: number): number | undefined {
   if (mailbox.status !== 'active') return now + HELD_MS;
   const ends = (['hold', 'imap_hold'] as const).flatMap((side) => {
@@ -91,7 +92,10 @@ function restOf(mailbox: MailboxRow, now: number): number | undefined {
   return ends.length > 0 ? Math.max(...ends) : undefined;
 }
 
-/** Returns when the mailbox starts its next UTC day (epoch ms). All calls on one day return the same result. */
+/**
+ * Returns the time (epoch ms) at which the mailbox starts its next UTC day. All calls on one day return the same
+ * result.
+ */
 function startOfMailboxDay(mailboxId: string, now: number): number {
   const share = Number.parseInt(mailboxId.slice(-6), 16) / 0xff_ff_ff;
   return (Math.floor(now / DAY_MS) + 1) * DAY_MS + Math.floor(share * DAWN_MS);

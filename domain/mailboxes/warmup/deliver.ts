@@ -23,8 +23,8 @@ import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
 export type MailRow = Row<'warmup_mails'>;
 
 /**
- * Share of the claim's duration that the network may use, so that nothing is sent after another worker may consider the
- * email abandoned.
+ * Share of the claim's duration (0 to 1) in which the email must be sent. Later another worker may consider the email
+ * abandoned.
  */
 const SMTP_SHARE = 0.9;
 const MAX_ATTEMPTS = 3;
@@ -45,9 +45,9 @@ interface Claimed {
 type Claim = Claimed | { kind: 'moved' } | { kind: 'gone' };
 
 /**
- * Sends one due warmup email, or determines the result of an email left by a dead worker. As for campaigns, the claim
- * is committed before the first byte is sent, and a mark before the end of the message. An email whose end may have
- * been submitted is never resent.
+ * Sends one due warmup email, or determines the result of an email left by a dead worker. As for campaign emails, the
+ * claim is committed before the first byte is sent, and a mark is committed before the end of the message is sent. An
+ * email is never resent if its end may have been sent.
  * @returns the delay (ms) until the next attempt if the mail host or the provider is busy
  */
 export async function deliverWarmup(
@@ -78,7 +78,7 @@ export async function deliverWarmup(
 
 /**
  * Submits a claimed email to its server, until the deadline `until` (ms of `performance.now()`). Does not send the end
- * of the message if another worker has taken over the claim.
+ * of the message if another worker has claimed the email.
  */
 export function submitWarmup(
   ctx: Ctx,
@@ -222,7 +222,7 @@ async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
   return freeFrom(seat!, now);
 }
 
-/** Fails an email before any attempt to send it. The email no longer counts in the cap. */
+/** Fails an email before any attempt to send it. The email no longer counts toward the daily cap. */
 async function drop(tx: Tx, mail: MailRow, why: string): Promise<Claim> {
   await tx.org.table('warmup_mails').where({ id: mail.id }).update({ state: 'failed', error: why });
   await resetFreeTime(tx, [mail.mailbox_id]);
@@ -279,8 +279,8 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
 }
 
 /**
- * Recovers an email left by a dead worker. Returns the email to its slot if its end was not submitted. Otherwise the
- * email is never resent.
+ * Recovers an email left by a dead worker. Returns the email to its slot if its end was not sent. Otherwise the email
+ * is never resent.
  */
 async function recover(ctx: Ctx, mail: MailRow): Promise<{ retryInMs: number } | undefined> {
   const left = mail.claimed_at!.getTime() + ctx.config.SEND_CLAIM_MS - ctx.clock.now().getTime();

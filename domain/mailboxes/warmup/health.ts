@@ -8,8 +8,8 @@ import { codedReason } from '../../platform/coded-reason.ts';
 import { render } from '../../../messages/render.ts';
 
 /**
- * Period (ms) of the counted emails. `SAMPLES` limits their number; with fewer than `least` the mailbox counts as
- * healthy.
+ * Period (ms) of the counted emails. `SAMPLES` limits their number; with fewer than `SAMPLES.least` emails the mailbox
+ * counts as healthy.
  */
 const HEALTH_WINDOW_MS = 7 * DAY_MS;
 const SAMPLES = { least: 8, most: 100 };
@@ -43,9 +43,9 @@ export function healthOf(missed: number, samples: number): { state: HealthState;
 }
 
 /**
- * Evaluates a mailbox's health from the placement of its recent warmup emails. A bounce counts like spam. A mailbox
- * that leaves the pool returns when its time is over, and earlier placements no longer count. The mailbox must be
- * locked.
+ * Evaluates a mailbox's health from the placement of its recent warmup emails. A bounce counts like spam. A quarantined
+ * or blocked mailbox leaves the pool for some time, after which its earlier placements no longer count. The mailbox
+ * must be locked.
  */
 export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
   const [now] = await tx.org.sql<Counted>(
@@ -60,7 +60,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
      from standing s`,
     { mailbox: mailboxId, since: new Date(tx.now.getTime() - HEALTH_WINDOW_MS), most: SAMPLES.most },
   );
-  // A mailbox outside the pool keeps its state until its time has passed.
+  // A quarantined or blocked mailbox keeps its state until the end of that time.
   if (!now || isOut(now.health_state)) return;
   const { state, score } = healthOf(now.spam + now.bounced, now.samples);
   const counts = { spam: now.spam, count: now.samples };

@@ -14,7 +14,7 @@ import { resetFreeTime } from './standing.ts';
 
 /** Number of mailboxes planned in one transaction. */
 const CHUNK = 250;
-/** Number of parallel transactions: one draws the next chunk while the database stores another. */
+/** Number of parallel transactions: one computes the next chunk while the database stores the other. */
 const LANES = 2;
 /** Maximum random extension (ms) of a wait for another slot, when the drawn time does not keep the mailbox's gap. */
 const SPREAD_MS = 4 * MINUTE_MS;
@@ -79,7 +79,7 @@ async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Pro
   const from = tx.now.getTime();
   const day = utcDay(from);
   const until = (Math.floor(from / DAY_MS) + 1) * DAY_MS;
-  // The campaign allocator takes the same lock to reserve slots of these mailboxes.
+  // The campaign allocator takes the same row lock when it reserves slots.
   const rows = await tx.org.sql<PlanRow>(
     `select m.id, m.email, m.provider, m.smtp ->> 'host' as host, s.health_state, m.warmup, m.warmup_paused_at, m.warmup_base, m.warmup_max,
        m.warmup_increase, m.timezone, m.warmup_days, m.warmup_start_time, m.warmup_end_time
@@ -169,7 +169,7 @@ export function openingHours(row: Window): CompiledSchedule {
   });
 }
 
-/** Returns the time (epoch ms) at an offset `into` (ms) of the open time. */
+/** Returns the time (epoch ms) that is `into` ms after the start, counting only the open time. */
 function momentIn(spans: readonly { from: number; to: number }[], into: number): number {
   let left = into;
   for (const { from, to } of spans) {

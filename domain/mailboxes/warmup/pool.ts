@@ -17,7 +17,7 @@ export interface Pool {
   partners: Map<string, Partners>;
 }
 
-/** Mailboxes that a sender may write to. `upTo` holds the cumulative weights. */
+/** Mailboxes that a sender may write to. `upTo` contains the cumulative weights. */
 interface Partners {
   members: readonly { id: string; weight: number }[];
   upTo: Float64Array;
@@ -25,9 +25,12 @@ interface Partners {
 
 /** Maximum number of emails per day from one mailbox to another. */
 export const PER_PARTNER = 2;
-/** Maximum number of partners that are all weighed for each sender. With more partners, some are drawn at random. */
+/**
+ * Maximum number of partners for which the weights of all are computed for each sender. With more partners, some are
+ * drawn at random.
+ */
 const SMALL = 60;
-/** Maximum number of draws per wanted partner before all partners are weighed instead. */
+/** Maximum number of draws per wanted partner before the weights of all partners are computed instead. */
 const DRAWS = 6;
 
 interface MemberRow {
@@ -93,7 +96,7 @@ function partnersOf(pool: Pool, sender: Matched): Partners {
 }
 
 /**
- * Draws different partners by weight. May return fewer if some mailboxes have so much weight that they are drawn
+ * Draws different partners by weight. May return fewer partners if some have so much weight that they are drawn
  * repeatedly.
  */
 function pickSome({ members, upTo }: Partners, senderId: string, count: number): string[] {

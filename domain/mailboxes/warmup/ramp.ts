@@ -7,8 +7,8 @@ export type HealthState = 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'b
 export type Ramp = Pick<MailboxRow, 'warmup' | 'warmup_paused_at' | 'warmup_base' | 'warmup_max' | 'warmup_increase'>;
 
 /**
- * Returns the number of warmup emails for a mailbox on the UTC day of `now`. Starts with `warmup_base` on the day of
- * its anchor and grows by `warmup_increase` per day, up to `warmup_max`. While paused, the ramp stays at the day of the
+ * Returns the number of warmup emails for a mailbox on the UTC day of `now`. Starts with `warmup_base` on the ramp's
+ * first day and grows by `warmup_increase` per day, up to `warmup_max`. While paused, the ramp stays at the day of the
  * pause. When throttled the number is halved; when quarantined, blocked or off it is 0.
  */
 export function dailyTarget(ramp: Ramp, health: HealthState, now: Date): number {
@@ -27,8 +27,8 @@ export function targetWithin(cap: number, ramp: Ramp, health: HealthState, now: 
 }
 
 /**
- * Returns the warmup emails of a mailbox on the UTC days from `from` on, with its present ramp and health. One number
- * per day; the last number applies to all later days.
+ * Returns the number of warmup emails of a mailbox for each UTC day from `from` on, with its present ramp and health.
+ * The last number applies to all later days.
  */
 export function upcomingTargets(ramp: Ramp, health: HealthState, cap: number, from: Date): number[] {
   const targetOf = (day: number) => targetWithin(cap, ramp, health, new Date(from.getTime() + day * DAY_MS));
@@ -39,7 +39,7 @@ export function upcomingTargets(ramp: Ramp, health: HealthState, cap: number, fr
   return targets;
 }
 
-/** Returns true if a mailbox is temporarily out of the pool because of its emails' placement. */
+/** Returns true if a mailbox is temporarily out of the pool because too many of its emails were placed in spam. */
 export function isOut(health: HealthState | undefined): boolean {
   return health === 'quarantined' || health === 'blocked';
 }

@@ -20,9 +20,9 @@ const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 type Landed = Columns<'warmup_mails', 'id' | 'mailbox_id' | 'answers' | 'subject'> & { landed: string | null };
 
 /**
- * Records the placement of a message if it is a warmup email. Evaluates its sender's health and may plan a reply. Such
- * a message is no inbound message: it has no effect on threads, replies or contacts. Runs in one transaction that also
- * advances the folder's position.
+ * Records the placement of a message if it is a warmup email. Evaluates its sender's health and may plan a reply. A
+ * warmup email is not stored as an inbound message and has no effect on threads, replies or contacts. Runs in one
+ * transaction that also advances the folder's position.
  * @returns true if the message is a warmup email
  */
 export async function recordWarmup(

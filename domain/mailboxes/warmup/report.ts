@@ -15,9 +15,9 @@ const BY_MACHINE =
 type Known = Columns<'warmup_mails', 'id' | 'mailbox_id'> & { partner: string | null };
 
 /**
- * Records an automatic message about a warmup email: a bounce, a delay or an absence. Such a message is no inbound
- * message: it has no effect on threads or campaigns. A bounce counts against the sender's health like placement in
- * spam, but only if the report names the email's recipient. Runs in one transaction that also advances the folder's
+ * Records an automatic message about a warmup email: a bounce, a delay or an absence. The message is not stored as an
+ * inbound message and has no effect on threads or campaigns. A bounce counts against the sender's health like placement
+ * in spam, but only if the report names the email's recipient. Runs in one transaction that also advances the folder's
  * position.
  * @returns true if the message is about a warmup email
  */
@@ -54,7 +54,7 @@ export async function recordWarmupReport(
   return true;
 }
 
-/** Returns the status with which an email to an address bounced. Undefined if the report does not state it. */
+/** Returns the status with which an email to an address bounced, or undefined if the report does not state it. */
 function failureOf(report: InboundClassification, address: string | null): string | undefined {
   if (report.kind !== 'bounce' || address === null) return undefined;
   const failed = report.recipients.find((one) => one.finalRecipient === address || one.originalRecipient === address);

@@ -100,8 +100,8 @@ const HOSTS: readonly [RegExp, ProviderBucket][] = [
 ];
 
 /**
- * Returns the attributes that rules match: a mailbox's domain, and its provider by its connection, else by its mail
- * server and address.
+ * Returns the attributes that rules match: a mailbox's domain, and its provider known from the connection, or else from
+ * the mail server and the address.
  */
 export function matchedOf(mailbox: { email: string; provider: string; host: string }): Matched {
   const domain = mailbox.email.slice(mailbox.email.lastIndexOf('@') + 1);

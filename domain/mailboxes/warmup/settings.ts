@@ -15,8 +15,9 @@ const PLANNED_BY = [
 ] as const satisfies readonly (keyof MailboxEdit)[];
 
 /**
- * Changes a mailbox and its warmup in one transaction. `warmup` true starts or resumes it, false stops it.
- * @throws AppError as {@link updateMailbox}; warmup_enable_failed
+ * Changes a mailbox and its warmup in one transaction. Starts or resumes the warmup if `warmup` is true, and stops it
+ * if false.
+ * @throws AppError as in {@link updateMailbox}; warmup_enable_failed
  */
 export async function changeMailbox(
   ctx: Ctx,

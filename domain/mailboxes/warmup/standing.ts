@@ -48,7 +48,7 @@ export async function readStanding(ctx: Ctx, id: string): Promise<WarmupStanding
 }
 
 /**
- * Starts the warmup of a mailbox; its ramp begins today. Resumes a paused warmup, and leaves a running one unchanged.
+ * Starts the warmup of a mailbox; its ramp begins today. Resumes a paused warmup, and does not change a running one.
  * @throws AppError not_found, warmup_enable_failed
  */
 export async function startWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
@@ -135,15 +135,15 @@ async function change(
   });
 }
 
-/** Signals the warmup run of a mailbox. Starts a workflow if none is open. */
+/** Signals the warmup workflow of a mailbox. Starts the workflow if none is open. */
 export function signalWarmup(tx: Tx, mailboxId: string, cause: WarmupSignals['changed']['cause']): void {
   const args = { organizationId: tx.org.organizationId, mailboxId };
   tx.intend(signal(warmupWorkflow, args, 'changed', { cause }));
 }
 
 /**
- * Deletes the planned emails of a locked mailbox and frees their places in its cap. The mailbox is planned again when
- * its warmup continues.
+ * Deletes the planned emails of a locked mailbox and lowers the daily counts accordingly. The mailbox is planned again
+ * when its warmup continues.
  */
 export async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
   const days = await tx.org.sql<Columns<'warmup_mails', 'slot_day'>>(
@@ -177,7 +177,7 @@ function resumed({ warmup, warmup_paused_at: pausedAt }: MailboxRow, now: Date):
   return { warmup: new Date(warmup!.getTime() + now.getTime() - pausedAt!.getTime()), warmup_paused_at: null };
 }
 
-/** @throws AppError warmup_enable_failed with the reason */
+/** Checks that the warmup of a mailbox can be started. @throws AppError warmup_enable_failed with the reason */
 async function assertEnabled(tx: Tx, mailbox: MailboxRow): Promise<void> {
   if (mailbox.status !== 'active') throw refused(statusMessage(mailbox.status), message('mailboxes.switch_on.fix'));
   if (!mailbox.imap) throw refused(message('warmup.no_imap'), message('warmup.no_imap.fix'));

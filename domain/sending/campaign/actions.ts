@@ -24,8 +24,8 @@ export const eventName = z.string().max(120).regex(EVENT_NAME, ruleMessage('dire
 const MERGE_FIELDS = 'May use the merge fields of emails';
 
 /**
- * Action of a step that is not an email. `app_action` calls the customer's app, the waits take time, all others act at
- * once.
+ * Action of a step that is not an email. `app_action` calls the customer's app, the waits delay the lead, and all
+ * others take effect at once.
  */
 export const stepActionSchema = z.discriminatedUnion('type', [
   z.strictObject({
@@ -34,13 +34,13 @@ export const stepActionSchema = z.discriminatedUnion('type', [
     path: appPath,
     /** The response is stored as `.App.<output_key>`. */
     output_key: outputKey,
-    /** Sent to the app. Strings in the object may use merge fields. */
+    /** Object sent to the app. Its strings may use merge fields. */
     inputs: z.record(z.string(), z.unknown()).default({}),
   }),
   z.strictObject({
     type: z.literal('wait_for_event'),
     wait_event_name: eventName,
-    /** Null waits without a time limit. */
+    /** Maximum wait; null for no time limit. */
     timeout_minutes: z.number().min(MIN_TIMEOUT_MINUTES).max(MAX_WAIT_MINUTES).nullable().default(null),
     on_timeout: z.enum(['continue', 'stop']).default('continue'),
     /** The event's data is stored as `.App.<output_key>`. */

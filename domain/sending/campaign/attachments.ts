@@ -1,5 +1,5 @@
 /**
- * Returns SQL of the files that an email of a step takes along, oldest first, as a JSON list of `StoredAttachment`.
+ * Returns SQL of the files attached to a step's email, oldest first, as a JSON list of `StoredAttachment`.
  * @param campaign SQL of the campaign's id
  * @param step SQL of the step's id
  */

@@ -18,7 +18,7 @@ export const taskTypeName = z.string().min(1).max(60);
 /**
  * Fields of a task that an automation or a campaign step creates. The task type is not included, because steps name it
  * differently.
- * @param values fields available to the texts
+ * @param values description of the merge fields that the texts may use
  */
 export function taskFields(values: string) {
   return {
@@ -32,7 +32,7 @@ export function taskFields(values: string) {
 
 /**
  * Fields of a deal that an automation or a campaign step creates.
- * @param values fields available to its name
+ * @param values description of the merge fields that the name may use
  */
 export function dealFields(values: string) {
   return {
@@ -49,7 +49,7 @@ function template(max: number, values: string) {
   return z.string().min(1).max(max).meta({ description: values });
 }
 
-/** Task types of a new workspace. The first one is the type of a task that names none. */
+/** Task types of a new workspace. The first one is the default type of a task. */
 export const FIRST_TASK_TYPES = [
   { name: 'To-do', color: '#64748b' },
   { name: 'Call', color: '#0ea5e9' },
@@ -67,7 +67,7 @@ export async function readTaskTypes(org: OrgScope): Promise<readonly { name: str
   return types.length === 0 ? FIRST_TASK_TYPES : types.flatMap(({ name }) => (name === null ? [] : [{ name }]));
 }
 
-/** Returns true if a name is that of a task type. Ignores case. */
+/** Returns true if a task type has the name, ignoring case. */
 export function isTaskTypeNamed(type: { name: string }, name: string): boolean {
   return type.name.toLowerCase() === name.toLowerCase();
 }

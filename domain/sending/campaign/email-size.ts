@@ -4,12 +4,12 @@ import { message } from '../../../messages/index.ts';
 import { IS_SENDER, POOL_TABLES, poolBindings, type PoolChoice } from './sender-pool.ts';
 import type { Written, WrittenStep } from './written.ts';
 
-/** Size (bytes) up to which every server takes an email (RFC 5321, section 4.5.3.1.7). */
+/** Size (bytes) up to which every server accepts an email (RFC 5321, section 4.5.3.1.7). */
 const ALWAYS_TAKEN_BYTES = 64 * 1024;
 
 /**
- * Returns an error for each email that the server of a campaign's sender would refuse for its size. A limit is the SIZE
- * that the server named when its mailbox was tested. Small emails cost no query.
+ * Returns an error for each email that the server of a campaign's sender would refuse for its size. The limit is the
+ * SIZE that the server announced when its mailbox was tested. Runs no query if all emails are small.
  */
 export async function sizeProblems(
   org: OrgScope,
@@ -43,7 +43,7 @@ export async function sizeProblems(
     }));
 }
 
-/** Returns the least size (bytes) of a step's email: its texts, and its files in base64 with line ends. */
+/** Returns the minimum size (bytes) of a step's email: its texts, plus its files in base64 with line ends. */
 function leastBytes({ body_plain: plain, body_html: html, files_bytes: files }: WrittenStep): number {
   const encoded = Math.ceil(files / 3) * 4;
   return Buffer.byteLength(plain) + Buffer.byteLength(html) + encoded + Math.ceil(encoded / 76) * 2;

@@ -118,8 +118,8 @@ export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
 const ENGAGEMENT: ReadonlySet<string> = new Set(['opened', 'clicked', 'replied']);
 
 /**
- * Returns the branches that the recipient's reactions still decide between. Their other conditions hold; the last one
- * tests no reaction. Empty when the next step depends on no reaction.
+ * Returns the branches of which the recipient's reactions will choose one; empty if reactions do not matter. All their
+ * other conditions hold already. The last branch has no condition on reactions, if there is such a branch.
  */
 export function branchesInSuspense(step: GraphStep, facts: Facts): Branch[] {
   const open: Branch[] = [];
@@ -146,7 +146,7 @@ export function defaultConditions(action: StepAction | null, to: string | null):
   return { branches: [{ to }] };
 }
 
-/** Returns the step a contact normally goes to next. The step replaces one that is removed from the graph. */
+/** Returns the step a contact normally goes to next. If `step` is deleted, links to it are redirected there. */
 export function normalSuccessor(step: GraphStep): string | null {
   return normalBranch(step)?.to ?? null;
 }

@@ -9,7 +9,7 @@ import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 import { readWritten, type Written } from './written.ts';
 
-/** Error codes that refuse a start by a person. */
+/** Error codes with which a start by a person is refused. */
 export const LAUNCH_REFUSALS = [
   'campaign_invalid',
   'empty_step_body',
@@ -23,7 +23,10 @@ interface LaunchOptions {
   now: Date;
   /** True when the caller accepts the projected bounce rate. */
   acknowledgeListRisk?: boolean;
-  /** True for a restart by the platform. Without leads it fails, whereas a start by a person waits for leads. */
+  /**
+   * True for a restart by the platform. Without leads such a restart fails, whereas a start by a person waits for
+   * leads.
+   */
   byPlatform?: boolean;
 }
 
@@ -53,9 +56,10 @@ export function refusedByVerification(status: string, { riskyAllowed }: { riskyA
 }
 
 /**
- * Makes the launch checks of a campaign.
- * @returns the number of unfinished leads, and why the campaign may not start now. Codes of a refusal: campaign_invalid,
- * empty_step_body, campaign_no_mailbox, no_leads, no_remaining_leads, leads_undeliverable, list_bounce_risk.
+ * Runs the launch checks of a campaign.
+ * @returns the number of unfinished leads, and why the campaign may not start now. Codes of a refusal:
+ * campaign_invalid, empty_step_body, campaign_no_mailbox, no_leads, no_remaining_leads, leads_undeliverable,
+ * list_bounce_risk.
  */
 export async function checkStart(
   org: OrgScope,

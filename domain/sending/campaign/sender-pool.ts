@@ -9,7 +9,7 @@ import { message } from '../../../messages/index.ts';
 interface PoolMember {
   mailboxId: string;
   weight: number;
-  /** Time at which its latest hold ends. May be in the past. */
+  /** End of the mailbox's latest hold. May be in the past. */
   restsUntil: Date | null;
 }
 
@@ -45,7 +45,7 @@ const tagged = (mailbox: string): string =>
   `coalesce((select true from mailbox_tags t where t.mailbox_id = ${mailbox} and t.label_id = any(:tags::uuid[]) limit 1), false)`;
 /** Returns an SQL condition: the campaign lists the mailbox explicitly or by a tag. */
 export const isListed = (mailbox: string): string => `coalesce(${chosen(mailbox)}, ${tagged(mailbox)})`;
-/** SQL condition: mailbox `m` is not disabled as a sender of the campaign. */
+/** SQL condition: mailbox `m` is not disabled as an explicit sender of the campaign. */
 export const IS_ENABLED = `coalesce(${chosen('m.id')}, true)`;
 /**
  * Variant of {@link IS_SENDER} for a few of many mailboxes, without a join. Its subqueries run per mailbox; for an
@@ -85,8 +85,8 @@ export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promi
 }
 
 /**
- * Returns the active senders ({@link isSender}) of a campaign, which its policy must allow. Held mailboxes are
- * included, because holds start and end without a person.
+ * Returns the active senders ({@link isSender}) of a campaign. The policy of a key or application must contain all of
+ * them. Held mailboxes are included, because holds start and end without a person.
  */
 export async function sendersToAllow(org: OrgScope, campaign: PoolChoice): Promise<string[]> {
   const rows = await org.sql<{ id: string }>(
@@ -96,7 +96,7 @@ export async function sendersToAllow(org: OrgScope, campaign: PoolChoice): Promi
   return rows.map(({ id }) => id);
 }
 
-/** Returns the mailboxes of all active campaigns, by the rule of {@link sendersToAllow}. */
+/** Returns the senders of all active campaigns, selected as in {@link sendersToAllow}. */
 export async function sendersOfActive(org: OrgScope): Promise<string[]> {
   const rows = await org.sql<{ id: string }>(
     `select m.id from mailboxes m where m.organization_id = :org and m.status = 'active' and exists (
@@ -153,7 +153,7 @@ export async function assertPoolAllowed(tx: Tx, campaign: PoolChoice): Promise<v
 }
 
 /**
- * Variant of {@link assertPoolAllowed} for one lead that continues. The key must also include the conversation's
+ * Variant of {@link assertPoolAllowed} for the resumption of one lead. The key must also include the conversation's
  * mailbox, which may have left the pool.
  * @throws AppError forbidden
  */

@@ -284,7 +284,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   return problems;
 }
 
-/** Fields in which steps name CRM rows, with the message for an unknown id. */
+/** Fields of step actions that contain the id of a CRM row, with the message for an unknown id. */
 const CRM_NAMES = [
   { field: 'pipeline_id', table: 'crm_pipelines', said: message('directory.unknown_pipeline') },
   { field: 'stage_id', table: 'crm_stages', said: message('directory.unknown_stage') },

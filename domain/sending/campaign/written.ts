@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 
-/** Columns of a step that content checks need, with the size (bytes) of the files that its emails take along. */
+/** Columns of a step that content checks need, with the total size (bytes) of the files attached to its emails. */
 export type WrittenStep = { files_bytes: number } & Columns<
   'campaign_steps',
   | 'id'

@@ -109,7 +109,10 @@ function isFresh(row: TokenRow, now: number): boolean {
   return row.access_expires_at.getTime() > now + ACCESS_MARGIN_MS;
 }
 
-/** Takes the lease if the stored token is unchanged since it was read. Undefined when another process has it. */
+/**
+ * Takes the lease if the stored token is unchanged since it was read. Returns the lease's id, or undefined if the token
+ * has changed or another process has the lease.
+ */
 async function acquireLease(ctx: Ctx, mailboxId: string, { sealed }: TokenRow): Promise<string | undefined> {
   const lease = newId();
   const rows = await singleStatement(ctx).sql(
@@ -155,7 +158,7 @@ async function refresh(ctx: Ctx, mailboxId: string, row: TokenRow, lease: string
   }
 }
 
-/** Stores new tokens of the provider. Keeps the old refresh token if the answer has no new one. */
+/** Stores new tokens of the provider. Keeps the old refresh token if the provider returned no new one. */
 async function storeTokens(
   ctx: Ctx,
   mailboxId: string,
@@ -183,7 +186,7 @@ async function storeTokens(
 async function end(ctx: Ctx, mailboxId: string, lease: string, said: string): Promise<Access> {
   const reason = message('mailboxes.consent_ended', { reason: said });
   const ended = await transact(ctx, async (tx) => {
-    // A consent renewed in the meantime has other tokens and no lease, so nothing is updated.
+    // If a person consented again in the meantime, the row has other tokens and no lease, so nothing is updated.
     const rows = await tx.org.sql(
       `update mailbox_tokens set lease_token = null, lease_until = null
        where organization_id = :org and mailbox_id = :mailbox and lease_token = :lease returning mailbox_id`,

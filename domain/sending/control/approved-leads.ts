@@ -8,8 +8,8 @@ import { signalControl } from './signals.ts';
 type Lead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>;
 
 /**
- * Binds a locked campaign to the approval of its start. From then on its emails are compared with that approval. The
- * current values of its open leads are the approved ones. Leads that waited for an approval have it.
+ * Binds a locked campaign to the approval of its start, so that its emails are compared with that approval. Approves
+ * all open leads, also those that waited for an approval, with their contacts' current values.
  * @param fields merge fields that the texts read
  */
 export async function bindCampaign(
@@ -22,8 +22,8 @@ export async function bindCampaign(
 }
 
 /**
- * Removes the binding of a locked campaign to its approval, because a person or a policy starts the current version.
- * Leads that wait for an approval keep waiting.
+ * Removes the binding of a locked campaign to its approval, because a person or a policy starts it without one. Leads
+ * that wait for an approval keep waiting.
  */
 export async function unbindCampaign(tx: Tx, campaignId: string): Promise<void> {
   await tx.org.sql(
@@ -35,8 +35,8 @@ export async function unbindCampaign(tx: Tx, campaignId: string): Promise<void> 
 }
 
 /**
- * Records that the leads of a locked campaign which wait for an approval have it, with the values that their contacts have now.
- * @returns how many
+ * Approves the leads of a locked campaign that wait for an approval, with their contacts' current values.
+ * @returns number of approved leads
  */
 export async function approveWaiting(tx: Tx, campaignId: string, fields: readonly string[]): Promise<number> {
   const leads = await approve(tx, campaignId, `e.hold_source = 'approval' and e.state in ('pending', 'active')`, {
@@ -99,8 +99,8 @@ export async function holdAdded(
 
 /**
  * Holds a lead whose email differs from its approval, until a person approves it again. All other leads of the locked
- * campaign whose values have changed since their approval are held with it.
- * @returns how many
+ * campaign whose values have changed since their approval are held too.
+ * @returns number of held leads
  */
 export async function holdChanged(tx: Tx, campaignId: string, enrollmentId: string, reason: Message): Promise<number> {
   const held = await tx.org.sql<Lead>(

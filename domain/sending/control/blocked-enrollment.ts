@@ -8,7 +8,7 @@ import { message, type Message } from '../../../messages/index.ts';
 import { json } from '../../../db/connection.ts';
 
 /**
- * Marks the enrollment of a repeatedly failing run as blocked.
+ * Marks the enrollment of a repeatedly failing workflow as blocked.
  * @returns its id, or undefined if the enrollment is deleted or finished
  */
 export async function blockEnrollment(tx: Tx, workflowId: string, reason: Message): Promise<string | undefined> {

@@ -27,7 +27,8 @@ type Settled = Columns<
 >;
 
 /**
- * Stores the outcome of a direct send and emits its event, if its state is one of `from`. The row stays locked.
+ * Stores the outcome of a direct send and emits its event, if its state is one of `from`. The row stays locked until
+ * the commit.
  * @returns false when no direct send with this id is in one of these states, or the id is that of a campaign email
  */
 export async function settleDirectSend(
@@ -65,7 +66,7 @@ export async function settleDirectSend(
   return true;
 }
 
-/** Locks a direct send; every writer locks it before its email. Returns undefined for any other id. */
+/** Locks a direct send; every writer locks it before its email. Returns undefined if no direct send has the id. */
 export async function lockDirectSend(
   tx: Tx,
   id: string,
@@ -91,7 +92,7 @@ export async function requeueDirectSend(tx: Tx, id: string): Promise<void> {
   signalDirectSend(tx, id, 'retry', { cause: 'operator' });
 }
 
-/** Signals the run of a direct send after the commit. Starts a run if none is open. */
+/** Signals the workflow of a direct send after the commit. Starts the workflow if it is not running. */
 export function signalDirectSend<Name extends keyof DirectSendSignals>(
   tx: Tx,
   id: string,

@@ -15,14 +15,14 @@ interface FinishOptions {
   reason?: Message;
   /** Id of the enrollment whose own workflow makes this call and needs no signal. */
   runOf?: string | null;
-  /** Incoming message that ended the enrollment, for the history of the run. */
+  /** Incoming message that ended the enrollment, for the workflow's history. */
   because?: EnrollmentSignals['reply'];
   /** True when the caller holds the locks and has verified that no step run, wait or slot is open. */
   nothingOpen?: boolean;
 }
 
 /**
- * Ends an enrollment unless it has ended already. The first of concurrent calls decides.
+ * Ends an enrollment unless it has ended already. Of concurrent calls only the first has an effect.
  * @param options.byRun true when the contact's own workflow makes this call and needs no signal
  * @returns true if this call ended it
  */
@@ -38,7 +38,7 @@ export async function finishEnrollment(
 
 /**
  * Ends several enrollments like {@link finishEnrollment}, locking shared rows in a fixed order. Cancels open waits,
- * releases reserved slots and signals the runs, and the launcher when no lead is left.
+ * releases reserved slots and signals the workflows, and the launcher when no lead is left.
  * @returns the number of enrollments that this call ended
  */
 export async function finishEnrollments(

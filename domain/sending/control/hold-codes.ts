@@ -1,8 +1,8 @@
 import { message, type Message, type MessageCode } from '../../../messages/index.ts';
 
 /**
- * Reason for a mailbox's hold. The sign-in was refused, the OAuth consent has ended, or a mail server objects to the
- * mailbox or its settings. Or the mailbox cannot be synchronized. Ordered mailboxes are also held while the order is
+ * Reason why a mailbox is held. The sign-in was refused, the OAuth consent has ended, a mail server objects to the
+ * mailbox or its settings, or the mailbox cannot be synchronized. Ordered mailboxes are also held while the order is
  * unpaid or after their domain has lapsed.
  */
 export type HoldCode =
@@ -25,8 +25,8 @@ export const READING_HOLDS = ['imap_auth_failed', 'imap_unsupported', 'imap_unre
 type ReadingHoldCode = (typeof READING_HOLDS)[number];
 
 /**
- * Holds caused by a purchase of mailboxes. Such holds last until their condition is met. Enabling the mailbox, new
- * credentials and other holds do not end them.
+ * Holds caused by a purchase of mailboxes. They end only when the order is paid or the domain renewed, not by enabling
+ * the mailbox, new credentials or another hold.
  */
 export const ORDER_HOLDS = ['order_unpaid', 'domain_lapsed'] as const;
 export type OrderHoldCode = (typeof ORDER_HOLDS)[number];

@@ -32,7 +32,7 @@ export const AUTH_HOLD_MS = 6 * HOUR_MS;
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const side = sideOf(hold.code);
-  // Locks sends before mailboxes, the order of all writers. The claim refuses a slot reserved in between.
+  // Locks sends before mailboxes, as all writers do. The claim refuses a slot that is reserved between the two locks.
   await releaseReservedSends(tx, { mailboxId });
   const [mailbox] = await tx.org.sql<HeldMailbox>(
     `with old as (select id, ${HOLD_COLUMNS} from mailboxes where organization_id = :org and id = :id for no key update)
@@ -78,8 +78,8 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
 }
 
 /**
- * Codes of receivers' objections to a mailbox's mail, and of missing capabilities of its IMAP server. Such reasons are
- * shown with the mailbox and do not hold it.
+ * Codes of receivers' objections to a mailbox's mail, and of missing capabilities of its IMAP server. They are shown
+ * with the mailbox but do not hold it.
  */
 const WARNINGS = { content_refused: true, refused_by_receiver: true, report_without_email: true, imap_lacks: true };
 type WarningCode = keyof typeof WARNINGS;
@@ -90,7 +90,9 @@ type WarningCode = keyof typeof WARNINGS;
  */
 const WARNING_EVERY_MS = DAY_MS;
 
-/** Records a warning with the mailbox and emits an event. Stored as resolved, because nothing needs to be lifted. */
+/**
+ * Records a warning with the mailbox and emits an event. The warning is stored as resolved, because it holds nothing.
+ */
 export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, said: Message): Promise<void> {
   const [mailbox] = await tx.org.sql<Columns<'mailboxes', 'email'>>(
     `with warned as (
@@ -114,7 +116,7 @@ export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, 
     announceError(tx, mailboxId, mailbox.email, { error_code: code, title: mailboxErrorTitle(code), message: said });
 }
 
-/** Returns the title of a mailbox error: that of its hold, or that of the warning. */
+/** Returns the title of a hold or a warning, by its error code. */
 export function mailboxErrorTitle(code: string): Message {
   return code in WARNINGS ? message(`mailbox_warning.${code as WarningCode}`) : holdTitle(code);
 }
@@ -171,7 +173,10 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
   return mailbox !== undefined;
 }
 
-/** SQL condition: the hold of a side (sending or reading) ends. Columns are those of row `m` or `old`. */
+/**
+ * SQL condition: {@link clearHold} lifts the hold of a side (sending or reading). It lifts the hold with `:code`, or
+ * any hold not in `:lasting` if `:code` is null.
+ */
 function isLifted(side: (typeof SIDES)[number]): string {
   return `${side}_code is not null and case when :code::text is null then ${side}_code <> all(:lasting) else ${side}_code = :code end`;
 }
@@ -198,7 +203,7 @@ function sideOf(code: HoldCode): (typeof SIDES)[number] {
   return (READING_HOLDS as readonly string[]).includes(code) ? 'imap_hold' : 'hold';
 }
 
-/** Returns a mailbox's health: `warning` when all holds end by themselves, `error` when a person must act. */
+/** Returns a mailbox's health: `warning` if every hold has an end, `error` if a person must end one. */
 function healthOf(held: Held): 'healthy' | 'warning' | 'error' {
   const sides = SIDES.filter((side) => held[`${side}_code`] !== null);
   if (sides.length === 0) return 'healthy';

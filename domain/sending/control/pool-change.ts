@@ -15,7 +15,7 @@ interface PoolChange {
   message: Message;
 }
 
-/** Maximum number of contacts signalled at once. The others retry at their planned time. */
+/** Maximum number of contacts signalled at once. Further contacts retry at their planned time. */
 const WAKE_LIMIT = 5_000;
 
 interface Concerned {
@@ -41,7 +41,7 @@ export async function findCampaignsOfSender(tx: Tx, mailboxId: string): Promise<
 /**
  * Signals campaigns after a mailbox joined or left their pool, was held, or may send more. Their launchers check again
  * and notice an empty pool. Leads refused for lack of a mailbox become due at once, and workflows that wait for a
- * mailbox request slots again. The workflows of a paused campaign follow when it resumes.
+ * mailbox request slots again. The workflows of a paused campaign are signalled when it resumes.
  * @param change line for the campaigns' logs; null for none
  */
 export async function announcePoolChange(
@@ -56,8 +56,8 @@ export async function announcePoolChange(
   );
   const ids = campaigns.filter(({ active }) => active).map(({ id }) => id);
   if (ids.length === 0) return;
-  // Skips locked campaigns, because their holder may wait for this mailbox. Their refused leads are retried at their
-  // planned time.
+  // Skips locked campaigns, because the transaction that locks them may wait for this mailbox. Refused leads of a
+  // skipped campaign are retried at their planned time.
   await tx.org.sql(
     `with concerned as (
        select id from campaigns where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update skip locked
@@ -77,8 +77,9 @@ export async function announcePoolChange(
 }
 
 /**
- * Stores that the runs of paused campaigns that wait for a mailbox must ask again. Skips locked campaigns, because their
- * holder may wait for this mailbox. Their runs ask again at their planned time.
+ * Stores in paused campaigns that their workflows waiting for a mailbox must request a slot again. Skips locked
+ * campaigns, because the transaction that locks them may wait for this mailbox. Their workflows retry at their planned
+ * time.
  */
 async function recheckPaused(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

@@ -5,35 +5,41 @@ import { signalControl, type EnrollmentRun } from './signals.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 
 /**
- * Kind of a waiting run's next act, as the column `enrollments.next_act` derives it. The first five depend on a slot, a
- * mailbox, a free day, the start of the first email, and a branch. `other` waits for a timer, an event or a person.
+ * Next action of a waiting enrollment workflow, derived by the column `enrollments.next_act`. The first five wait for a
+ * slot, a mailbox, a free day, the start of the first email, and the choice of a branch. `other` waits for a timer, an
+ * event or a person.
  */
 type NextAct = 'slot' | 'mailbox' | 'schedule' | 'entry' | 'outcome' | 'other';
 
 const ALL: readonly NextAct[] = ['slot', 'mailbox', 'schedule', 'entry', 'outcome', 'other'];
 
-/** Runs whose next act a change of their campaign may alter: those at a step, or all of them with `step` null. */
+/**
+ * Enrollments whose workflows must decide again after a change of their campaign: those whose next action is one of
+ * `acts`. They are at the given step, or at any step if `step` is null.
+ */
 interface Recheck {
   step: string | null;
   acts: readonly NextAct[];
 }
 
-/** Runs that a resume concerns: the pause has taken their slots, or they have woken meanwhile. */
+/** Recheck after a resume: enrollments whose slots were released by the pause, or whose workflows woke during it. */
 export const RESUMED: readonly Recheck[] = [{ step: null, acts: ['slot'] }];
-/** Runs of a paused campaign that the return, the hold or another change of a mailbox of its pool concerns. */
+/** Recheck of a paused campaign after a change of a mailbox in its pool: enrollments that wait for a mailbox. */
 export const POOL_CHANGED: readonly Recheck[] = [{ step: null, acts: ['mailbox'] }];
-/** Runs that a changed schedule or pool concerns: their slots are released, and they may get earlier ones. */
+/**
+ * Recheck after a change of the schedule or pool: enrollments whose slots were released or that may get earlier ones.
+ */
 const RESCHEDULED: Recheck = { step: null, acts: ['slot', 'mailbox', 'schedule'] };
-/** Runs that a changed entry delay concerns besides. */
+/** Recheck after a change of the entry delay too: also enrollments that wait for the start of their first email. */
 const ENTRY_DELAYED: Recheck = { step: null, acts: ['slot', 'mailbox', 'schedule', 'entry'] };
 
-/** Maximum number of different rechecks stored with a campaign. More become one of all runs. */
+/** Maximum number of different rechecks stored with a campaign. More are merged into one for all its enrollments. */
 const MAX_RECHECKS = 200;
-/** Maximum number of runs signalled in one iteration of the launcher. */
+/** Maximum number of workflows signalled in one iteration of the launcher. */
 const PAGE = 500;
 /**
- * Period (ms) after a change in which the launcher looks for runs once more. A decision that began before the change
- * may commit after the launcher has looked.
+ * Period (ms) after a change in which the launcher searches again, because a workflow's decision that began before the
+ * change may commit after a search.
  */
 const SETTLED_MS = 30_000;
 
@@ -51,8 +57,8 @@ export const ADD_RECHECKS = `rechecks = (
       from kept, added)`;
 
 /**
- * Raises the control epoch of a campaign, and stores which of its runs must ask again. Its launcher signals them. The
- * runs of a paused campaign follow when it resumes.
+ * Raises the control epoch of a campaign, and stores which of its workflows must decide again. The campaign's launcher
+ * signals them; for a paused campaign, after it resumes.
  */
 export async function addRechecks(tx: Tx, campaignId: string, rechecks: readonly Recheck[]): Promise<void> {
   if (rechecks.length === 0) return;
@@ -62,7 +68,7 @@ export async function addRechecks(tx: Tx, campaignId: string, rechecks: readonly
   );
 }
 
-/** Returns the rechecks of an edit of the schedule, the pool or the sending settings. */
+/** Returns the rechecks needed after an edit of the schedule, the pool or the sending settings. */
 export function rescheduled({ entryDelay = false } = {}): readonly Recheck[] {
   return [entryDelay ? ENTRY_DELAYED : RESCHEDULED];
 }
@@ -70,9 +76,9 @@ export function rescheduled({ entryDelay = false } = {}): readonly Recheck[] {
 type Step = Pick<CampaignStepRow, 'id' | 'kind' | 'wait_after' | 'action' | 'conditions'>;
 
 /**
- * Returns the rechecks of an edit of the steps. Every run at a step asks again that was removed, or has another kind,
- * action or wait. A run that waits to choose a branch asks again when the branches changed, or the wait of their
- * targets.
+ * Returns the rechecks needed after an edit of the steps. All workflows at a step decide again if the step was removed
+ * or its kind, action or wait changed. Those that wait to choose a branch decide again if the branches or their target
+ * steps changed.
  */
 export function editedSteps(before: readonly Step[], after: readonly Step[]): Recheck[] {
   const found = new Map(after.map((step) => [step.id, step]));
@@ -97,7 +103,10 @@ function targets({ conditions }: Step): (string | null)[] {
   return (conditions as unknown as { branches: { to: string | null }[] }).branches.map(({ to }) => to);
 }
 
-/** Result of one look: `left` while more runs are to be signalled; `until` is when the launcher checks again. */
+/**
+ * Result of {@link signalRechecked}: `left` is true if more workflows are to be signalled. `until` is the time at which
+ * the launcher searches again.
+ */
 interface Rechecked {
   signalled: number;
   left: boolean;
@@ -105,8 +114,8 @@ interface Rechecked {
 }
 
 /**
- * Signals a page of the runs that must ask again. The statement reads no other runs. It skips enrollments that are
- * locked by their own decision, which may wait for the campaign that this transaction holds.
+ * Signals a page of the workflows that must decide again. Skips locked enrollments, because the transaction that locks
+ * one may wait for the campaign that this transaction has locked.
  */
 export async function signalRechecked(tx: Tx, campaign: CampaignView): Promise<Rechecked> {
   const { rechecks } = campaign;

@@ -27,9 +27,9 @@ const CONDITIONS: Record<keyof ReleaseTarget, string> = {
 };
 
 /**
- * Releases reserved slots: deletes the rows and lowers the daily counts. The contacts then request new slots. Sends
- * already claimed by a worker (`sending`) stay. An uncertain email that was to be resent keeps its row and Message-ID,
- * and requests another slot. Returns the number of released slots.
+ * Releases reserved slots: deletes the rows and lowers the daily counts. The contacts then request new slots. Emails
+ * already claimed by a worker (`sending`) are not affected. An uncertain email that was to be resent keeps its row and
+ * Message-ID, and requests another slot. Returns the number of released slots.
  */
 export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promise<number> {
   const conditions = (Object.keys(target) as (keyof ReleaseTarget)[]).map((name) => CONDITIONS[name]);
@@ -48,8 +48,8 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
     { ...target, now: tx.now },
   );
   if (rows.length === 0) return 0;
-  // Locks mailboxes before counters, as the allocator does. Resets `next_free_at`, because released slots make earlier
-  // times free again.
+  // Mailboxes are locked before counters, as in the allocator. Resets `next_free_at`, because released slots make
+  // earlier times free again.
   const mailboxes = [...new Set(rows.map((row) => row.mailbox_id).filter((id) => id !== null))];
   await tx.org.sql(
     `with held as (select id from mailboxes where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update)
@@ -116,8 +116,8 @@ export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string |
 }
 
 /**
- * Moves the slot of an email to a later time. Moves its counts too if the new time is on another day of the campaign
- * (in its time zone) or of the mailbox (UTC). Deleted campaigns and mailboxes have no counts.
+ * Moves the slot of an email to a later time. Moves its daily counts too if the new time is on another day of the
+ * campaign (in its time zone) or of the mailbox (UTC). Deleted campaigns and mailboxes have no counts.
  */
 export async function moveSlot(tx: Tx, sendId: string, to: Date): Promise<void> {
   const [slot] = await tx.org.sql<Slot & { timezone: string | null }>(
@@ -135,7 +135,7 @@ export async function moveSlot(tx: Tx, sendId: string, to: Date): Promise<void> 
   await countDaily(tx.org, [...countsOf(slot, -1), ...countsOf(moved, 1)]);
 }
 
-/** Returns the daily counts of an email with a slot, in any state of the email. */
+/** Returns the changes of the daily counts for an email with a slot, whatever the email's state. */
 function countsOf(slot: Slot, by: 1 | -1): CounterChange[] {
   const changes: CounterChange[] = [];
   if (slot.campaign_id) changes.push({ scope: 'campaign', scopeId: slot.campaign_id, day: slot.slot_day, by });

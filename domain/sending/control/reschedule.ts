@@ -9,9 +9,9 @@ import { isPaused, pauseCampaign } from './status.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
 /**
- * Releases every reserved slot of an active campaign. Its launcher then signals the runs that had one, and those that
- * asked for one in vain.
- * @param options.entryDelay signals the runs before their first email too
+ * Releases every reserved slot of an active campaign. Its launcher then signals the workflows that had a slot or wait
+ * for one.
+ * @param options.entryDelay also signals workflows that wait for the start of their first email
  */
 export async function reschedule(
   tx: Tx,
@@ -25,8 +25,8 @@ export async function reschedule(
 }
 
 /**
- * Applies a changed sender pool to an active campaign: its contacts request new slots. Pauses a campaign whose explicit
- * pool is empty. The runs of a paused campaign follow when it resumes.
+ * Applies a changed sender pool to an active campaign, whose contacts then request new slots. Pauses a campaign whose
+ * explicit pool is empty. The workflows of a paused campaign are signalled when it resumes.
  */
 export async function applyPoolChange(tx: Tx, campaignId: string): Promise<void> {
   const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;

@@ -31,16 +31,16 @@ interface Address {
   address: string;
 }
 
-/** Window size (bytes) of deflate, beyond which it finds no repetition. */
+/** Window size (bytes) of deflate, beyond which deflate finds no repetitions. */
 const WINDOW = 32 * 1024;
-/** Maximum bytes of an email's content. */
+/** Maximum size (bytes) of an email's content. */
 const MAX_CONTENT = 4 * 1024 * 1024;
-/** Hexadecimal digits of the name of a copy. */
+/** Number of hexadecimal digits in the name of a copy. */
 const NAME_LENGTH = 32;
 
 /** Maximum number of stored copies that this process remembers. */
 const MAX_KNOWN = 10_000;
-/** Copies that this process has stored, by organization and name. */
+/** Names of the copies that this process has stored, each with its organization. */
 const known = new Set<string>();
 
 /** A source text shared by several emails and stored once. */
@@ -52,7 +52,10 @@ interface SentCopy {
   copyHash: string;
 }
 
-/** Returns the text that all emails of a step version share: the sources of its text, the signature and the opt-out words. */
+/**
+ * Returns the text that all emails of a step version share: the sources of its text, the signature and the opt-out
+ * text.
+ */
 export function commonCopy({ step, sender, unsubscribe }: MessageInput, copyHash: string): SentCopy {
   const footer = buildFooter(unsubscribe, '');
   const { subject, body_plain: plain, body_html: html } = step;
@@ -89,7 +92,7 @@ export function headersOf({
   };
 }
 
-/** Returns the bytes of a content that differ from its source copy. */
+/** Returns the bytes of a content compressed with its source copy as dictionary. */
 function packContent(content: SentContent, copy: SentCopy | null): Buffer {
   return deflateRawSync(JSON.stringify(content), copy ? { dictionary: dictionaryOf(copy.text) } : {});
 }
@@ -111,7 +114,7 @@ export async function readSentContents(org: OrgScope, sendIds: readonly string[]
   return sendIds.length === 0 ? new Map() : readContents(org, 'any(cast(:ids as uuid[]))', { ids: [...sendIds] });
 }
 
-/** Reads the contents of some emails as {@link readSentContents}. `ids` is SQL for the right side of `send_id =`. */
+/** Variant of {@link readSentContents} for ids selected by SQL. `ids` is the right side of `send_id =`. */
 export async function readContents(
   org: OrgScope,
   ids: string,
@@ -174,8 +177,8 @@ export async function storeContent(
 }
 
 /**
- * Deletes stored copies that no content is packed against any more, in pages with a transaction each. A copy that an
- * email is being claimed with is skipped.
+ * Deletes stored copies with which no content is compressed any more, in pages with a transaction each. Skips copies
+ * locked by the claim of an email.
  * @returns number of deleted copies
  */
 export async function deleteUnusedCopies({ db }: Pick<Deps, 'db'>): Promise<number> {
@@ -187,7 +190,7 @@ export async function deleteUnusedCopies({ db }: Pick<Deps, 'db'>): Promise<numb
         `select organization_id, name from sent_copies c where ${UNUSED} limit ${COPIES_PAGE} for update of c skip locked`,
       );
       if (locked.length === 0) return { found: 0, rowCount: 0 };
-      // A claim may have committed between the search and the lock, so the next statement checks again.
+      // A claim may have committed between the search and the lock, so the deletion checks the condition again.
       const { rowCount } = await scope.run(
         `delete from sent_copies c using unnest(cast(:organizations as uuid[]), cast(:names as text[])) as l(organization_id, name)
          where c.organization_id = l.organization_id and c.name = l.name and ${UNUSED}`,

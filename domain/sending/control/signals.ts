@@ -7,16 +7,16 @@ import {
 } from '../../../workflows/enrollment/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** Identifies an enrollment run by campaign and contact. */
+/** Identifies an enrollment workflow by campaign and contact. */
 export interface EnrollmentRun {
   campaign_id: string;
   contact_id: string;
 }
 
-/*
- * Each function signals one cause. The signal follows the commit and means that a fact on which the workflow decides
- * has changed. The cause appears in the run's history, for operators. Call the matching function whenever a fact
- * changes that a workflow waits for.
+/**
+ * Each function signals one cause. The signal is sent after the commit and makes the workflow read its state again. The
+ * cause is for operators, who see it in the workflow's history. Call the matching function whenever a fact changes that
+ * a workflow waits for.
  */
 
 /** Signals that a product event settled a wait of the contact. */
@@ -30,7 +30,7 @@ export function signalReply(tx: Tx, run: EnrollmentRun, reply: EnrollmentSignals
 }
 
 /**
- * Signals a change by a person or the launcher that affects the run. `epoch` is the campaign's control epoch, if it
+ * Signals a change by a person or the launcher that affects the lead. `epoch` is the campaign's control epoch, if it
  * changed.
  */
 export function signalControl(
@@ -42,7 +42,7 @@ export function signalControl(
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause, epoch }));
 }
 
-/** Signals that the contact has finished in PostgreSQL, so that an open run ends. Starts no run. */
+/** Signals that the contact has finished in PostgreSQL, so that a running workflow ends. Starts no workflow. */
 export function signalFinished(tx: Tx, run: EnrollmentRun, reply?: EnrollmentSignals['reply']): void {
   const args = argsOf(tx, run);
   tx.intend(
@@ -59,7 +59,7 @@ export function signalRetry(tx: Tx, run: EnrollmentRun, retry: EnrollmentSignals
 
 /**
  * Starts the workflow of a contact that the launcher has just activated. Uses signal-with-start: the workflow of a lead
- * that was removed and added again may still be open and must decide again.
+ * that was removed and added again may still be running and must read its state again.
  */
 export function launchEnrollment(tx: Tx, run: EnrollmentRun, epoch: number, memo: Memo): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause: 'launched', epoch }, { memo }));

@@ -21,7 +21,10 @@ export const PAUSED_STATUSES: readonly PausedStatus[] = [
   'paused_undeliverable',
 ];
 
-/** Returns true for a campaign that is stopped and can be started. Some of its runs may sleep. */
+/**
+ * Returns true for a campaign that is stopped and can be started. Its enrollment workflows may be waiting for the
+ * campaign to resume.
+ */
 export function isPaused({ status }: Pick<CampaignRow, 'status'>): boolean {
   return (PAUSED_STATUSES as readonly CampaignStatus[]).includes(status);
 }
@@ -48,15 +51,15 @@ interface Activation {
 }
 
 /**
- * Activates a locked campaign and signals its launcher, which signals the runs that lost their slot or have woken
- * during the pause. Returns false for a campaign that is active already.
+ * Activates a locked campaign and signals its launcher, which signals the workflows that lost their slot or woke during
+ * the pause. Returns false for a campaign that is active already.
  */
 export async function activateCampaign(
   tx: Tx,
   campaign: CampaignRow,
   { type, message: said, waitForLeads = false }: Activation,
 ): Promise<boolean> {
-  // Only a paused campaign has runs that sleep.
+  // Only the workflows of a paused campaign wait for it to resume.
   const resumes = isPaused(campaign);
   const [moved] = await tx.org.sql<{ epoch: number }>(
     `update campaigns set status = 'active', archived = false, control_epoch = control_epoch + 1, ${resumes ? `${ADD_RECHECKS}, ` : ''}last_status_change_at = :now, updated_at = :now,
@@ -77,9 +80,10 @@ export async function activateCampaign(
 }
 
 /**
- * Pauses a campaign in one of the statuses `from`: releases reserved slots, and its launcher ends. Signals no run: a
- * run asks before each act, and no email of a paused campaign is claimed. Sends already claimed by a worker finish. The
- * launcher calls it for an empty pool, and the `pause_on_spike` subscriber for too many bounces or complaints.
+ * Pauses a campaign in one of the statuses `from`: releases reserved slots, and its launcher ends. Signals no workflow,
+ * because each one checks the status before it acts, and no email of a paused campaign is claimed. Emails already
+ * claimed by a worker are still sent. The launcher calls it for an empty pool, and the `pause_on_spike` subscriber for
+ * too many bounces or complaints.
  * @param reason stored in the activity log
  * @param from statuses from which to pause; a start that finds no deliverable lead pauses the campaign from any status
  * @returns true if this call paused it
@@ -113,7 +117,7 @@ export async function pauseCampaign(
 /**
  * Completes an active campaign whose leads have all finished. A continuous campaign stays active and becomes idle.
  * Locks the campaign before checking its leads, so that a concurrently added lead keeps it open.
- * @returns the result; `busy` when leads are open or the campaign is not active
+ * @returns `busy` if leads are open or the campaign is not active
  */
 export async function completeCampaign(tx: Tx, campaignId: string): Promise<'completed' | 'idle' | 'busy'> {
   const campaign = await lockCampaign(tx, campaignId);
@@ -132,8 +136,8 @@ export async function completeCampaign(tx: Tx, campaignId: string): Promise<'com
 }
 
 /**
- * Returns true if the campaign has an unfinished lead. Each state has its own index. Asking for the first row in index
- * order makes PostgreSQL use it, even when all but a few leads of a large campaign have finished.
+ * Returns true if the campaign has an unfinished lead. Each state has its own index. The query requests the first row
+ * in index order, so that PostgreSQL uses the index even if almost all leads of a large campaign have finished.
  */
 export async function hasOpenLeads(tx: Tx, campaignId: string): Promise<boolean> {
   const [row] = await tx.org.sql<{ open: boolean }>(

@@ -22,7 +22,7 @@ export interface TestStepResult {
   outcome: string;
   detail?: Message | null;
   error?: StoredIssue;
-  /** Stored with the step, and as `.App.<output_key>` if the step has an output key. */
+  /** Output of the step, also stored as `.App.<output_key>` if the step has an output key. */
   output?: Record<string, unknown>;
   attempts?: number;
 }
@@ -37,8 +37,8 @@ export async function lockTestRun(tx: Tx, id: string): Promise<TestRunRow | unde
 }
 
 /**
- * Locks the test run that a step belongs to. The email of a step has the same id. Returns undefined for any other id,
- * such as that of a campaign email.
+ * Locks the test run that a step belongs to. The email of a step has the same id. Returns undefined if the id belongs
+ * to no test, for example to a campaign email.
  */
 export async function lockTestRunOf(tx: Tx, stepId: string): Promise<TestRunRow | undefined> {
   const [run] = await tx.org.sql<TestRunRow>(
@@ -86,8 +86,8 @@ export async function settleTestStep(tx: Tx, stepId: string, result: TestStepRes
 }
 
 /**
- * Stores the outcome of a test run's email: its step ends, and the next email replies in its conversation. No other
- * effects follow: a test suppresses nobody and counts only for its mailbox.
+ * Stores the outcome of a test run's email: its step ends, and the next email replies in its conversation. Has no other
+ * effects: a test suppresses nobody and counts only for its mailbox.
  * @returns false when the email belongs to no test run
  */
 export async function settleTestEmail(

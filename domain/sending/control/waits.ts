@@ -2,8 +2,8 @@ import type { StepAction } from '../campaign/actions.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Orders the opening of a contact's waits and the publishing of its events until the commit. So the event finds an open
- * wait, or the wait finds an earlier event. Events of one contact do not wait for each other.
+ * Takes a lock until the commit, so that a contact's wait is not opened while its events are published. Either the
+ * event finds the open wait, or the wait finds the earlier event. Several events of a contact may be published at once.
  */
 export async function lockWaitsOf(tx: Tx, contactId: string, who: 'open' | 'publish'): Promise<void> {
   const lock = who === 'open' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
@@ -34,7 +34,7 @@ export async function moveWaits(tx: Tx, stepId: string, action: StepAction | nul
   );
 }
 
-/** Ends the wait of a run whose step no longer waits for an event, unless an edit has ended it already. */
+/** Ends the wait of a step run whose step no longer waits for an event, unless an edit has already ended the wait. */
 export async function endWait(tx: Tx, stepRunId: string): Promise<void> {
   await tx.org
     .table('waits')

@@ -19,7 +19,7 @@ import { message, type Message } from '../../../messages/index.ts';
 import { externalText } from '../../platform/external-text.ts';
 import { json } from '../../../db/connection.ts';
 
-/** A hold of a lead. `until` null has no end. */
+/** Hold of a lead. If `until` is null, the hold has no end. */
 interface LeadHold {
   since: Date;
   until: Date | null;
@@ -76,7 +76,7 @@ export async function pauseLead(
 ): Promise<LeadHoldResult> {
   return transact(ctx, async (tx) => {
     const { until } = input;
-    // Locked before the lead, as by every writer that may start a campaign again.
+    // All writers that may restart a campaign lock it before its leads.
     const campaign = until ? await lockCampaign(tx, campaignId) : await findCampaign(tx.org, campaignId);
     const lead = await findLead(tx.org, campaign, contactId, 'for update');
     refuseProblems(holdProblems(until, tx.now));
@@ -116,7 +116,7 @@ function endOf(until: Date | null): number {
   return until?.getTime() ?? Infinity;
 }
 
-/** Returns problems of the end of a hold. */
+/** Returns the problems with a requested end of a hold. */
 export function holdProblems(until: Date | null | undefined, now: Date): Problem[] {
   if (!until) return [];
   if (until <= now) return [{ path: 'body.until', message: message('field.not_future') }];
@@ -144,7 +144,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
             hold_since: null,
             hold_until: null,
             hold_reason: null,
-            // Marks that the launcher must not hold the lead for the other campaign again.
+            // Tells the launcher not to hold the lead for the other campaign again.
             hold_source: lead.hold_source === 'other_campaign' ? 'other_campaign' : null,
             launch_after: new Date(0),
           });
@@ -222,7 +222,7 @@ function present(lead: HeldRow, now: Date): LeadHoldResult {
   };
 }
 
-/** Signals the run of a launched lead. For other leads, signals the launcher when the hold ends. */
+/** Signals the workflow of a launched lead. For other leads, signals the launcher when the hold ends. */
 async function signalHold(tx: Tx, lead: HeldRow, cause: 'held' | 'released'): Promise<void> {
   if (lead.launched_at) signalControl(tx, lead, cause);
   else if (cause === 'released' && lead.campaign_status === 'active')

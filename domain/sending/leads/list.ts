@@ -8,7 +8,7 @@ import { findCampaign } from '../campaign/find.ts';
 import { shownWait } from '../enrollment/shown-wait.ts';
 import type { Message, MessageCode } from '../../../messages/index.ts';
 
-/** Shown for a lead whose first email has a slot before its run starts. */
+/** Reason shown for a lead whose first email has a slot but whose workflow has not started. */
 const HAS_SLOT: MessageCode = 'wait.has_slot';
 
 export { LEAD_STATUSES } from '../../directory/contact-filters.ts';

@@ -10,7 +10,7 @@ import { countReply, followReply, isHumanIntent } from './reply.ts';
 import type { ReceivedFacts, Subject } from './subject.ts';
 import { optedOutBy, withdrawOptOut } from './withdraw-opt-out.ts';
 
-/** A received message whose kind a person corrects; locked. */
+/** A received message whose kind a person corrects. Its row is locked. */
 export interface CorrectedMessage extends Columns<
   'inbound_messages',
   'id' | 'from_name' | 'body_plain' | 'intent' | 'answer' | 'corrected_kind'
@@ -26,7 +26,7 @@ export interface CorrectedMessage extends Columns<
  * Applies the kind that a person gave to a received message, and reverts the effects of the earlier classification:
  * suppression, counts and holds. A sequence that has ended stays ended. Repeated calls change nothing.
  *
- * @param subject the email that it answers, locked; one without an email for a message that answers none
+ * @param subject the locked email that the message answers; its `send` is null if the message answers none
  */
 export async function applyCorrection(
   tx: Tx,
@@ -48,7 +48,7 @@ export async function applyCorrection(
   return undefined;
 }
 
-/** Counts the message according to its new kind, or no longer as a reply. */
+/** Changes the counts of replies to match the message's new kind. */
 async function recount(
   tx: Tx,
   subject: Subject,
@@ -81,7 +81,7 @@ async function recount(
 }
 
 /**
- * Suppresses the sender of the message and the addresses of its opt-out question, each once, so that all can be
+ * Suppresses the sender of the message and the addresses of its opt-out question, one by one, so that each can be
  * reverted.
  */
 async function optOut(

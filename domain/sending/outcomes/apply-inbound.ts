@@ -30,7 +30,7 @@ interface Received {
 /** Applies a message to the email that it refers to: as bounce, complaint, away message, opt-out or reply. */
 export async function applyInbound(tx: Tx, received: Received, reading: InboundClassification): Promise<void> {
   const { facts, message, send } = received;
-  // A reply to an email, or a report about it, proves that it was sent. A bounce settles the email.
+  // A reply to an email, or a report about it, proves that it was sent. A bounce settles the email itself.
   if (reading.kind !== 'bounce') await confirmSent(tx, send.id, MESSAGE_REFERS);
   const subject = await lockSubject(tx, send.id);
   if (!subject) return;
@@ -92,7 +92,7 @@ export async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
 /**
  * Records a bounce for the recipient that the report names. A forwarding address is reported under its target, so a
  * report with our Message-ID counts for our only recipient, regardless of its address. Such a bounce is soft, and so is
- * one without our Message-ID. Anyone may forge a report, and only hard bounces suppress.
+ * one without our Message-ID, because anyone may forge a report and only hard bounces suppress.
  */
 async function applyBounce(tx: Tx, subject: Subject, received: Received, reading: BounceClassification): Promise<void> {
   const { send, byAddress, mailboxId } = received;
@@ -120,7 +120,7 @@ async function applyBounce(tx: Tx, subject: Subject, received: Received, reading
   else await recordCopyBounce(tx, { ...bounce, address });
 }
 
-/** Returns the recipient of an email that an entry of a report refers to, or undefined. */
+/** Returns the recipient of our email that a report's entry names, or undefined if it names none. */
 function addressIn(
   send: MatchedSend,
   { finalRecipient, originalRecipient }: { finalRecipient: string; originalRecipient: string | null },

@@ -34,15 +34,18 @@ export function toStoredAnswer(reading: InboundClassification): StoredAnswer | n
   };
 }
 
-/** Returns the finer kind of an intent: the model's, unless keywords of the workspace decided the intent. */
+/**
+ * Returns the model's kind if it belongs to the intent. Otherwise keywords of the workspace decided the intent, which
+ * is then the kind.
+ */
 function kindOf(kind: ReplyKind, intent: ReplyIntent): ReplyKind {
   return INTENT_OF_KIND[kind] === intent ? kind : intent;
 }
 
-/** Counts of corrections in the form of rows. */
+/** Counts of corrections as stored in rows. */
 export type StoredCorrections = [read: ReplyKind, said: ReplyKind, count: number][];
 
-/** Returns the bias from stored corrections. */
+/** Returns the classifier's bias computed from stored corrections. */
 export function biasOf(corrections: StoredCorrections): ReadingBias {
   return biasFrom(
     corrections.map(([read, said, count]) => ({ read: toAnswerKind(read), said: toAnswerKind(said), count })),
@@ -53,19 +56,22 @@ function toAnswerKind(kind: ReplyKind): AnswerKind {
   return kind === 'automated' ? 'automatic' : kind;
 }
 
-/** Classification in the form of its event. */
+/** Classification of a message, with the fields of its event. */
 interface Classified {
   kind: ReplyKind;
   intent: string | null;
   confidence: number;
   force: StoredAnswer['force'];
-  /** True if a person must decide whether it is an opt-out. */
+  /** True if a person must decide whether the message is an opt-out. */
   asksToStop: boolean;
-  /** The intent before a correction; absent for the first reading. */
+  /** The intent before a correction; absent for the first classification. */
   previousIntent?: string | null;
 }
 
-/** Emits inbox.reply_classified for a reading or its correction. A legal threat is noted for the owners of the workspace. */
+/**
+ * Emits inbox.reply_classified for a classification or its correction. For a legal threat, also creates emails to the
+ * owners of the workspace.
+ */
 export async function announceReading(
   tx: Tx,
   subject: Subject,
@@ -92,7 +98,7 @@ export async function announceReading(
   if (kind === 'opt_out' && force === 'legal') await noteLegalThreat(tx, received.id);
 }
 
-/** Stores one email per message for each owner of the workspace, which the sweep sends. */
+/** Creates one email per message for each owner of the workspace. The sweep sends them. */
 async function noteLegalThreat(tx: Tx, messageId: string): Promise<void> {
   await tx.org.sql(
     `insert into legal_threat_mails (message_id, user_id, organization_id, created_at)

@@ -21,7 +21,7 @@ import { announcedReason } from '../../platform/coded-reason.ts';
 export interface Bounce {
   /** True when the address does not exist or never works. False for a soft (temporary) bounce. */
   hard: boolean;
-  /** Words of the server or client, or why it counts as a bounce. */
+  /** Text of the server's or client's report, or the reason why the email counts as a bounce. */
   reason: Message;
   source: 'smtp' | 'dsn' | 'reported';
   /** Cause of the refusal. Absent when unknown. */
@@ -37,7 +37,9 @@ interface Complaint {
 /** Source of an opt-out (`campaign.unsubscribed`): mail header, page, reply or campaign step. */
 type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
 
-/** The person who opts out, with all ids known to the caller. With `sendId`, the other ids are read from the email. */
+/**
+ * The person who opts out, with the ids that the caller knows. With `sendId`, the other ids are read from the email.
+ */
 interface OptOut {
   sendId?: string | null;
   campaignId?: string | null;
@@ -210,7 +212,7 @@ export async function recordUnsubscribe(
     await tx.org
       .table('contacts')
       .where({ id: contact.id })
-      // An opt-out also replaces a suppression entry as the cause.
+      // If a suppression entry unsubscribed the contact, the opt-out replaces it as the cause.
       .where((query) => void query.whereNotNull('unsubscribed_by').orWhere('subscribed', true))
       .update({ subscribed: false, unsubscribed_by: null, updated_at: tx.now });
   await end(tx, known, 'unsubscribed', {
@@ -248,7 +250,7 @@ async function isRecorded(tx: Tx, sendId: string, what: 'bounce' | 'hard bounce'
 interface Ending {
   /** True to end all campaigns of the contact, not only this one. */
   everywhere: boolean;
-  /** True when the contact's own run is the caller and needs no signal. */
+  /** True if the contact's own workflow is the caller and needs no signal. */
   byRun: boolean;
   cause: ReplyCause;
   reason: Message;

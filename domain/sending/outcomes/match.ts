@@ -63,7 +63,7 @@ export async function matchAnswered(org: OrgScope, send: MatchedSend): Promise<M
   return about ?? send;
 }
 
-/** A received message without the Message-ID of one of our emails. Matched by an address in it. */
+/** A received message without the Message-ID of one of our emails. It is matched by an address in the message. */
 interface Unnamed {
   addresses: readonly string[];
   mailboxId: string;
@@ -71,8 +71,8 @@ interface Unnamed {
 }
 
 /**
- * Returns the latest email to a message's authors, sent from the same mailbox in the sixty days before. For replies
- * without our Message-ID, which some mail programs and relays produce.
+ * Returns the latest email to a message's authors, sent from the same mailbox in the sixty days before. Used for
+ * replies without our Message-ID, which some mail programs and relays produce.
  */
 export function matchBySender(org: OrgScope, message: Unnamed): Promise<MatchedSend | undefined> {
   return matchByAddress(org, message, ANSWERED_WITHIN_MS);

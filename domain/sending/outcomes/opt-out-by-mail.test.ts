@@ -74,7 +74,7 @@ test('the recipient, writing as such, is suppressed alone', async (t) => {
   });
 });
 
-/** Messages from another address that show that the recipient wrote them. */
+/** Messages from an address other than the recipient's, with signs that the recipient wrote them. */
 const SAME: Readonly<Record<string, { from: string; name: string; words: string }>> = {
   'the name in From': { from: 'df@home.test', name: 'Dana Field', words: 'Please remove me from your list.' },
   'the name in the other order': {

@@ -62,7 +62,7 @@ export async function recordOptOutByMail(
   });
 }
 
-/** Returns another person than the recipient; only the address is known. */
+/** Returns a subject for a person other than the recipient, of whom only the address is known. */
 export function otherThan({ isDirect, campaignId }: Subject, email: string): Subject {
   return { send: null, isDirect, campaignId, enrollmentId: null, contactId: null, email };
 }

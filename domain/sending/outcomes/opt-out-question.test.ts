@@ -12,10 +12,7 @@ const { world } = monday;
 const DOUBTFUL = 'We get a lot of these emails. What is it about?';
 const ADDRESS = 'lea@lead.test';
 
-/**
- * A lead whose next email is reserved in one campaign, and whose reply to an email of another campaign may be an
- * opt-out.
- */
+/** Creates a lead with a reserved email in one campaign, whose reply to another campaign may be an opt-out. */
 async function scene() {
   const lead = await createLead(monday, undefined, { contact: { email: ADDRESS } });
   const inbox = await openInbox(world, lead.tenant);

@@ -9,8 +9,8 @@ export interface AskingMessage {
 }
 
 /**
- * Asks a person whether the owners of these addresses want no further emails. Until the decision no email goes to them
- * from the workspace, except what a person answers in the same thread.
+ * Asks a person whether the owners of these addresses want no further emails. Until the decision the workspace sends
+ * them no email, except replies that a person writes in the same thread.
  */
 export async function askAboutOptOut(
   tx: Tx,
@@ -28,7 +28,7 @@ export async function askAboutOptOut(
 /**
  * Closes the questions that a message has raised, after a person has decided. Leads that wait only for this decision
  * continue.
- * @returns the addresses
+ * @returns the addresses of the closed questions
  */
 export async function closeOptOutQuestions(tx: Tx, messageId: string): Promise<string[]> {
   const rows = await tx.org.sql<{ email: string }>(
@@ -37,7 +37,7 @@ export async function closeOptOutQuestions(tx: Tx, messageId: string): Promise<s
   );
   const addresses = rows.map(({ email }) => email);
   if (addresses.length === 0) return [];
-  // Each workflow then decides again.
+  // Signals the contacts' workflows, which then check again if they may send.
   const leads = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id' | 'launched_at'>>(
     `select e.campaign_id, e.contact_id, e.launched_at from contacts c join enrollments e on e.contact_id = c.id
      where c.organization_id = :org and c.email = any(cast(:addresses as text[])) and e.state in ('pending', 'active')`,

@@ -139,7 +139,7 @@ async function scene(settings: Record<string, unknown>, outcomes: { sent: number
     );
     await react(world.deps, SUBSCRIBERS);
   };
-  /** Returns the variants that the next contacts get. */
+  /** Returns the variants assigned to the next contacts. */
   const given = async (contacts: number) => {
     const got = new Set<string>();
     for (let n = 0; n < contacts; n += 1) {

@@ -33,9 +33,7 @@ export interface MessageLocation {
 const MAX_BODY = 64 * 1024;
 const MAX_LINE = 1000;
 const MAX_SAFE_HTML = 512 * 1024;
-/**
- * Maximum text (characters) of a report, and maximum number of addresses in it, that are compared with sent emails.
- */
+/** Maximum length (characters) of a report's text that is searched for addresses of sent emails. */
 const MAX_PROSE = 8000;
 const MAX_WRITTEN = 20;
 
@@ -221,14 +219,14 @@ async function matchUnnamed(
   const named = guess.recipients.flatMap(({ finalRecipient, originalRecipient }) =>
     [finalRecipient, originalRecipient ?? []].flat(),
   );
-  // Forwarding systems name the forwarded address in the text only.
+  // Forwarding systems often name the original recipient only in the text.
   const written = addressesIn(message.text.slice(0, MAX_PROSE), MAX_WRITTEN);
   return matchByReport(tx.org, { addresses: [...named, ...guess.returnedTo, ...written], ...place });
 }
 
 /**
- * Classifies the message again, with the settings of the email's campaign, the recipient's time zone, the texts we
- * sent and the corrections of the workspace.
+ * Classifies the message again, with the settings of the email's campaign, the recipient's time zone, the texts of our
+ * emails and the corrections of the workspace.
  */
 async function reclassify(
   tx: Tx,

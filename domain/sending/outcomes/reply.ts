@@ -88,7 +88,7 @@ export async function countReply(
 }
 
 /**
- * Ends what a reply must end, and creates the question about a doubtful opt-out.
+ * Ends the leads that a reply must end, and asks a person about a doubtful opt-out.
  * @returns true if a person must decide
  */
 export async function followReply(
@@ -134,7 +134,7 @@ export async function followReply(
   return false;
 }
 
-/** Marks a completed lead that replies later as `replied`, so that added steps do not resume it. */
+/** Marks a completed lead that replies later as `replied`, so that steps added later do not resume it. */
 async function recordLateReply(tx: Tx, enrollmentId: string): Promise<void> {
   await tx.org
     .table('enrollments')

@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { finishEnrollments } from '../control/finish.ts';
 import { isHumanIntent } from './reply.ts';
 
-/** An answer that may end the sequence for the others at a company. */
+/** An answer that may end the sequence for other contacts at the same company. */
 interface CompanyReply {
   campaignId: string;
   email: string;
@@ -38,7 +38,10 @@ export const stopCompany = declareSubscriber({
   },
 });
 
-/** Returns open leads of the campaign at the company of a person who replied, if its setting counts that reply. */
+/**
+ * Returns open leads of the campaign at the company of a person who replied, if the campaign's setting applies to the
+ * reply.
+ */
 async function findColleagues(tx: Tx, { campaignId, email, isPositiveOrOptOut }: CompanyReply): Promise<string[]> {
   const leads = await tx.org.sql<Columns<'enrollments', 'id'>>(
     `select e.id from campaigns k

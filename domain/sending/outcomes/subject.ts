@@ -28,7 +28,7 @@ export interface ReceivedFacts {
   receivedAt: Date;
 }
 
-/** The email of the event. The subject's row is locked. */
+/** Columns of the email that an event refers to. Its row is locked. */
 type LockedSend = Columns<
   'sends',
   | 'id'

@@ -13,7 +13,7 @@ interface SuppressEntry {
   metadata?: Record<string, unknown>;
 }
 
-/** Entries of these sources follow an act of the person, which the removal of the entry does not undo. */
+/** Sources of entries that follow an act of the person. Removing such an entry does not subscribe the person again. */
 const OWN_ACTS: readonly SuppressionSource[] = ['unsubscribe', 'complaint'];
 
 /**
@@ -46,7 +46,8 @@ export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
 }
 
 /**
- * Columns that a suppression entry in force at `:now` keeps when it is added again, for `on conflict do update set`.
+ * SET clause of `on conflict do update`: an entry that is in force at `:now` keeps these columns when it is added
+ * again.
  */
 export const KEPT_WHERE_LISTED = ['reason', 'source', 'campaign_id', 'metadata']
   .map(

@@ -19,7 +19,7 @@ export async function optedOutBy(
 
 /**
  * Reverts an opt-out that was detected by mistake: its suppression entries, its counts, and `subscribed` if an entry
- * had cleared it. An address stays listed if it was listed before, or was later listed for another reason.
+ * had cleared it. An address stays listed if it was listed before, or has since been listed for another reason.
  *
  * @param copies ids of the stored message and its copies
  */

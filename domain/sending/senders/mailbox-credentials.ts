@@ -26,7 +26,7 @@ interface Passwords {
   imap_password: string;
 }
 
-/** Replaces the passwords of a mailbox connected by OAuth consent. */
+/** Marker stored in place of passwords for a mailbox connected by OAuth consent. */
 interface ByConsent {
   consent: true;
 }
@@ -37,12 +37,12 @@ export interface MailboxTokens {
   refresh_token: string;
 }
 
-/** Returns the server and account by which a mailbox sends. */
+/** Returns the server and account with which a mailbox sends. */
 export function smtpTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget {
   return targetOf(keyring, mailbox, mailbox.smtp, 'smtp_password');
 }
 
-/** Returns the server and account by which a mailbox is read. Undefined for a mailbox without IMAP. */
+/** Returns the server and account with which a mailbox is read; undefined for a mailbox without IMAP. */
 export function imapTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget | undefined {
   return mailbox.imap ? targetOf(keyring, mailbox, mailbox.imap, 'imap_password') : undefined;
 }

@@ -6,7 +6,7 @@ export interface SenderDns {
   domain: string;
   /** The SPF record, or null. */
   spf: string | null;
-  /** True for more than one SPF record, which receivers treat as none (RFC 7208, section 4.5). */
+  /** True if there is more than one SPF record, which receivers reject as an error (RFC 7208, section 4.5). */
   spfTwice: boolean;
   /** True when the SPF record allows every server (`+all`). */
   spfOpen: boolean;
@@ -93,7 +93,7 @@ interface Recent {
   /** Time of expiry, on the clock of `performance.now()`. */
   until: number;
   answer: Promise<SenderDns>;
-  /** The resolved answer. Undefined while the query runs. */
+  /** Records found by the query. Undefined while the query runs. */
   told?: SenderDns;
 }
 
