@@ -133,7 +133,7 @@ export function approverPermissions(capability: Capability): OrgPermission[] {
 
 /**
  * Reads the actor's current rights. The rights loaded with the request may be outdated: a key is cached for a short
- * time, and a role may change while the request waits for a lock.
+ * time, and a role may change during the request.
  * @throws AppError unauthorized when the acting key or grant was just revoked; otherwise a thief could still create a
  * credential that outlives it
  */
