@@ -63,7 +63,7 @@ import { webhooksRoutes } from './connect/webhooks/routes.ts';
 import { instanceRoutes } from './operations/instance/routes.ts';
 import type { AnyRoute } from './http/route.ts';
 
-/** Every endpoint of the API. A new area adds its array here and nowhere else. */
+/** Every endpoint of the API. A new area adds its array only here. */
 export const routes: readonly AnyRoute[] = [
   ...systemRoutes,
   ...instanceRoutes,

@@ -18,8 +18,8 @@ import type { InsertQuery, TableQuery } from './table-query.ts';
 type AcrossReason = 'credential' | 'person' | 'application' | 'engine' | 'maintenance' | 'operator';
 
 /**
- * Returns a scope for rows of several organizations, the only access to them. The caller names the reason. Every other
- * query belongs to one organization and uses `OrgScope`.
+ * Returns a scope for rows of several organizations. The caller states the reason. Queries for one organization use
+ * `OrgScope` instead.
  */
 export function across(handle: Handle, _reason: AcrossReason): AcrossScope {
   return new AcrossScope(handle);
@@ -44,7 +44,8 @@ export class AcrossScope {
   }
 
   /**
-   * Runs SQL with named bindings (`:name`) and returns the rows. The statement is sent at once, like `OrgScope.sql`.
+   * Runs SQL with named bindings (`:name`) and returns the rows. The statement is sent at once, without waiting for
+   * `await`.
    */
   sql<Found = Record<string, any>>(text: string, bindings: Bindings = {}): Promise<Found[]> {
     return this.run<Found>(text, bindings).then(({ rows }) => rows);
@@ -52,7 +53,7 @@ export class AcrossScope {
 
   /**
    * Variant of {@link AcrossScope.sql} that also returns the number of written rows.
-   * @param plan prepares the statement under this name from its first run on, without waiting until it is frequent
+   * @param plan name of a prepared statement; with it, the statement is prepared from its first run on
    */
   run<Found = Record<string, any>>(
     text: string,
@@ -62,7 +63,7 @@ export class AcrossScope {
     return runStatement<Found>(this.#knex, text, bindings, plan);
   }
 
-  /** Runs a library's statement, with its own placeholders, on a connection of the pool. */
+  /** Runs a statement of a library, which uses `$1` placeholders, on a connection of the pool. */
   async foreign(query: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: any[] }> {
     const { client, userParams } = this.#knex;
     const connection = await client.acquireConnection();
@@ -74,7 +75,7 @@ export class AcrossScope {
     }
   }
 
-  /** Returns a raw fragment for use inside a query. */
+  /** Returns an SQL fragment for use inside a query. */
   raw(text: string, bindings: Bindings = {}): Knex.Raw {
     return this.#knex.raw(text, bindings as never);
   }

@@ -3,7 +3,7 @@ import type * as Json from './json-columns.ts';
 /** TypeScript type of a jsonb value, by its name in db/json-columns.ts. */
 type JsonColumn = `${keyof JsonTypes}${'' | '[]' | '[][]'}` | 'Record<string, string>';
 
-/** The exports of db/json-columns.ts, so that an unknown name does not compile. */
+/** Type names exported by db/json-columns.ts. The list makes unknown names a compile error. */
 interface JsonTypes {
   ApprovalBinding: Json.ApprovalBinding;
   ApprovalContent: Json.ApprovalContent;

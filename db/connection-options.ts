@@ -29,8 +29,7 @@ export function connectionOptions(
 }
 
 /**
- * Opens a single connection. Only errors of its statements end it: an error on an idle connection fails the next
- * statement.
+ * Opens a single connection. An error while the connection is idle is ignored, and the next statement fails.
  * @throws the error of the connection
  */
 export async function openClient(url: string, name: string): Promise<pg.Client> {

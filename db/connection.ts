@@ -31,7 +31,7 @@ const INT8 = 20;
 const NUMERIC = 1700;
 const DATE = 1082;
 
-/** Counts and sums are small enough for a double. Calendar days stay text. */
+/** Counts and sums are returned as numbers, because they are small enough for a double. Calendar days stay text. */
 pg.types.setTypeParser(INT8, Number);
 pg.types.setTypeParser(NUMERIC, Number);
 pg.types.setTypeParser(DATE, (value) => value);
@@ -56,7 +56,7 @@ interface ConnectOptions {
   prepared?: boolean;
   /** Runs statements of an organization in a role that is subject to row-level security (ROW_SECURITY). */
   rowSecurity?: boolean;
-  /** Clock measured against the server with each new connection, before its first statement. */
+  /** Clock that is measured against the server with each new connection, before its first statement. */
   clock?: MeasuredClock;
   /** Called with the number of connections that were dropped because the server did not answer. */
   onDropped?: (connections: number) => void;
@@ -82,7 +82,7 @@ export function connectRaw(options: ConnectOptions): Knex {
   const watch = dropUnanswered({ url, name, statementMs: timeouts?.statementMs ?? 0, onDropped });
   const knex = knexFactory({
     client: 'pg',
-    // Pipelining: statements of a transaction that do not await each other are sent together and run in order.
+    // Enables pipelining: statements of a transaction that do not await each other are sent together and run in order.
     connection: {
       ...connectionOptions(url, name),
       pipeline: true,
@@ -108,7 +108,7 @@ export function connectRaw(options: ConnectOptions): Knex {
     },
     userParams: { prepared, rowSecurity, notifier },
     acquireConnectionTimeout: 10_000,
-    // Knex would also print, with a stack, the errors that it throws.
+    // Without these functions, knex would also print the errors that it throws.
     log: { warn: () => {}, error: () => {} },
     // Keeps values out of the statement that knex puts before an error's message.
     compileSqlOnError: false,
@@ -124,7 +124,7 @@ export function connectRaw(options: ConnectOptions): Knex {
   return knex;
 }
 
-/** Statement that measures a {@link MeasuredClock}. Exported for repeated measurements. */
+/** Returns the server's time (epoch ms), to measure a {@link MeasuredClock}. */
 export const SERVER_MS = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';
 
 async function readServerMs(connection: pg.Client): Promise<number> {
@@ -132,7 +132,7 @@ async function readServerMs(connection: pg.Client): Promise<number> {
   return rows[0]!.ms;
 }
 
-/** Undeclared properties of a pooled connection that {@link leaveStandby} uses. */
+/** Properties of a pooled connection that {@link leaveStandby} uses and the types do not declare. */
 interface Pooled {
   connection: { on(event: 'errorMessage', listener: (error: { code?: string }) => void): void };
   /** Reason why knex does not reuse the connection. */
@@ -175,7 +175,7 @@ function sendBeginWithFirst(knex: Knex): void {
   };
 }
 
-/** Closes the notifier of a pool behind it, so that its last commits are notified. */
+/** Closes the notifier of a pool after the pool, so that notifications of its last commits are sent. */
 function closeAfter(knex: Knex, notifier: Notifier): void {
   const client = knex.client as { destroy(done?: () => void): Promise<void> };
   const destroy = client.destroy.bind(client);

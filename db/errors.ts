@@ -60,8 +60,8 @@ const STATEMENT_TIMEOUT = '57014';
 const DEADLOCK = '40P01';
 
 /**
- * Returns true if a row could not be deleted because another row references it, or written because its target is
- * missing.
+ * Returns true for the violation of a foreign key: another row still references the deleted row, or the referenced row
+ * is missing.
  */
 export function isForeignKeyViolation(error: unknown): boolean {
   return databaseFault(error)?.code === FOREIGN_KEY_VIOLATION;
@@ -70,13 +70,15 @@ export function isForeignKeyViolation(error: unknown): boolean {
 /** SQLSTATE classes for values that a column cannot hold (22) and rows that a constraint refuses (23). */
 const REFUSED = /^2[23]/;
 
-/** Returns true if PostgreSQL refused to write a row; also for the public error derived from the constraint. */
+/**
+ * Returns true if PostgreSQL refused to write a row. Accepts PostgreSQL's error and the public error created from it.
+ */
 export function isRefusedRow(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : error;
   return REFUSED.test(databaseFault(cause)?.code ?? '');
 }
 
-/** Error of a transaction that read, without a lock, a row that has changed since. */
+/** Thrown when a row that a transaction read without a lock has changed since. */
 export class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile';
 }
@@ -114,7 +116,10 @@ const CONNECTION_LOST = /^(08|57P|53300)/;
 const CANNOT_WRITE = /^(53100|58|25006)/;
 /** Error codes of a failed network connection. */
 const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
-/** Driver messages for a connection that broke, or was not opened in time, without an error from PostgreSQL. */
+/**
+ * Messages of the driver for a connection that broke or was not opened in time. PostgreSQL sends no error in these
+ * cases.
+ */
 const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered|timeout expired)/;
 
 /**

@@ -7,7 +7,7 @@ export type { Message };
 /** An object whose keys are defined by its writer. */
 export type JsonObject = Record<string, unknown>;
 
-/** The changed fields of an entry of the audit trail. */
+/** Changed fields of an entry in the audit log, with old and new values. */
 export type AuditChanges = Readonly<Record<string, { from: unknown; to: unknown }>>;
 
 export type { PreflightCheck, PreflightFinding } from '../lib/finding.ts';
@@ -18,7 +18,7 @@ export interface GoalDefinition {
   predicates: EventPredicate[];
   /** Dot path to the amount. Null if conversions have no value. */
   value_path: string | null;
-  /** `major` amounts are converted by the decimal places of the currency. */
+  /** Unit of the amount. `major` amounts are converted with the decimal places of the currency. */
   value_unit: 'minor' | 'major';
   currency_path: string | null;
   /** ISO 4217 code, upper-case. */
@@ -34,7 +34,7 @@ type EventPredicate = { path: string } & (
   | { op: 'exists' | 'not_exists' }
 );
 
-/** A problem for people and machines, with its remedy. */
+/** A problem, with a code for programs, and a message and remedy for people. */
 export interface StoredIssue {
   code: string;
   message: Message;
@@ -57,12 +57,12 @@ export interface StoredAnswer {
   confidence: number;
   /** Words of the text with the strongest evidence for the kind. */
   words: string[];
-  /** Kind of an opt-out, certain or doubtful; null for other kinds. */
+  /** Kind of an opt-out, which may be certain or doubtful. Null for messages that are no opt-out. */
   force: 'stop' | 'erase' | 'legal' | null;
   /** Day of a return or of "not now", UTC, as RFC 3339 text. */
   until: string | null;
   until_words: string | null;
-  /** The person of a referral, or the deputy. */
+  /** Person to whom the message refers: the referred colleague, or the deputy of an absent person. */
   person: { name: string | null; email: string | null } | null;
 }
 
@@ -96,7 +96,7 @@ export interface ImportOptions {
   categories: string[];
   campaign_id: string | null;
   update_existing: boolean;
-  /** API key or grant that requested the import; null for a person. */
+  /** API key or grant that requested the import; null if a person requested it. */
   requested_by: { api_key_id: string | null; oauth_grant_id: string | null } | null;
 }
 
@@ -124,7 +124,7 @@ export interface StoredConversation {
 export interface PolicyReason {
   /** Stable code, such as `recipients_per_day_exceeded`. */
   code: string;
-  /** Message with the numbers of the case. */
+  /** Message that contains the numbers of this case. */
   message: Message;
 }
 
@@ -162,15 +162,15 @@ interface ApprovalSender {
   email: string;
   name: string;
   reply_to?: string;
-  /** Host and port of its mail server. */
+  /** Host and port of the sender's SMTP server. */
   smtp?: string;
   signature_plain?: string;
   signature_html?: string;
-  /** The verified domain of its links. Empty if it uses the domain of the campaign or installation. */
+  /** The verified domain of the links in its emails. Empty if it uses the domain of the campaign or installation. */
   tracking_domain?: string;
 }
 
-/** Fingerprints of an approved content, as each claim of an email compares them. */
+/** Fingerprints of approved content. Before each email is sent, they are compared with the current content. */
 export interface ApprovalBinding {
   /** Keyed by mailbox id. */
   senders: Record<string, BoundSender>;
@@ -178,7 +178,7 @@ export interface ApprovalBinding {
   copies: Record<string, BoundCopy>;
   /** Settings that affect every email, unchanged. */
   settings: JsonObject;
-  /** Merge fields that the texts read. */
+  /** Merge fields that the texts contain. */
   fields: string[];
 }
 
@@ -196,7 +196,7 @@ export interface BoundCopy {
   body_plain: string;
   body_html: string;
   thread_reply: boolean;
-  /** Names and digests of its files. */
+  /** Names and digests of the attached files. */
   attachments: string;
 }
 
@@ -206,11 +206,11 @@ export interface ApprovalStep {
   type: 'email' | 'app_action' | 'wait_for_event' | 'wait';
   /** Days after the previous step. */
   wait_after?: number;
-  /** True if the email replies in the conversation of the emails before it; emails of campaigns only. */
+  /** True if the email is a reply in the conversation of the earlier emails. Set only for emails of campaigns. */
   thread_reply?: boolean;
-  /** `id`: of the variant, or of the step if it has none. */
+  /** Texts of the step. `id` is the id of the variant, or of the step if it has no variants. */
   variants?: { id?: string; subject: string; body_plain: string; body_html: string; weight?: number }[];
-  /** Files that its emails take along. */
+  /** Attachments of the step's emails. */
   attachments?: { filename: string; content_type: string; size_bytes: number; sha256: string }[];
   /** Settings of a step that is not an email. */
   settings?: JsonObject;
@@ -236,7 +236,7 @@ export interface StoredAttachment {
   sha256: string;
 }
 
-/** Person or credential that requested a consent. The mailbox is connected in this name. */
+/** Person or credential that requested a consent. The mailbox is connected on behalf of this actor. */
 export interface StoredActor {
   kind: 'session' | 'api_key' | 'oauth' | 'system';
   userId: string | null;
@@ -350,7 +350,10 @@ export type AutomationWaiting = Record<
   { kind: 'wait'; until: string } | { kind: 'call'; attempts: number; not_before: string | null } | { kind: 'provider' }
 >;
 
-/** Runs of a campaign that must ask again: those at a step (null: at any) that decided or were signalled before an epoch. */
+/**
+ * Workflows that must decide their next action again after a change of their campaign: those at `step` (null: at any
+ * step) whose last decision is older than `epoch`.
+ */
 export interface StoredRecheck {
   step: string | null;
   /** Values of `enrollments.next_act`. */

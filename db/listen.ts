@@ -11,7 +11,7 @@ export interface Listener {
 interface ListenOptions {
   /** Wait (ms) before a broken or failed connection is opened again. */
   retryMs?: number;
-  /** Timeout (ms) for opening a connection. Default: that of every connection. */
+  /** Timeout (ms) for opening a connection. Defaults to the timeout of every other connection. */
   connectMs?: number;
   /** Interval (ms) of the checks that the connection is alive, and the timeout of a check. */
   proveMs?: number;
@@ -56,7 +56,7 @@ export async function listen(
       await ask(next, `listen ${pg.escapeIdentifier(channel)}`, proveMs);
       if (closed) return;
       onNotify('');
-      // A listener only waits, so a lost server would otherwise go unnoticed.
+      // A listener sends no statements, so without these checks a lost server would go unnoticed.
       proofs = every(`listen ${channel}`, proveMs, () => ask(next, 'select 1', proveMs), replace);
     } catch (error) {
       replace(error);

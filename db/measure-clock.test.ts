@@ -22,7 +22,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A clock whose machine and process are wrong by a time (ms). */
+/** Creates a clock for a machine and process whose own clocks are ahead by a time (ms). */
 const clockAhead = (aheadMs: () => number) => {
   const now = () => Date.now() + aheadMs();
   return new MeasuredClock(now, now);

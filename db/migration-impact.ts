@@ -21,8 +21,8 @@ export interface MigrationImpact {
   /** Seconds for which the locks are held if each of these tables has a million rows. */
   secondsAtMillionRows: number;
   /**
-   * True if the migration changes only the catalogue and takes equally long on empty tables. The bench then fills no
-   * tables.
+   * True if the migration changes only PostgreSQL's catalogue, so that its duration does not depend on the rows. The
+   * bench then fills no tables.
    */
   rowsDoNotMatter?: true;
 }

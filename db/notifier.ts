@@ -5,14 +5,14 @@ import { ask, openClient } from './connection-options.ts';
 const GATHER_MS = 2;
 /** Wait (ms) before notifications are sent again after a failure. */
 const RETRY_MS = 500;
-/** Time (ms) that PostgreSQL has to answer. */
+/** Timeout (ms) for an answer of PostgreSQL. */
 const ANSWER_MS = 5_000;
 const NOTIFY = `select pg_notify(channel, '') from unnest($1::text[]) as t(channel)`;
 
-/** Sends notifications of a pool over a connection of its own. */
+/** Sends the notifications of a pool over a separate connection. */
 export interface Notifier {
   notify(channel: string): void;
-  /** Sends the collected notifications, as far as PostgreSQL answers, and closes the connection. */
+  /** Sends the collected notifications if PostgreSQL answers, and closes the connection. */
   close(): Promise<void>;
 }
 

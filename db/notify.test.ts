@@ -14,11 +14,13 @@ interface Stage {
   db: Knex;
   door: Door;
   channel: string;
-  /** Returns the number of notifications heard, without that of the start. */
+  /** Returns the number of received notifications, without the call at the start of listening. */
   heard(): number;
 }
 
-/** Opens a pool behind a door, and a listener beside the door. */
+/**
+ * Opens a pool whose connections go through a proxy that the test can interrupt, and a listener that connects directly.
+ */
 async function stage(t: { teardown(end: () => Promise<void>): void }): Promise<Stage> {
   const door = await openDoor(testPostgresUrl());
   const db = connectRaw({ url: door.url, max: 4 });

@@ -3,10 +3,10 @@ import type { Notifier } from './notifier.ts';
 import { knexOf } from './raw.ts';
 
 /**
- * Wakes the listeners of a channel after the commit of an open transaction, or at once without one. A commit with a
- * notification holds one lock of the whole cluster until it is on disk, so such commits would wait for each other.
- * Listeners also query at intervals, because a notification may be lost. A rolled back transaction wakes them too,
- * because a commit whose answer was lost looks the same.
+ * Notifies a channel after the commit of an open transaction, or at once without a transaction. The notification is
+ * sent separately, because commits with a NOTIFY wait for each other in the whole cluster. Listeners also query at
+ * intervals, because a notification may be lost. A rollback notifies them too, because it cannot be distinguished from
+ * a commit whose answer was lost.
  */
 export function notifyAfterCommit(handle: Handle, channel: string): void {
   const { notifier } = handle.userParams as { notifier: Notifier };

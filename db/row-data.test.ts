@@ -27,8 +27,8 @@ test.after.always(async () => {
 });
 
 /**
- * Runs failing statements with a secret among their values, in every way PostgreSQL, knex and objection report the
- * error.
+ * Runs failing statements with a secret among their values. They cover all forms in which PostgreSQL, knex and
+ * objection report an error.
  */
 async function failures(): Promise<Error[]> {
   const { db } = database;
@@ -37,7 +37,7 @@ async function failures(): Promise<Error[]> {
     () => db.raw('select cast(? as uuid)', [SECRET]),
     () => db.raw(`select '${SECRET}'::int`),
     () =>
-      // With row-level security PostgreSQL omits the row from its error.
+      // Uses a pool without row-level security, with which PostgreSQL omits the row from its error.
       new OrgScope(unguarded, newId()).create(Campaigns, {
         id: newId(),
         name: SECRET,

@@ -38,10 +38,10 @@ test.before(async () => {
   await database.db.destroy();
   db = connectRaw({ url: database.url, max: 4, prepared: true, rowSecurity: true });
   await fillSchema(db, ROWS);
-  // A refusal by this trigger would hide the policy's result.
+  // The trigger refuses changes too, which would hide the result of the policy.
   await db.raw('alter table run_events disable trigger run_events_append_only');
   [mine, theirs] = (await db('organizations').orderBy('id').limit(2).pluck('id')) as [string, string];
-  // The organization of these tables is no foreign key, so they were filled with ids that do not exist.
+  // In these tables organization_id is not a foreign key, so the filler wrote ids of organizations that do not exist.
   for (const table of [
     'api_key_usage_logs',
     'api_key_usage_minutes',

@@ -15,7 +15,7 @@ const READ_BY_ALL = ['reaction_subscribers'];
 /** Key of the advisory lock that serializes the grants of concurrent migrations. The number is arbitrary. */
 const GRANT_LOCK = 7_201_948;
 
-/** The tenant role cannot run statements of organizations. The message states the reason and the remedy. */
+/** Thrown when the tenant role cannot run statements of organizations. The message states the reason and the remedy. */
 export class RowSecurityError extends Error {}
 
 /**

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { FairQueue, type Claim } from '../lib/fair-queue.ts';
 
-/** Time (ms) that work waits for a connection. */
+/** Maximum time (ms) that a statement waits for a connection. */
 const WAIT_MS = 10_000;
 
 /** knex's client of a pool, with a method that takes a connection for an organization. */

@@ -16,7 +16,7 @@ export function ofOrganization(db: Db, organizationId: string, { isUrgent = fals
 }
 
 /**
- * Returns a view for an organization's searches and reports, which have a smaller share. Takes a view of {@link
+ * Returns a view for an organization's searches and reports, which have a smaller share. Pass a view returned by {@link
  * ofOrganization}; a pool is returned unchanged.
  */
 export function askingOnly(db: Db): Db {

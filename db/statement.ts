@@ -15,9 +15,9 @@ interface WithOptions {
 }
 
 /**
- * Runs SQL with named bindings immediately, for the scopes (tenancy.ts, across.ts). With DB_PREPARED_STATEMENTS, SQL
- * that runs often is prepared. Its named bindings are translated once, and the result is passed directly to knex's
- * client. Building a knex query for every run would cost more than all other work for a short statement.
+ * Runs SQL with named bindings immediately, for the scopes (tenancy.ts, across.ts). With DB_PREPARED_STATEMENTS, a
+ * statement that runs often is prepared. Named bindings are translated once per text, and the result is passed directly
+ * to knex's client. Building a knex query for every call would take longer than all other work for a short statement.
  * @param name name under which the statement is prepared from its first run on; null never prepares it
  */
 export function runStatement<Found>(
@@ -77,7 +77,7 @@ function entryOf(text: string): Entry | undefined {
 /** A binding (`:name`), or a cast (`::type`). An identifier binding (`:name:`) is passed to knex. */
 const BINDING = /\\?(?::(\w+):(?=::)|:(\w+):(?!:)|:(\w+))/g;
 
-/** Returns the values of a run in placeholder order. Undefined if knex has to process them. */
+/** Returns the values of the bindings in the order of the placeholders. Undefined if knex has to process them. */
 function valuesOf(entry: Entry, text: string, bindings: Bindings): unknown[] | undefined {
   if (entry.sql === null) translate(entry, text, bindings);
   if (entry.others.some((key) => Object.hasOwn(bindings, key))) return undefined;
@@ -104,7 +104,7 @@ function translate(entry: Entry, text: string, bindings: Bindings): void {
   Object.assign(entry, plain ? { sql, keys, others: [...others] } : { sql: undefined });
 }
 
-/** Returns true for a value that PostgreSQL gets unchanged. Query fragments are not plain. */
+/** Returns true for a value that PostgreSQL gets unchanged. Returns false for query fragments. */
 function isPlain(value: unknown): boolean {
   if (value === undefined || typeof value === 'function') return false;
   return typeof value !== 'object' || value === null || !('toSQL' in value);
@@ -117,7 +117,7 @@ function isPlain(value: unknown): boolean {
 const PREPARE_AFTER = 5;
 const MAX_PREPARED = 250;
 const MAX_SEEN = 2_000;
-/** Statements that return whole rows. Their plans break when a migration adds a column. */
+/** Matches statements that return whole rows. Their plans fail after a migration adds a column. */
 const WHOLE_ROWS = /\bselect\s+\*|\breturning\s+\*|\.\*/i;
 const seen = new Map<string, Entry>();
 let prepared = 0;

@@ -10,8 +10,8 @@ type Written<T extends TableName> = { [C in keyof Changes<T>]: Changes<T>[C] | K
 type Narrowed<Result, Part> = Result extends readonly unknown[] ? Part[] : Part | Extract<Result, undefined>;
 
 /**
- * Conditions common to all queries on one table. Columns come from its row type: an unknown name or a value of another
- * type does not compile. The types of knex and objection would accept any string as a column.
+ * Conditions common to all queries on one table. The row type of the table defines the columns, so an unknown name or a
+ * value of another type does not compile. The types of knex and objection would accept any string as a column.
  */
 interface Conditions<T extends TableName> {
   where(match: { [C in Column<T>]?: Known<T, C> }): this;
@@ -23,11 +23,11 @@ interface Conditions<T extends TableName> {
   whereNotNull(column: Column<T>): this;
   whereIn<C extends Column<T>>(column: C, values: readonly Known<T, C>[] | PromiseLike<object[]>): this;
   whereNotIn<C extends Column<T>>(column: C, values: readonly Known<T, C>[]): this;
-  /** Adds SQL for conditions that the other methods cannot express. Its columns are unchecked. */
+  /** Adds SQL for conditions that the other methods cannot express. The compiler does not check its columns. */
   whereRaw(text: string, bindings?: readonly Knex.RawBinding[] | Record<string, Knex.RawBinding>): this;
   orderBy(column: Column<T>, direction?: Direction): this;
   orderBy(columns: readonly Column<T>[]): this;
-  /** Adds an order that {@link Conditions.orderBy} cannot express. Its columns are unchecked. */
+  /** Adds an order that {@link Conditions.orderBy} cannot express. The compiler does not check its columns. */
   orderByRaw(text: string, bindings?: readonly Knex.RawBinding[]): this;
   limit(count: number): this;
   forUpdate(): this;

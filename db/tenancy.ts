@@ -10,8 +10,8 @@ import type { EntityQuery, InsertQuery, TableQuery } from './table-query.ts';
 type OrgSql = `${string}:org${string}`;
 
 /**
- * The only access to the rows of an organization, for one organization each. {@link OrgScope.query} and {@link OrgScope.table}
- * filter by the organization. {@link OrgScope.sql} accepts only text that binds `:org`.
+ * Scope for the rows of one organization, which are accessible in no other way. {@link OrgScope.query} and {@link
+ * OrgScope.table} filter by the organization. {@link OrgScope.sql} accepts only text that binds `:org`.
  */
 export class OrgScope {
   readonly organizationId: string;
@@ -28,8 +28,8 @@ export class OrgScope {
 
   /**
    * Returns a scope on the same rows whose {@link OrgScope.sql} statements get a new plan for their values each time.
-   * Use it for reports: the best plan depends on the size of a campaign or time range, and a cached plan is made for an
-   * average.
+   * Use it for reports: the best plan depends on the size of a campaign or time range, and a cached plan fits only the
+   * average size.
    */
   withoutKeptPlans(): OrgScope {
     return new OrgScope(this.#handle, this.organizationId, { keepsPlans: false });
@@ -109,21 +109,21 @@ export class OrgScope {
 
   /**
    * Sets the memory (MiB) for each sort or grouping in this transaction, instead of temporary files. PostgreSQL also
-   * plans by it. Use it for reports over many rows.
+   * chooses its plans by this memory. Use it for reports over many rows.
    */
   async allowMemory(mebibytes: number): Promise<void> {
     await this.#trx.raw(`select set_config('work_mem', ?, true)`, [`${mebibytes}MB`]);
   }
 
-  /** Returns a raw fragment for use inside a scoped query. */
+  /** Returns an SQL fragment for use inside a query of this scope. */
   raw(text: string, bindings: Bindings = {}): Knex.Raw {
     return this.#trx.raw(text, bindings as never);
   }
 }
 
 /**
- * Returns a handle that marks its statements, objection's included, with one organization. Without row security it
- * returns the handle itself, so that only the statement's own condition separates organizations.
+ * Returns a handle that marks its statements, objection's included, with one organization. Without ROW_SECURITY it
+ * returns the handle itself, so that only the conditions of the statements separate organizations.
  */
 function knexOfOrganization(handle: Handle, organization: string): Knex {
   const knex = knexOf(handle);

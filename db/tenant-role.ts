@@ -20,13 +20,16 @@ type Send = (config: unknown, ...rest: unknown[]) => unknown;
 
 /**
  * Makes a new pool connection switch to the tenant role for statements of an organization. Role and organization are
- * set for one transaction only, so a pooler may give the connection to another client afterwards. A statement outside a
- * transaction is sent together with its switch, as one transaction.
+ * set for one transaction only, so a pooler may give the connection to another client afterwards. Outside a
+ * transaction, the statement that sets them is sent together with the actual statement, as one transaction.
  * @param prepared keeps the plan of the switch on the connection
  */
 export function switchRoles(connection: pg.Client, prepared: boolean, done: (error: Error | null) => void): void {
   const send = connection.query.bind(connection) as Send;
-  /** Organization of the open transaction. Null for the login, undefined if unknown or without a transaction. */
+  /**
+   * Organization of the open transaction. Null if the transaction runs as the login role. Undefined if it is unknown,
+   * or without a transaction.
+   */
   let current: string | null | undefined;
   let open = false;
   const query: Send = (config, ...rest) => {
@@ -49,7 +52,7 @@ export function switchRoles(connection: pg.Client, prepared: boolean, done: (err
   send({ name: SWITCH_NAME, text: SWITCH, values: ['none', ''] }, (error: Error | null) => done(error));
 }
 
-/** Undeclared methods of node-postgres's query. */
+/** Methods of node-postgres's query that its types do not declare. */
 interface WireQuery {
   prepare(connection: Wire): void;
   handleDataRow(message: unknown): void;
@@ -65,7 +68,7 @@ interface Wire {
 
 const Query = pg.Query as unknown as new (config: pg.QueryConfig) => WireQuery;
 
-/** Sends the switch and a statement in one message to PostgreSQL: either both run or neither. */
+/** Sends the switch of the role and a statement in one message to PostgreSQL: either both run or neither. */
 class SwitchedQuery extends Query {
   readonly #organization: string | null;
   readonly #prepared: boolean;

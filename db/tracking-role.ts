@@ -9,8 +9,8 @@ import { knexOf } from './raw.ts';
 const TRACKING_ROLE = 'heron_tracking';
 
 /**
- * Privileges by table, for opens, clicks, opt-outs, and the check of a name for a certificate. A row lock requires the
- * right to update a column: `updated_at` of direct_sends, whose rows are only locked.
+ * Privileges by table, for opens, clicks, opt-outs, and the check of a host name before a certificate is issued. The
+ * rows of direct_sends are only locked, but a lock requires the right to update a column: `updated_at`.
  */
 const GRANTS: Readonly<Record<string, readonly string[]>> = {
   campaign_advanced: ['select (campaign_id, overrides)'],

@@ -6,9 +6,9 @@ import { runStatement } from './statement.ts';
 const MAX_TRIES = 4;
 
 /**
- * Runs work in its own transaction. Writers take their locks in one order, but not all know beforehand which locks they
- * need. If two writers deadlock, PostgreSQL rolls one back. That one runs again from its beginning, at most three
- * times. A transaction whose rows have changed meanwhile is repeated in the same way.
+ * Runs work in its own transaction. Writers take their locks in one order, but some do not know beforehand which locks
+ * they need. If two writers deadlock, PostgreSQL rolls one of them back. Its work runs again from the beginning, at
+ * most three times. Work that throws `ChangedMeanwhile` is repeated in the same way.
  */
 export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -27,7 +27,7 @@ export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): 
  */
 export async function inSavepoint<T>(trx: Trx, work: () => Promise<T>): Promise<T> {
   const connection = knexOf(trx);
-  // Sent together with the first statement of the work, and fails only if that statement fails too.
+  // The savepoint is sent together with the first statement of the work, and fails only if that statement fails too.
   const opened = connection.raw('savepoint part').then(undefined, () => undefined);
   let result: T;
   try {
@@ -42,13 +42,13 @@ export async function inSavepoint<T>(trx: Trx, work: () => Promise<T>): Promise<
 }
 
 /**
- * Runs reads in one transaction that cannot write, with a time limit (ms) of its own for each statement. PostgreSQL's
- * error of a statement that exceeds it is {@link isOverTime}.
+ * Runs reads in one transaction that cannot write, with a time limit (ms) for each statement. For the error of a
+ * statement that exceeds the limit, {@link isOverTime} returns true.
  */
 export function inReadOnly<T>(db: Db, statementMs: number, work: (trx: Trx) => Promise<T>): Promise<T> {
   return knexOf(db).transaction(
     (trx) => {
-      // Sent together with the first statement of the work, and fails only if that fails too.
+      // The setting is sent together with the first statement of the work, and fails only if that statement fails too.
       runStatement(trx, `select set_config('statement_timeout', :ms::text, true)`, { ms: String(statementMs) }).catch(
         () => undefined,
       );

@@ -7,9 +7,9 @@ import { openClient } from './connection-options.ts';
  * checks.
  */
 const CHECK_MS = 5_000;
-/** Time (ms) for the server's answer about open statements. */
+/** Timeout (ms) of the server's answer about open statements. */
 const ASK_MS = 5_000;
-/** Time (ms) by which an answer may exceed the server's own limit for statements. */
+/** Time (ms) by which a statement may exceed the server's own time limit before it counts as lost. */
 const LATE_MS = 10_000;
 /** SQLSTATE of a reachable server without a free connection. */
 const TOO_MANY_CONNECTIONS = '53300';
@@ -21,11 +21,11 @@ interface UnansweredOptions {
   name: string;
   /** The server's limit (ms) for a statement; 0 is unlimited. */
   statementMs: number;
-  /** Called with the number of connections dropped at once. */
+  /** Called with the number of connections that were dropped. */
   onDropped: (connections: number) => void;
 }
 
-/** Undeclared parts of node-postgres's client that {@link dropUnanswered} uses. */
+/** Parts of node-postgres's client that {@link dropUnanswered} uses and its types do not declare. */
 interface Watched {
   processID: number;
   connection: { stream: { destroy(error?: Error): void } };
@@ -35,18 +35,19 @@ interface Watched {
 
 interface Seen {
   statement: object | null;
-  /** Number of consecutive checks at which the statement was open, besides the first. */
+  /** Number of consecutive checks at which the statement was open, not counting the first. */
   checks: number;
 }
 
 /**
  * Returns a function that watches a connection of a pool until it ends. A connection is dropped, and its statements
- * fail, when the server no longer works on its statement. The duration of a statement is no proof: a long one is as
- * silent as a lost one. So a new connection asks the server which of the open statements are running. If it cannot
- * connect, or the statements are not running, the old connections are lost, and the pool's idle ones are dropped too.
+ * fail, when the server no longer works on its statement. The duration of a statement proves nothing, because
+ * PostgreSQL sends nothing while a statement runs. So a new connection queries which of the open statements are
+ * running. If it cannot connect, or the statements are not running, the old connections are lost, and the pool's idle
+ * ones are dropped too.
  *
- * Behind a pooler the server does not know the connections of this process. A statement then counts as lost when the
- * server would have ended it by its own limit.
+ * Behind a pooler the server does not know the connections of this process. A statement then counts as lost once the
+ * server's own time limit for statements has passed.
  */
 export function dropUnanswered(options: UnansweredOptions): (connection: pg.Client) => void {
   const watched = new Map<Watched, Seen>();
@@ -104,7 +105,7 @@ function drop(connection: Watched): void {
   connection.connection.stream.destroy(error);
 }
 
-/** The server as seen over a new connection. Connections are named by the process ids of their sessions. */
+/** Queries to the server over a new connection. Sessions are identified by their process ids. */
 interface Server {
   /**
    * Returns the sessions whose statement runs. Empty if the server is unreachable, undefined if it does not report
@@ -131,13 +132,13 @@ async function reach({ url, name }: UnansweredOptions): Promise<Server> {
   return {
     async runningAmong(processIds) {
       try {
-        // The state is hidden without track_activities, and then counts as running.
+        // If `track_activities` is off, the state is empty and counts as running.
         const [row] = await ask<{ own: number; running: number[] }>(
           `select pg_backend_pid() as own, array(select pid from pg_stat_activity
              where pid = any($1) and coalesce(state, '') not like 'idle%') as running`,
           [processIds],
         );
-        // A pooler answers with its own sessions.
+        // With a pooler in between, the ids belong to other sessions, so the result is unknown.
         return row!.own === (opened as unknown as Watched).processID ? new Set(row!.running) : undefined;
       } catch {
         return new Set();

@@ -5,19 +5,19 @@ const MAX_ADDRESS = 254;
 /** Maximum length (characters) of text that is searched for addresses. Longer text is not treated as an address. */
 const MAX_WRITTEN = 2_000;
 const PLAIN = /^[\w.+-]+@[a-z\d][a-z\d.-]*[a-z]$/i;
-/** Invisible characters that copying leaves in text: zero-width, soft hyphen, direction marks, isolates. */
+/** Invisible characters that pasted text can contain: zero-width, soft hyphen, direction marks, isolates. */
 const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\p{Cf}\0]/gu;
 const DISPLAY_FORM = /<([^<>]*)>$/;
 const MAILTO = /^mailto:/i;
 /**
- * Quotes, brackets and punctuation around an address in a sentence or list. Only a pair of apostrophes is removed, by
- * `unwrapped`.
+ * Quotes, brackets and punctuation around an address in a sentence or list. Excludes apostrophes, which `unwrapped`
+ * removes only in pairs.
  */
 const AROUND = /^[\s"“”„«»‹›`[({,;]+|[\s"“”„«»‹›`\])},;:.!?]+$/g;
 
 /**
- * Returns true if the text is one lower-case address that every mail server interprets in the same way. The API's rule
- * for addresses.
+ * Returns true if the text is one lower-case address that every mail server interprets in the same way. The API accepts
+ * only such addresses.
  */
 export function isAddress(text: string): boolean {
   return text.length <= MAX_ADDRESS && z.regexes.email.test(text);

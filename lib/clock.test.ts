@@ -102,7 +102,7 @@ test('while no clock is set time never runs backwards, and the best measurement 
         latest = now;
         machines.trueMs += passes;
       }
-      // Longer than the clock may be held.
+      // Longer than HOLD_MS, the longest time for which the clock stands still.
       machines.trueMs += 1_000;
       t.true(Math.abs(machines.errorMs) <= bestMs / 2 + NEAR_MS);
     }),

@@ -16,8 +16,8 @@ export function utcDay(at: Date | number): string {
 }
 
 /**
- * Source of the current time for business decisions: due times, expiry, caps, windows, stored moments. It is injected,
- * so that tests can set it. Leases, outbox retries and heartbeats between processes use PostgreSQL's `now()` instead.
+ * Source of the current time for business decisions: due times, expiry, caps, windows, stored times. It is injected, so
+ * that tests can set it. Leases, outbox retries and heartbeats between processes use PostgreSQL's `now()` instead.
  * Workflows use Temporal's time, and time budgets within one process use `performance.now()`.
  */
 export interface Clock {
@@ -35,7 +35,7 @@ const HOLD_MS = 1_000;
 
 /** Difference (ms) between the machine's clock and PostgreSQL's from which a process warns. */
 export const DRIFT_WARNING_MS = 1_000;
-/** Difference (ms) from which a worker accepts no work. */
+/** Difference (ms) between the machine's clock and PostgreSQL's from which a worker accepts no work. */
 export const DRIFT_LIMIT_MS = 5_000;
 
 /**
@@ -56,7 +56,7 @@ export const DRIFT_LIMIT_MS = 5_000;
 export class MeasuredClock implements Clock {
   readonly #machineNow: () => number;
   readonly #steadyNow: () => number;
-  /** Range of offsets (ms) that the measurements allow. Unbounded before the first measurement. */
+  /** Range of offsets (ms) that the measurements allow. The range is unbounded before the first measurement. */
   #lowMs = -Infinity;
   #highMs = Infinity;
   #offsetMs = 0;

@@ -1,15 +1,15 @@
-/** Runs work under the name of its path. */
+/** Runs work under the name of its cost path, such as `relay`. */
 type EnterPath = <T>(path: string, work: () => Promise<T>) => Promise<T>;
 
-/** Path of periodic work that runs even without due work. */
+/** Cost path of periodic queries that run even when no work is due. */
 export const BY_CLOCK = 'by the clock';
 
 let enter: EnterPath | undefined;
 
 /**
- * Runs work under a path name (claim, relay, …), so that tests and benches can count its statements. Without a
- * registered follower only the function runs, because an async context would slow down every promise of the process.
- * Starts no trace span, because loops iterate too often.
+ * Runs work under the name of its cost path (claim, relay, …), so that tests and benches can count its SQL statements.
+ * Without a function registered by {@link followPaths}, it only calls `work`, because an async context would slow down
+ * every promise of the process. Starts no trace span, because loops iterate too often.
  */
 export function withCostPath<T>(path: string, work: () => Promise<T>): Promise<T> {
   return enter ? enter(path, work) : work();

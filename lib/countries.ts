@@ -18,7 +18,7 @@ export function openCountries(path: string | undefined): CountryOf {
       const code = reader.get(address)?.country?.iso_code;
       return code && /^[A-Z]{2}$/.test(code) ? code : null;
     } catch {
-      // The text is not a valid IP address.
+      // The database package throws for text that is not a valid IP address.
       return null;
     }
   };

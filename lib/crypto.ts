@@ -21,7 +21,7 @@ export function newSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url');
 }
 
-/** Returns SHA-256 as lower-case hex, the form in which high-entropy secrets are stored and looked up. */
+/** Returns SHA-256 as lower-case hex, the form in which random secrets are stored and looked up. */
 export function sha256(value: string | Buffer): string {
   return createHash('sha256').update(value).digest('hex');
 }

@@ -25,14 +25,14 @@ function fingerprint(list: string, filters: unknown): string {
 }
 
 /**
- * Returns an opaque cursor, bound to its list and filters. In another list it is refused instead of returning wrong
+ * Returns an opaque cursor, bound to its list and filters. Another list refuses the cursor instead of returning wrong
  * rows.
  */
 export function encodeCursor(list: string, filters: unknown, position: CursorPosition): string {
   return Buffer.from(JSON.stringify([VERSION, fingerprint(list, filters), ...position])).toString('base64url');
 }
 
-/** Returns the problem of a search cursor in the body that is no cursor of any list. */
+/** Returns a problem if the search cursor in a request body is not a cursor of any list. */
 export function bodyCursorProblems(cursor: string | undefined): Problem[] {
   if (!cursor) return [];
   const parts = partsOf(cursor);

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
  * answered in time, or the query failed. Never throws.
  */
 export interface DnsRecords {
-  /** Returns the TXT records of a name, the parts of each joined. */
+  /** Returns the TXT records of a name. The parts of each record are concatenated. */
   txt(name: string): Promise<readonly string[] | null>;
   /**
    * Returns the mail exchangers of a domain, in order of preference. A single `.` means that the domain accepts no
@@ -25,8 +25,8 @@ const CONCURRENT = 64;
 const NO_RECORD = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Creates DNS queries to the given name servers (`ip` or `ip:port`), or to those of the system. A query is tried twice,
- * with `timeoutMs` for each try.
+ * Creates a client for DNS queries to the given name servers (`ip` or `ip:port`), by default those of the system. A
+ * query is tried twice, with `timeoutMs` for each try.
  */
 export function createDnsRecords(options: { servers?: readonly string[]; timeoutMs?: number } = {}): DnsRecords {
   const resolver = new Resolver({ timeout: options.timeoutMs ?? TIMEOUT_MS, tries: TRIES });

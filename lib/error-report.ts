@@ -31,8 +31,8 @@ export function errorKind(error: unknown): string {
 }
 
 /**
- * Returns an error on one line, for a row or a screen. For PostgreSQL errors it is their {@link errorKind}, because
- * their messages contain rows and values. For other errors it is the first line of their message.
+ * Returns an error as one line of text, to be stored or displayed. For PostgreSQL errors it is their {@link errorKind},
+ * because their messages contain rows and values. For other errors it is the first line of their message.
  */
 export function errorSummary(error: unknown): string {
   const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };
@@ -42,8 +42,8 @@ export function errorSummary(error: unknown): string {
 
 /**
  * Returns an error in a form safe for logs and workflow histories. Messages of PostgreSQL errors contain rows and
- * values ("Failing row contains …"), so only their {@link errorKind} and stack remain. Causes are treated alike. All
- * other errors are returned unchanged.
+ * values ("Failing row contains …"), so only their {@link errorKind} and stack remain. Causes are treated in the same
+ * way. All other errors are returned unchanged.
  */
 export function withoutRowData(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

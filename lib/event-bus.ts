@@ -2,7 +2,7 @@ import type { ConnectionOptions, NatsConnection } from 'nats';
 import type { Logger } from './log.ts';
 
 const RECONNECT_MS = 1_000;
-/** Minimum time (ms) between two warnings of this process about the same servers. */
+/** Minimum time (ms) between two warnings of this process about the same NATS servers. */
 const WARN_EVERY_MS = 60_000;
 /** Time (ms of `performance.now()`) of the last warning, by URL. */
 const warnedAtMs = new Map<string, number>();
@@ -69,7 +69,7 @@ export async function openBus(url: string, subject: string, log: Logger): Promis
 }
 
 /**
- * Checks that the server answers.
+ * Checks that the NATS server answers.
  * @throws Error when it does not answer within the time (ms), or refuses the credentials
  */
 export async function pingBus(url: string, timeoutMs: number): Promise<void> {
@@ -116,7 +116,7 @@ async function maintainConnection(
   };
 }
 
-/** Calls back when the connection breaks, and with each attempt to open it again. */
+/** Calls `onBroken` when the connection breaks, and at each attempt to reconnect. */
 async function watchBreaks(connection: NatsConnection, onBroken: () => void): Promise<void> {
   const { DebugEvents, Events } = await nats();
   for await (const { type } of connection.status())

@@ -27,7 +27,7 @@ test('a turn that is due while another is under way is left out, a failure ends 
   t.deepEqual([most, open, errors.length], [1, 0, 1]);
   const begun = turns;
   t.is(ended, begun, 'the last one too');
-  // Fires after any timer of the same length that was set earlier.
+  // This timer fires after every earlier timer of the same length.
   await sleep(1);
   t.is(turns, begun);
 });

@@ -1,7 +1,7 @@
 import { inIteration } from './iterations.ts';
 
 export interface Repeated {
-  /** Starts no further run, and waits for the running one. */
+  /** Starts no further run, and waits for the active run to end. */
   stop(): Promise<void>;
 }
 

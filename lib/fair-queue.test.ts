@@ -10,7 +10,7 @@ function noting(options: { total: number; share: number; waitMs?: number }) {
   const admitted: string[] = [];
   const leaves = new Map<string, () => void>();
   const enter = async (name: string, claim: Claim) => {
-    // A claim that still waits at the end of its test is refused after the test.
+    // Ignores the refusal of a claim that still waits when its test has ended.
     const leave = await Promise.resolve(queue.enter(claim)).catch((error: unknown) => {
       if (!(error instanceof ShareUsedUp)) throw error;
     });

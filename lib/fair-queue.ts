@@ -12,7 +12,7 @@ export interface Claim {
   precedence?: 'nested' | 'urgent';
 }
 
-/** Thrown for a claim that waited too long. Other tenants may still have capacity. */
+/** Thrown when a claim has waited for the maximum time. Other tenants may still have capacity. */
 export class ShareUsedUp extends Error {
   override readonly name = 'ShareUsedUp';
 
@@ -26,7 +26,7 @@ interface Waiter extends Claim {
 }
 
 interface FairQueueOptions {
-  /** Number of parts. */
+  /** Total number of parts of the capacity. */
   total: number;
   /** Number of parts that one tenant may hold. */
   share: number;
@@ -36,8 +36,9 @@ interface FairQueueOptions {
 
 /**
  * Shares a capacity, such as the connections of a pool, between tenants. No tenant holds more than its share, so some
- * capacity always remains for others. A free part goes to the waiting tenant with the fewest parts, and among equals to
- * the one that has waited longest. So the wait of a tenant does not depend on the number of claims of another.
+ * capacity always remains for others. A free part goes to the waiting tenant with the fewest parts, and among tenants
+ * with equally many to the one that has waited longest. So the wait of a tenant does not depend on the number of claims
+ * of another.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;

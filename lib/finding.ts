@@ -42,7 +42,7 @@ export interface RenderedFinding {
   values: Message['values'];
 }
 
-/** Creates a finding from a message whose code begins with `finding.`. */
+/** Creates a finding from a message with a code that begins with `finding.`. */
 export function toFinding(severity: Severity, { code, values }: Message): Finding {
   return { code: code as FindingSentence, severity, values };
 }

@@ -7,8 +7,8 @@ import { sha256 } from './crypto.ts';
 
 /**
  * Locks a data folder for this process, until `release` is called or the process ends in any way. Two Temporal servers
- * must never use the same file. The lock is a socket on which the process listens. The socket of a dead process does
- * not answer.
+ * must never use the same database file. The lock is a socket on which the process listens, so it ends with the
+ * process.
  * @returns a function that releases the lock
  * @throws Error when another process holds the lock
  */
@@ -35,7 +35,10 @@ export interface LockHolder {
   since: Date;
 }
 
-/** Returns the process that holds the lock of a folder, and since when. Undefined if no process holds it. */
+/**
+ * Returns the process that holds the lock of a folder, and the time since which it holds the lock. Undefined if no
+ * process holds it.
+ */
 export async function lockHolder(folder: string): Promise<LockHolder | undefined> {
   const path = lockPath(folder);
   const pid = await holderAt(path);

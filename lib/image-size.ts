@@ -4,7 +4,7 @@ type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 /** Type and size of an image, read from its headers without decoding it. */
 export interface ImageFacts {
   type: ImageType;
-  /** Number of pixels that a viewer must hold in memory: width times height. */
+  /** Number of pixels that a viewer must keep in memory: width times height. */
   pixels: number;
 }
 

@@ -6,7 +6,7 @@ const STALLED_MS = 60_000;
 
 interface Iteration {
   loop: string;
-  /** Time of its start or last progress, on the clock of `performance`. */
+  /** Time of the iteration's start or last progress (`performance.now()`, ms). */
   since: number;
 }
 
@@ -14,7 +14,7 @@ interface Iteration {
 const open = new Set<Iteration>();
 
 /**
- * Runs one iteration of a background loop. {@link stalledLoops} names the loop if it never settles.
+ * Runs one iteration of a background loop. If the iteration stalls, {@link stalledLoops} returns the name of its loop.
  * @param work receives a function that reports progress, for an iteration with many calls to other systems
  */
 export async function inIteration<T>(loop: string, work: (progress: () => void) => Promise<T>): Promise<T> {
@@ -28,7 +28,8 @@ export async function inIteration<T>(loop: string, work: (progress: () => void) 
 }
 
 /**
- * Returns this process's loops whose iteration made no progress for a minute. Only a restart of the process helps them.
+ * Returns this process's loops whose iteration made no progress for a minute. Such loops continue only after a restart
+ * of the process.
  */
 export function stalledLoops(): string[] {
   const until = performance.now() - STALLED_MS;

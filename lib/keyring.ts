@@ -10,8 +10,8 @@ const SEAL_FORMAT = 2;
 /** Encrypts stored secrets (mailbox credentials, signing secrets, replayable answers). */
 export interface Keyring {
   /**
-   * Encrypts `plain` (AES-256-GCM) under the current key, bound to `place` (lib/seal-places.ts): a seal moved to
-   * another row cannot be opened.
+   * Encrypts `plain` (AES-256-GCM) under the current key, bound to `place` (lib/seal-places.ts): a seal that is copied
+   * to another row cannot be opened.
    */
   seal(plain: string | Buffer, place: string): Buffer;
   /** Decrypts a seal. Throws if no key of the ring fits, the place is wrong, or a byte was changed. */
@@ -85,7 +85,7 @@ export function createTrackingKeyring(keys: readonly string[]): Keyring {
   };
 }
 
-/** Returns the id (hex) of the key that a sealed value names. Undefined if the value is no seal. */
+/** Returns the id (hex) of the key with which a value was sealed. Undefined if the value is no seal. */
 export function keyIdOf(prefix: Buffer): string | undefined {
   return prefix[0] === SEAL_FORMAT ? prefix.subarray(1, 1 + ID_BYTES).toString('hex') : undefined;
 }

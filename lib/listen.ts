@@ -37,7 +37,7 @@ export function listenHttp(
         close: (withinMs) =>
           new Promise((done) => {
             const cut = withinMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), withinMs);
-            // A connection becomes idle when its request has been answered, and would otherwise be kept alive.
+            // Without this sweep, a connection that becomes idle after its answer would stay open.
             const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
             server.close(() => {
               clearInterval(sweep);

@@ -3,7 +3,8 @@ import { inIteration } from './iterations.ts';
 import { createWakeable } from './wakeable.ts';
 
 /**
- * Pause after an iteration, in three parts. Absent parts are 0; without any, the next iteration follows immediately.
+ * Pause after an iteration, in three parts. A missing part is 0, and without any part the next iteration follows
+ * immediately.
  */
 export interface Pause {
   /** First part (ms), which wake-ups do not shorten. */
@@ -30,9 +31,9 @@ interface LoopOptions {
   onError: (error: unknown) => void;
 }
 
-/** Background loop of a process. */
+/** Handle of a background loop. */
 export interface Loop {
-  /** Ends the pause, because there is work. */
+  /** Ends the current pause. Call it when there is new work. */
   wake(): void;
   /** Stops after the current iteration. */
   stop(): Promise<void>;

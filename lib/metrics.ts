@@ -34,7 +34,7 @@ export interface Metrics {
 
 /**
  * Milliseconds between two samples of the event loop's lag. The smallest displayed lag equals this interval. Each
- * sample wakes an idle process, with the library's default 100 times a second.
+ * sample wakes an idle process. The library's default would wake it 100 times a second.
  */
 const LAG_SAMPLE_MS = 200;
 
@@ -54,7 +54,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Registers the metric of background loops, which is computed when it is requested. */
+/** Registers the metric of background loops. Its value is computed at each request. */
 function addLoopMetric(registers: Registry[]): void {
   new Gauge({
     name: 'heron_loop_iteration_seconds',
@@ -98,7 +98,7 @@ function createApiMetrics(registers: Registry[]) {
   };
 }
 
-/** Metrics of workflow intents sent to Temporal, and of workflows missing there. */
+/** Metrics of workflow intents sent to Temporal, and of workflows that are missing in Temporal. */
 function createRunMetrics(registers: Registry[]) {
   return {
     outboxDispatched: new Counter({

@@ -15,7 +15,7 @@ export const CURRENCY_DECIMALS: ReadonlyMap<string, number> = new Map(
 const MOST_DECIMALS = 4;
 
 /**
- * Maximum amount in a currency's minor unit. Up to it every amount is exact as a JavaScript number, independent of its
+ * Maximum amount in a currency's minor unit. Every amount up to this one is an exact JavaScript number, whatever its
  * decimal places.
  */
 export const MAX_MINOR_UNITS = 100_000_000_000_000;
@@ -47,7 +47,8 @@ export function exactMinorUnits(value: number, currency: string): number | null 
 }
 
 /**
- * Shifts an amount by decimal places, exactly: works on its decimal digits instead of multiplying floats.
+ * Converts an amount to the minor unit. The result is exact, because it is computed from decimal digits instead of
+ * floats.
  * @param decimals decimal places of the currency for an amount in major units, 0 for an amount in minor units
  * @returns null unless the result is a non-negative whole number of minor units that is exact as a number
  */
@@ -80,8 +81,8 @@ export function scaledOf(minor: number, currency: string): bigint {
 }
 
 /**
- * Converts a bound to ten-thousandths of the major unit. Rounds so that the same amounts lie within the bounds, and
- * limits the result to the range of a bigint column.
+ * Converts a bound to ten-thousandths of the major unit. Rounds so that the same amounts lie within the bound, and
+ * clamps the result to the range of a bigint column.
  */
 export function scaledBound(value: number, towards: 'up' | 'down'): bigint {
   const { digits, exponent } = decimalOf(value);

@@ -33,7 +33,7 @@ export interface MultipartLimits {
   files: number;
 }
 
-/** The body exceeds a limit (`too_large`), or is no valid multipart body. */
+/** Thrown for a body that exceeds a limit (`too_large`) or is not a valid multipart body. */
 export class MultipartError extends Error {
   readonly kind: 'too_large' | 'malformed';
   constructor(kind: 'too_large' | 'malformed', options?: ErrorOptions) {

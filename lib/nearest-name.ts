@@ -1,8 +1,8 @@
-/** Maximum length of compared names, because the work grows with it. */
+/** Maximum length (characters) of compared names, because the computing time grows with the length. */
 const MAX_LENGTH = 64;
 
 /**
- * Returns the known name that a misspelt name is nearest to. Undefined if more than a third of its characters would
+ * Returns the known name that is nearest to a misspelt name. Undefined if more than a third of its characters would
  * have to change.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {

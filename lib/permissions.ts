@@ -1,6 +1,6 @@
 /**
- * All permissions. A bit is part of stored keys: never renumber, only append. No preset contains bits 23 to 30, because
- * each of them lets a program act without a person. They must be granted by name.
+ * All permissions. Stored keys contain the bit numbers, so never renumber, only append. No preset contains bits 23 to
+ * 30, because each of them lets a program act without a person. They must be granted by name.
  */
 const CATALOGUE = [
   ['READ_EMAILS', 'read'],
@@ -59,7 +59,7 @@ export const ALL_PERMISSIONS = 2 ** CATALOGUE.length - 1;
 
 /**
  * Preset masks, whose numbers are published: bits 0, 1, 8, 12, 17, 22, and bits 0 to 22. So `full_access` does not
- * contain every scope, and never grows.
+ * contain every scope, and new scopes are never added to it.
  */
 export const PRESETS = { read_only: 4_329_731, full_access: 8_388_607 } as const;
 

@@ -19,8 +19,8 @@ const SLICES = WINDOW_MS / SLICE_MS;
 /** Seconds for which a slice is kept: until it has left the window in every process. */
 const COUNTER_TTL_SECONDS = (WINDOW_MS + 10_000) / 1000;
 /**
- * Bound of the keys, and of the refused keys, that one process caches. Counted as sizes, because `max` would allocate
- * all places at the start.
+ * Maximum number of keys, and of refused keys, that one process caches. Uses `maxSize`, because `max` would allocate
+ * all entries at the start.
  */
 const REMEMBERED = { maxSize: 10_000, sizeCalculation: () => 1 };
 const PREFIX = 'rate';
@@ -29,8 +29,8 @@ const TABLE = 'rate_limit_counts';
 /** Result of counting one request. */
 interface Taken {
   /**
-   * Time (ms) to wait; 0 if the request is allowed. After this time a request is allowed, if the key makes none in
-   * between.
+   * Time (ms) to wait; 0 if the request is allowed. After this time a request is allowed, if the key makes no request
+   * in between.
    */
   waitMs: number;
   /** Number of requests that the key may make now; Infinity without a limit. */
@@ -69,7 +69,10 @@ interface Counters {
   close(): Promise<void>;
 }
 
-/** Counts of the finished slices of a key's window, the oldest first, while the slice `running` is the current one. */
+/**
+ * Counts of the finished slices of a key's window, the oldest first. They are valid while `running` is the current
+ * slice.
+ */
 interface FinishedSlices {
   running: number;
   counts: readonly number[];
@@ -107,7 +110,7 @@ export function createRateLimiter(clock: Clock, counters: Counters = memoryCount
 
       const slice = Math.floor(now / SLICE_MS);
       const [past, count] = await Promise.all([finishedCounts(key, slice), counters.add(`${key}/${slice}`, 1)]);
-      // A count above the limit includes concurrent requests that are refused, which do not count.
+      // A count above the limit includes concurrent requests that are refused. Refused requests do not count.
       const taken = judge([...past, Math.min(count - 1, limit)], { limit, now, slice });
       if (taken.waitMs === 0) return taken;
       await counters.add(`${key}/${slice}`, -1);
@@ -119,7 +122,7 @@ export function createRateLimiter(clock: Clock, counters: Counters = memoryCount
 }
 
 /**
- * Judges one more request.
+ * Decides if one more request is allowed.
  * @param counts per slice, the oldest first; the last belongs to the current `slice`
  */
 function judge(counts: readonly number[], { limit, now, slice }: { limit: number; now: number; slice: number }): Taken {

@@ -3,8 +3,8 @@ import { inSpan } from './trace.ts';
 
 /**
  * Handles a request in its own trace span. Continues the caller's trace (`traceparent`) only if TRACE_TRUST_CALLERS is
- * set. Otherwise anybody could force recording, or join other traces. The span name omits paths, because some contain
- * addresses and tokens.
+ * set. Otherwise anybody could force recording, or add spans to other traces. The span name omits paths, because some
+ * contain addresses and tokens.
  */
 export function withRequestSpan<T>(
   { TRACE_TRUST_CALLERS: isTrusted }: Pick<Config, 'TRACE_TRUST_CALLERS'>,

@@ -8,7 +8,7 @@ import { withTimeout } from './with-timeout.ts';
 const MAX_REMEMBERED = 1_000;
 /** Timeout (ms) of Redis. Waiting longer would cost more than computing the answer again. */
 const PATIENCE_MS = 500;
-/** Key prefix with the release, because another release may use another form of the same answer. */
+/** Key prefix. It contains the version, because another version may store the same answer in another form. */
 const PREFIX = `heron/cache/${VERSION}/`;
 
 /**
@@ -75,7 +75,7 @@ function openRedis(url: string, onError: (error: Error) => void) {
     connectTimeout: PATIENCE_MS * 4,
   });
   redis.on('error', onError);
-  // Only the first call waits for the connection, because Redis reconnects by itself later.
+  // Only the first call waits for the connection. Later the client reconnects in the background.
   let opening: Promise<void> | undefined;
   const opened = () =>
     (opening ??= withTimeout(

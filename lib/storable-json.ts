@@ -65,7 +65,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Returns an external value with its text, keys included, in Unicode's composed form (NFC), so that equal-looking texts
- * are equal. An already composed value, and anything but JSON, is returned unchanged.
+ * are equal. A value that is already composed, or that is not JSON, is returned unchanged.
  */
 export function toComposed(value: unknown): unknown {
   if (typeof value === 'string') return value.normalize('NFC');

@@ -1,4 +1,4 @@
-/** Seconds for which browsers use only https after they have received the header. */
+/** Seconds for which browsers use only https after they received the header: one year. */
 const YEAR_S = 365 * 24 * 3600;
 
 /**

@@ -21,7 +21,7 @@ function fill(limits: TargetLimits, target: string, tenant: string, most = 1_000
   return permits;
 }
 
-/** Makes a target answer until it may use all its permits. */
+/** Makes a target answer 100 calls, after which all its permits may be used. */
 function prove(limits: TargetLimits, target: string, tenant: string): void {
   for (let n = 0; n < 100; n += 1) for (const permit of fill(limits, target, tenant, 1)) permit.release('answered');
 }

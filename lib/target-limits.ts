@@ -13,7 +13,7 @@ interface TargetLimitsOptions {
   /** Maximum wait (ms) proposed to a call without a permit. */
   maxRetryMs?: number;
   /**
-   * Time (ms) without calls after a target hung. The pause doubles each time the target hangs again, up to `maxRestMs`.
+   * Time (ms) without calls after a target hung. The time doubles each time the target hangs again, up to `maxRestMs`.
    * Defaults to 0.
    */
   restMs?: number;
@@ -62,7 +62,7 @@ const FIRST_WINDOW = 4;
 const FIRST_MEAN_MS = 50;
 const MEAN_WEIGHT = 0.2;
 const MIN_RETRY_MS = 250;
-/** Milliseconds for which `wait` queues before it tries again. */
+/** Milliseconds for which `wait` stays in the queue before it tries again. */
 const WAIT_TURN_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
 /** Maximum number of remembered targets. Beyond it a target without open calls is removed. */
@@ -117,8 +117,8 @@ export class TargetLimits {
   }
 
   /**
-   * Variant of {@link acquire} that waits up to `patienceMs` if a permit is likely by that time: the target is not
-   * hanging, and the queued calls will be done. Saves retries of bursts.
+   * Variant of {@link acquire} that waits up to `patienceMs` if a permit is likely to be free by then. That is so if
+   * the target does not hang and the queued calls will be finished. This saves retries in a burst of calls.
    */
   async acquireSoon(name: string, tenant: string, patienceMs: number): Promise<Permit | { retryInMs: number }> {
     const target = this.#target(name);
@@ -208,7 +208,7 @@ export class TargetLimits {
       target.hangs = 0;
       target.restUntil = 0;
     } else if (this.#restMs > 0 && this.#now() >= target.restUntil) {
-      // A call that started before the pause and hangs too is no further evidence.
+      // A call that started before the pause and hangs too does not lengthen the pause again.
       target.hangs += 1;
       target.restUntil = this.#now() + Math.min(this.#restMs * 2 ** (target.hangs - 1), this.#maxRestMs);
     }

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 
 /** Maximum number of threads of one process. Further tasks wait. */
 const THREADS = 2;
-/** Memory limit (MB) of one thread. A task that needs more ends with an error, and the process continues. */
+/** Memory limit (MB) of one thread. A task that needs more memory ends with an error, and the process continues. */
 const MEMORY_MB = 512;
 
 const limitThreads = pLimit(THREADS);

@@ -86,7 +86,10 @@ export function addSpanAttributes(attributes: SpanAttributes): void {
   if (isOn) trace.getActiveSpan()?.setAttributes(attributes);
 }
 
-/** Returns the active span as `traceparent`, for its consequences in another process. Undefined without tracing. */
+/**
+ * Returns the active span as `traceparent`, so that work in another process can continue the trace. Undefined without
+ * tracing.
+ */
 export function traceparent(): string | undefined {
   if (!isOn) return undefined;
   const carrier: { traceparent?: string } = {};

@@ -1,6 +1,6 @@
-/** A pause between two iterations of a loop, which ends early when there is work. */
+/** Pauses between the iterations of a loop. A pause ends early when there is work. */
 export interface Wakeable {
-  /** Ends the current pause, or else the next one when it begins. */
+  /** Ends the current pause. Without a current pause, the next one ends as soon as it begins. */
   wake(): void;
   /** Forgets earlier wake-ups. Call it at the start of an iteration, which handles the work announced by them. */
   clear(): void;

@@ -18,7 +18,7 @@ test('the value or the error for work that takes longer; what it does afterwards
   });
   t.is(await withTimeout(work, 1, () => 'late'), 'late');
   await t.throwsAsync(withTimeout(work, 1, late), { message: 'late' });
-  // An unhandled rejection would have been reported before this, and would fail the run.
+  // An unhandled rejection would have been reported before this line, and would fail the test.
   fail(new Error('failed'));
   await setImmediate();
 });

@@ -6,8 +6,8 @@ interface MailSecrets {
 }
 
 /**
- * Removes the password and the access token from a mail server's answer to a sign-in, in every form in which clients
- * send them. Some servers repeat the secret, and their text reaches logs, histories, events and responses.
+ * Removes the password and the access token from a mail server's answer to a sign-in, in every encoding in which
+ * clients send them. Some servers repeat the secret, and their text reaches logs, histories, events and responses.
  */
 export function withoutSecrets(text: string, { username, password, accessToken = '' }: MailSecrets): string {
   const sent = [

@@ -42,7 +42,7 @@ export function presentReasons(
 
 /**
  * Answers a route that also adds leads: 202 if they wait for an approval.
- * @param work receives a function to call with such an approval
+ * @param work receives a function that it must call with this approval
  */
 export async function answerOrAwait<T>(
   ctx: Ctx,

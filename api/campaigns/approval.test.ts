@@ -10,7 +10,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Uses the key without a policy, unless the test creates one. */
+/** Calls the API with a key. The key has no policy unless the test creates one. */
 const asKey = (desk: Desk, method: string, path: string, body: unknown = {}): Promise<Answer> =>
   call(world, method, `/v1${path}`, { token: desk.tenant.apiKey, body });
 const decide = (desk: Desk, id: string, decision = 'approved') =>
@@ -53,7 +53,7 @@ test('what has changed since is not started, and needs another approval', async 
   t.like(decided.body, { status: 'expired', reason: 'The content has changed since the approval' });
   t.is((await desk.row(campaign.id)).status, 'draft');
 
-  // PATCH makes the other changes, and the start waits.
+  // PATCH applies the other changes, and only the start waits for an approval.
   const patched = await asKey(desk, 'PATCH', at, { status: 'active', name: 'Summer' });
   assertStatus(t, patched, 202);
   t.like(await desk.row(campaign.id), { status: 'draft', name: 'Summer' });

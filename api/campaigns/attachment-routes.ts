@@ -32,7 +32,7 @@ function present(row: CampaignAttachmentRow): z.input<typeof attachment> {
   return { id, campaign_id, step_id, filename, size, mime_type, created_at: iso(at) };
 }
 
-/** Routes of the files that a campaign's emails take along. */
+/** Routes of the attachments of a campaign's emails. */
 export const campaignAttachmentRoutes = [
   route({
     ...read,

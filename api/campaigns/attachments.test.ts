@@ -19,7 +19,7 @@ function form(filename: string, content: string, stepId?: string): FormData {
   return body;
 }
 
-/** A campaign of two emails, with calls as its key. */
+/** Creates a campaign of two emails, and a function that calls the API with a key. */
 async function openCampaign(campaignFields: Record<string, unknown> = {}) {
   const { tenant, campaign } = await openDesk(world);
   const steps = [

@@ -105,7 +105,7 @@ test('the flow of a campaign counts who stands where, who went which way, and wh
   t.true((await flowCounts()).length > 0);
   await transact(world.system(org), recountCampaignFlow);
   t.deepEqual(await flowCounts(), []);
-  // Folding the rows together changes no number.
+  // Merging the rows of the counts changes no count.
   const before = await flow();
   await db('campaign_flow_counts').insert(
     Array.from({ length: 3000 }, (_, n) => ({

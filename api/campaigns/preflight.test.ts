@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
-/** The zone of the test's name server: records by type and name. A type of a name that is null has no answer. */
+/** DNS zone of the test's name server: records by type and name. A query for an entry that is null gets no answer. */
 let zone: Record<string, string[] | null> = {};
 const asked: string[] = [];
 const ask = (type: string) => async (name: string) => {

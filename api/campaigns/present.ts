@@ -36,7 +36,9 @@ import { presentBlocked, presentMessage, reasonIn } from '../http/stored-message
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
-/** Returns a campaign with all its settings. The link to its Temporal workflow is present once the run was started. */
+/**
+ * Returns a campaign with all its settings. The link to its Temporal workflow is present once the workflow was started.
+ */
 export function presentCampaign(
   row: CampaignRow,
   { config, language }: Pick<Ctx, 'config' | 'language'>,
@@ -236,7 +238,7 @@ export function presentHold(
 
 /**
  * Returns a lead of a campaign: its step, the cause of its wait, and its hold. The link to its Temporal workflow is
- * present once it was launched.
+ * present once the workflow was started.
  */
 export function presentLead(
   row: LeadRow,

@@ -42,7 +42,7 @@ test('a key that is restricted to mailboxes sends from no others, by whatever po
   const contact = await desk.contact();
   t.is(await status('POST', `${path}/leads`, { contact_ids: [contact] }), 200);
 
-  // Another member widens the pool: from then on the key can neither start the campaign nor add leads.
+  // Another member widens the pool: after that the key can neither start the campaign nor add leads.
   await desk.call('PATCH', path, { email_tags: [tag] });
   t.is(await status('POST', `${path}/leads`, { contact_ids: [await desk.contact()] }), 403);
   t.is(await status('POST', '/contacts', [{ email: 'lea@lead.test', campaigns: [campaign.id] }]), 403);

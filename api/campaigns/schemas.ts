@@ -148,7 +148,7 @@ export const overview = resource('CampaignOverview', {
   folders: z.array(z.strictObject({ folder_id: uuid, total: z.int() })),
 });
 
-/** Campaign fields that a projection accepts in addition to its own. */
+/** Campaign fields that an estimate request accepts in addition to its own fields. */
 const campaignPlan = {
   end_date: updateCampaignSchema.shape.end_date,
   start_time: updateCampaignSchema.shape.start_time,

@@ -22,7 +22,7 @@ const start = (desk: Desk, id: string, body?: object, key?: string) =>
   desk.call('POST', `/campaigns/${id}/start`, body, key);
 const ctxOf = (desk: Desk) => world.system(desk.tenant.organizationId);
 
-/** Reserves a slot as the allocator would, with its counts. */
+/** Reserves a slot and raises the counts, as the allocator would. */
 async function reserve(desk: Desk, campaignId: string, contactId: string): Promise<string> {
   const { db } = world.deps;
   const org = desk.tenant.organizationId;
@@ -504,7 +504,7 @@ test('an estimate leaves the warmup of coming days its part of the caps', async 
   t.is((await finish()).sending_days, 2, 'ten a day');
   const started = await desk.call('POST', `/emails/${id}/warmup/start`, {});
   t.is(started.status, 200, started.text);
-  // At most half of the cap is used for warmup: five a day, from the second day of its ramp on.
+  // Warmup uses at most half of the cap: five emails a day, from the second day of its ramp on.
   t.like(await finish(), { sending_days: 4, daily_capacity: 10 });
   t.is((await desk.call('POST', `/emails/${id}/warmup/pause`, {})).status, 200);
   t.is((await finish()).sending_days, 2, 'none while it is paused');

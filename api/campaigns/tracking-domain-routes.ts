@@ -6,7 +6,7 @@ import { route } from '../http/route.ts';
 import { idParams, iso } from '../http/schemas.ts';
 import { trackingDomain, trackingDomainList } from './schemas.ts';
 
-/** Routes of the tracking domains of a workspace, and of that of a mailbox. */
+/** Routes of the tracking domains of a workspace, and of the tracking domain of a mailbox. */
 export const trackingDomainRoutes = [
   route({
     area: 'campaigns',

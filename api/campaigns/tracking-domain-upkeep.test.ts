@@ -21,7 +21,10 @@ test.after.always(() => world?.close());
 
 const never = new AbortController().signal;
 
-/** A workspace whose campaign and mailbox use a verified domain, and a sweep with stubbed network answers about it. */
+/**
+ * Creates a workspace whose campaign and mailbox use a verified domain, and a sweep with stubbed network answers for
+ * this domain.
+ */
 async function openVerified() {
   const desk = await openDesk(world);
   const domain = `track-${newId()}.example.com`;

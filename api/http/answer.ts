@@ -36,8 +36,8 @@ export function serializeAnswer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, res
 }
 
 /**
- * An answer that does not fit its schema is a bug and occurs again. Outside of tests it is enough to check the first
- * answers of a route and then a sample.
+ * Number of answers of a route that are checked before only a sample is checked. An answer that does not fit its schema
+ * is a bug that occurs again, so a sample finds it.
  */
 const CHECK_FIRST = 50;
 const CHECK_EVERY = 20;

@@ -167,7 +167,10 @@ function unreadable(status: number, cause: unknown): AppError {
   return new AppError(errorCodeOf(status), said, { cause });
 }
 
-/** Builds the message for invalid JSON, with the position if the parser names it. Never repeats the text itself. */
+/**
+ * Builds the message for invalid JSON, with the position if the parser names it. The message never contains the text
+ * itself.
+ */
 function jsonFault({ message: said }: SyntaxError): Message {
   if (/only supports object and array/.test(said)) return message('request.body_no_object');
   const position = /position (\d+)/.exec(said)?.[1];

@@ -12,7 +12,7 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
- * @param options.asked the route that the client called; its challenge is sent with a refusal
+ * @param options.asked route that the client called; a refusal contains the challenge of this route
  * @throws AppError no_organization, forbidden, rate_limit_exceeded; not_found if the installation does not serve the
  * route
  */

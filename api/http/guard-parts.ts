@@ -10,8 +10,8 @@ export interface GuardParts {
   limiter: RateLimiter;
   underWay: RequestsUnderWay;
   /**
-   * Checks every answer against its schema and replaces an unfitting one by a 500. Otherwise only a sample is checked
-   * and logged. On in tests.
+   * True to check every answer against its schema and to replace a faulty one by a 500, as in tests. Otherwise only a
+   * sample is checked, and faults are logged.
    */
   strictResponses: boolean;
 }

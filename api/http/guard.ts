@@ -76,7 +76,7 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
       return invoke(other, parts, ctx, inner);
     },
   };
-  // A write that stops something is not counted. For this route, that depends on the body.
+  // For this route, the body determines if the write stops something. Such a write is not counted.
   if (typeof spec.stops === 'function' && ctx.actor.organizationId && !spec.stops(input.body))
     await countWrite(parts.limiter, ctx.actor, parts.deps.config.ORG_WRITES_PER_MINUTE, ctx.reportQuota);
   if (spec.mailboxParam)

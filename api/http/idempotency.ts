@@ -18,9 +18,9 @@ interface Work {
 }
 
 /**
- * Does a route's work at most once per Idempotency-Key. With a key, opens a transaction that the handler's verbs join.
- * Their changes commit together with the stored answer, which repeated requests get. Without a key, each verb opens its
- * own transaction. {@link keyProblems} has already checked the key.
+ * Does a route's work at most once per Idempotency-Key. With a key, opens a transaction for all domain functions that
+ * the handler calls. Their changes commit together with the stored answer, which repeated requests get. Without a key,
+ * each domain function opens its own transaction. {@link keyProblems} has already checked the key.
  * @throws AppError conflict, and what the handler throws or returns
  */
 export async function withIdempotency(

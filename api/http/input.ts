@@ -69,8 +69,8 @@ async function addRouteProblems(
 }
 
 /**
- * Returns the fields of an object that its schema accepts; for a list of objects, those of each. Undefined for any
- * other value.
+ * Returns the fields of an object that its schema accepts; for a list of objects, the accepted fields of each.
+ * Undefined for any other value.
  */
 function wellFormedPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (path: string) => boolean): unknown {
   if (schema instanceof z.ZodArray && Array.isArray(value) && schema.element instanceof z.ZodObject) {
@@ -87,7 +87,10 @@ function wellFormedPart(schema: z.ZodType, value: unknown, path: string, isFault
   return sound;
 }
 
-/** Lower-cases the ids of a path, as stored in rows: handlers compare them and build workflow ids of them. */
+/**
+ * Converts the ids in a path to lower case, as they are stored, because handlers compare them and build workflow ids
+ * from them.
+ */
 function withLowerCaseIds(params: RouteRequest['params']): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries((params ?? {}) as Record<string, unknown>).map(([name, value]) => [

@@ -11,8 +11,8 @@ export function preferredLanguage(acceptLanguage: string | undefined): Language 
 }
 
 /**
- * Like {@link preferredLanguage}, but returns undefined if the request names no supported language. Scripts send `*` or
- * nothing.
+ * Variant of {@link preferredLanguage} that returns undefined if the request names no supported language. Scripts send
+ * `*` or nothing.
  */
 export function namedLanguage(acceptLanguage: string | undefined): Language | undefined {
   const request = { headers: { 'accept-language': acceptLanguage } } as unknown as IncomingMessage;

@@ -37,7 +37,7 @@ interface Tag {
   description: string;
 }
 
-/** Areas grouped by task, in the order in which a newcomer needs them. */
+/** Areas grouped by task, in the order in which a new user needs them. */
 const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
   {
     name: 'Begin',

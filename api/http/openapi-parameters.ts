@@ -4,7 +4,7 @@ import type { DocumentSchemas } from './openapi-schema.ts';
 import type { SharedComponents } from './openapi-shared.ts';
 import { fullPath, idempotencyOf, type AnyRoute } from './route.ts';
 
-/** Names the record of a path id, by the path segment before it. */
+/** Record to which the path parameter `:id` refers, by the path segment before it. */
 const OF_PART: Readonly<Record<string, string>> = {
   'ab-variants': 'variant',
   accounts: 'mailbox',

@@ -74,11 +74,11 @@ interface Converted {
   roots: Map<z.ZodType, string>;
 }
 
-/** Converts all roots at once, so that each named schema is converted once. */
+/** Converts all roots at once, so that each named schema is converted only once. */
 function convert(list: readonly z.ZodType[], io: Io): Converted {
   const roots = [...new Set(list)];
   const registry = z.registry<{ id: string }>();
-  // The lazy wrapper makes a named root a definition, like any other named part.
+  // With the lazy wrapper, a named root becomes a definition like any other named schema.
   for (const [index, root] of roots.entries())
     registry.add(
       z.lazy(() => root),

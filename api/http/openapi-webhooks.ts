@@ -19,7 +19,7 @@ const HEADERS = [
   },
 ] as const;
 
-/** Builds the `webhooks` section of the document: one request to endpoints per event. */
+/** Builds the `webhooks` section of the document: the request that endpoints receive for each event. */
 export function webhooksSection(): Record<string, object> {
   const types = Object.keys(EVENT_TYPES) as EventType[];
   return {

@@ -159,7 +159,7 @@ interface DocumentedAnswer {
   content?: Record<string, { schema: object; examples?: object }>;
 }
 
-/** Adds an answer to the documentation of a status that may be documented already. */
+/** Adds an answer to the documentation of a status, which may have other answers already. */
 function withAnswer(
   before: DocumentedAnswer | undefined,
   { description, contentType, schema }: OtherAnswer,

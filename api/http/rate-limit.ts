@@ -6,7 +6,7 @@ import { tooManyRequests } from '../../lib/errors.ts';
 import { WINDOW_MS, type Quota, type RateLimiter } from '../../lib/rate-limit.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** Receives each limit that a request counts against. */
+/** Receives each limit against which a request is counted. */
 type Report = NonNullable<Ctx['reportQuota']>;
 
 /**

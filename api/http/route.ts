@@ -88,12 +88,12 @@ export interface OtherAnswer {
 /** Errors in OAuth's own format: of the token and revocation endpoints, or of client registration. */
 export type ErrorStyle = 'oauth' | 'registration';
 
-/** Body with its well-formed fields only; for a list of objects, those of each. */
+/** Body with its well-formed fields only; for a list of objects, the well-formed fields of each. */
 type Sound<B> = B extends readonly (infer Element)[] ? Partial<Element>[] : Partial<B>;
 
 /**
- * Declaration of one endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and the suites that
- * walk every route are derived from it. `scope` and `permission` have no default, so an endpoint without them does not
+ * Declaration of one endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and test suites
+ * over all routes are derived from it. `scope` and `permission` have no default, so an endpoint without them does not
  * compile.
  */
 interface RouteSpec<
@@ -124,13 +124,13 @@ interface RouteSpec<
    * be narrowed to some.
    */
   everyMailbox?: true;
-  /** False if no workspace must be selected (sign-in, choosing one). */
+  /** False if the route works without a selected workspace, as for sign-in. */
   organization?: false;
   /** Name of the path parameter that is a mailbox id. A key restricted to mailboxes must have that mailbox. */
   mailboxParam?: string;
-  /** Idempotency-Key handling. Mutating routes accept a key unless they say `none`. */
+  /** Idempotency-Key handling. Routes that change data accept a key unless this is `none`. */
   idempotency?: 'none' | 'required';
-  /** Set for reads that are POSTs (searches): no organization write limit, no idempotency. */
+  /** Set for a POST that only reads, such as a search. The write limit and Idempotency-Key do not apply to it. */
   readOnly?: true;
   /**
    * Set for a search, count or report, whose cost grows with the rows of the workspace. The route then reads in one
@@ -155,7 +155,7 @@ interface RouteSpec<
   body?: B;
   /**
    * Finds problems of well-formed fields that the schema cannot express. Called only if other fields are malformed, so
-   * that one answer names all problems. The verb checks a body that is entirely well-formed.
+   * that one answer lists all problems. An entirely well-formed body is checked by the domain function.
    */
   furtherProblems?: (
     ctx: Ctx,
@@ -171,7 +171,7 @@ interface RouteSpec<
   files?: readonly string[];
   /** Body format. `raw` leaves the body unread: the handler gets the request's stream as its body. */
   consumes?: 'json' | 'form' | 'multipart' | 'raw';
-  /** Maximum body size (bytes), or the setting that holds it. Default: 1 MiB. */
+  /** Maximum body size (bytes), or a function that reads it from the settings. Default: 1 MiB. */
   bodyLimit?: number | ((config: Config) => number);
   success: {
     status: 200 | 201 | 202 | 204;
@@ -196,9 +196,9 @@ interface RouteSpec<
   /** Makes slow calls to outside services (such as dialling a mail server) before the transaction opens. */
   prepare?: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, undefined>) => Promise<Prepared>;
   /**
-   * Calls the verb and presents its result. The verb opens the transaction of a write (`transact`). With an
-   * Idempotency-Key the guard has opened it already, and the stored answer commits with it. A thrown error rolls it
-   * back. A returned error keeps the verb's writes and is answered like a thrown one.
+   * Calls a domain function and converts its result. The domain function opens the transaction of a write (`transact`).
+   * With an Idempotency-Key the guard has opened the transaction already, and the stored answer commits with it. A
+   * thrown error rolls it back. A returned error keeps the writes and is answered like a thrown one.
    */
   handler: (
     ctx: Ctx,
@@ -206,12 +206,12 @@ interface RouteSpec<
   ) => Promise<Out<R> | Awaiting | AppError>;
 }
 
-/** Route without its type parameters, as the router and the walking test suites use it. */
+/** Route without its type parameters, for code that handles all routes. */
 export type AnyRoute = RouteSpec<z.ZodType, z.ZodObject, z.ZodType, z.ZodType | 'stream' | undefined, unknown>;
 
 /**
- * Declares an endpoint. Router, guard, OpenAPI, client and the walking suites are derived from the declaration. Has no
- * side effects.
+ * Declares an endpoint. Router, guard, OpenAPI, client and test suites are derived from the declaration. Has no side
+ * effects.
  */
 export function route<
   P extends z.ZodType = z.ZodType<Record<string, never>>,

@@ -14,7 +14,7 @@ export function presentMessage({ code, values }: Message, language: Language | u
   return { message: render({ code, values }, language), code, values };
 }
 
-/** Fields of a reason in an answer, which may be the words of a server or a person. */
+/** Fields of a reason in an answer, which may be text of a mail server or a person. */
 export const shownReason = {
   reason: z.string().meta({ description: 'Text in the language of the request; empty if no reason is known' }),
   reason_code: z
@@ -33,7 +33,7 @@ export function reasonIn(reason: Message | null, language: Language | undefined)
   return reason && render(reason, language);
 }
 
-/** Returns the field `blocked_reason` of a record whose run is blocked, or no field. */
+/** Returns the field `blocked_reason` of a record whose workflow is blocked, or else no field. */
 export function presentBlocked(
   { blocked_reason: reason }: { blocked_reason: Message | null },
   language: Language | undefined,

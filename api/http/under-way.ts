@@ -2,19 +2,19 @@ import type { Actor } from '../../domain/platform/kernel/actor.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
 import { message } from '../../messages/index.ts';
 
-/** Maximum number of requests that one credential may have under way in a process. */
+/** Maximum number of open requests of one credential in a process. */
 const MAX_UNDER_WAY = 128;
 /** Wait (ms) proposed to a refused request. */
 const RETRY_AFTER_MS = 1_000;
 
-/** Counts the requests that each credential has under way in this process. */
+/** Counts the open requests of each credential in this process. */
 export class RequestsUnderWay {
   readonly #counts = new Map<string, number>();
 
   /**
    * Begins a request of a credential. Requests without a credential are not counted.
    * @returns the function that ends it
-   * @throws AppError rate_limit_exceeded while the credential has {@link MAX_UNDER_WAY} others under way
+   * @throws AppError rate_limit_exceeded while the credential has {@link MAX_UNDER_WAY} other open requests
    */
   begin({ apiKeyId, oauthGrantId, sessionId }: Actor): () => void {
     const credential = apiKeyId ?? oauthGrantId ?? sessionId;

@@ -23,7 +23,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Adds a user to the mail world, and returns the body that connects them. */
+/** Adds a user to the test's mail server, and returns the request body that connects the mailbox. */
 async function bodyOfUser() {
   const email = `${newId()}@ours.test`;
   const { smtp, imap } = await mail.addMailbox({ email, password: 'a right password' });

@@ -69,7 +69,7 @@ const poll = (token: string, session: string) =>
 /** The browser returns from the provider to the page that asks for confirmation. */
 const land = (redirect: string) => call(world, 'GET', redirect.slice(world.url.length));
 
-/** Submits the form of that page, from the browser that received it. */
+/** Submits the form of the confirmation page from the same browser. */
 function press(page: Answer, answer: 'connect' | 'decline', headers: Record<string, string> = {}): Promise<Answer> {
   const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page.text)?.[1] ?? '';
   const fields = { csrf: field('csrf'), consent: field('consent'), answer };
@@ -288,7 +288,7 @@ test.serial('the address to send as is one that Gmail has verified', async (t) =
   t.like(await choose(''), { status: 200, body: { send_as_email: '' } });
 });
 
-/** A campaign with one lead whose email from one mailbox is due now. Returns the send's id. */
+/** Creates a campaign with one lead, whose email from the given mailbox is due now. Returns the id of the send. */
 async function dueEmail(tenant: Tenant, mailboxId: string): Promise<string> {
   const { deps } = world;
   const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [
@@ -298,7 +298,7 @@ async function dueEmail(tenant: Tenant, mailboxId: string): Promise<string> {
   const [enrollmentId] = await enroll(deps, tenant.organizationId, campaignId, [contactId]);
   const now = deps.clock.now();
   const id = newId();
-  // Emails of one mailbox follow each other without a gap.
+  // Sets the gap between two emails of the mailbox to zero.
   await deps.db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 0 });
   await deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', current_step_id: stepIds[0] });
   await deps.db('sends').insert({
@@ -338,7 +338,7 @@ test.serial(
     t.deepEqual(await deliverSend(ctx, { smtp }, second), { outcome: 'sent' });
     t.is(google.refreshes, before + 1);
 
-    // The provider has ended the token early: another one is requested, and the mailbox is not held.
+    // The provider ends the token early. Heron requests another token, and the mailbox is not held.
     gmail.setToken('another');
     await world.deps
       .db('mailbox_tokens')
@@ -351,7 +351,7 @@ test.serial(
     t.deepEqual(await deliverSend(ctx, { smtp }, third), { outcome: 'sent' });
     t.like(await world.deps.db('mailboxes').where({ id }).first(), { hold_code: null });
 
-    // If the new token is refused too, the cause is different.
+    // If a new token is refused too, the cause is not an expired token.
     gmail.setToken('another');
     await world.deps.db('mailboxes').where({ id }).increment('credentials_version', 1);
     t.false(await expireAccess(ctx, id));
@@ -450,8 +450,8 @@ test.serial('a removed mailbox ends its consent at Google, tried until that has 
   t.is(google.revoked.length, 1);
   t.is((await left()).length, 0);
 
-  // A consent that the person has ended in the meantime, and a provider that never answers. Tokens that cannot be
-  // decrypted do not block others.
+  // Adds a consent that the person has ended in the meantime, and one whose provider never answers. Tokens that cannot
+  // be decrypted do not block others.
   const unreadable = { mailbox_id: newId(), sealed: Buffer.from('of a key that is gone') };
   await left().insert([
     { ...waiting, ...unreadable, attempts: 0, due_at: new Date(0) },

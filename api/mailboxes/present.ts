@@ -25,7 +25,7 @@ import { mailboxErrorTitle } from '../../domain/sending/control/mailbox-hold.ts'
 import { presentIssue } from '../http/stored-message.ts';
 import { render } from '../../messages/render.ts';
 
-/** Context that holds the reader's language. */
+/** Context with the reader's language. */
 type Reader = Pick<Ctx, 'language'>;
 
 /** Returns a mailbox for answers, without passwords. */
@@ -106,16 +106,16 @@ function presentError(
 }
 
 /**
- * Returns how many more mailboxes the workspace may connect. `pending_request` is always null, as raises cannot be
- * requested.
+ * Returns how many more mailboxes the workspace may connect. `pending_request` is always null, because a higher limit
+ * cannot be requested.
  */
 export function presentAllowance({ limit, used, remaining }: Allowance): z.input<typeof allowance> {
   return { remaining, limit, used, pending_request: null };
 }
 
 /**
- * Returns the results of a live check of sending, reading and DNS, with everything else that decides whether the
- * mailbox sends.
+ * Returns the results of a live check of sending, reading and DNS, with all other conditions under which the mailbox
+ * sends.
  */
 export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding, reader: Reader): z.input<typeof liveCheck> {
   const { mailbox: row } = check;

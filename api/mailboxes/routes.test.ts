@@ -41,7 +41,7 @@ test.after.always(async () => {
 
 let count = 0;
 
-/** A user of the mail world, and the body that connects them. */
+/** Creates a user of the test's mail server, and the request body that connects the mailbox. */
 async function user(password = 'a right password') {
   const email = `sam${(count += 1)}@ours.test`;
   const box = await mail.addMailbox({ email, password });
@@ -89,7 +89,7 @@ async function dump(): Promise<string> {
   return parts.join('\n');
 }
 
-/** A server that does not behave as mail clients expect. Returns its port. */
+/** Starts a server that does not behave as mail clients expect. Returns its port. */
 async function stranger(t: ExecutionContext, greet: (socket: Socket) => void): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => {});

@@ -1,6 +1,6 @@
 import type { Config } from '../../lib/config/index.ts';
 
-/** Cookie names of the pages. */
+/** Names of the cookies that the pages use. */
 export interface CookieNames {
   /** Session of the signed-in person. */
   session: string;

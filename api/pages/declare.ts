@@ -42,15 +42,15 @@ const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: nul
 const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
 
 const inWords = { description: 'Error page', contentType: 'text/html' };
-/** Responses of every page besides its content: a redirect or an error page. */
+/** Responses of every page other than its content: a redirect or an error page. */
 const otherAnswers: Record<number, OtherAnswer> = {
   303: { description: 'Redirect to the next page or back to the application' },
   ...Object.fromEntries([400, 401, 403, 404, 409, 429, 500].map((status) => [status, inWords])),
 };
 
 /**
- * Declares a page, or an image in one: a GET without side effects. Its query is only documented here; the page checks
- * it and shows problems as text.
+ * Declares a page, or an image in one: a GET without side effects. The query is only documented; the page itself checks
+ * the query and shows problems as text.
  */
 export function shownPage<Q extends z.ZodObject = z.ZodObject<Record<string, never>>>(
   spec: Declaration & {

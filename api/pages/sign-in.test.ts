@@ -11,10 +11,13 @@ const browserTest = browserTests(test);
 const CALLBACK = 'https://app.example.com/callback';
 const APP_URL = 'http://127.0.0.1:8080';
 
-/** The clock moves only when a test moves it. */
+/** The clock advances only when a test advances it. */
 const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
 let world: World;
-/** Signing in on a new device needs a mailed code; the pages use the server's own address, for a browser. */
+/**
+ * World in which signing in on a new device needs a mailed code, and whose public address is the server's own, for a
+ * browser.
+ */
 let coded: World;
 let chrome: TestBrowser;
 test.before(async () => {
@@ -59,7 +62,7 @@ function visitor(at: World = world, from = '192.0.2.1') {
         'content-type': 'application/x-www-form-urlencoded',
         ...extra,
       });
-      // Does not use call(), because a redirect is checked and not followed.
+      // Uses fetch instead of call(), because a redirect is checked and not followed.
       const response = await fetch(at.url + path, {
         method: 'POST',
         redirect: 'manual',

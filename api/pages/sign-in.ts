@@ -70,8 +70,8 @@ ${problem(visit, refused)}<form method="post" action="/account/sign-in/code">${h
 }
 
 /**
- * Names the place of the code: without a mail server an installation writes its mail to its log, which `npm start`
- * shows.
+ * Tells the person where to find the code. Without a mail server an installation writes its mail to its log, which `npm
+ * start` shows.
  */
 function whereTheCodeIs({ ctx: { config }, text: { code } }: Visit): string {
   return config.MAIL_TRANSPORT === 'log' ? code.inLog : code.mailed;

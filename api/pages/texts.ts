@@ -31,7 +31,7 @@ function speechIn(language: Language) {
   const say = (said: Message): string => render(said, language);
   const rich = <Code extends MessageCode>(code: Code, ...[values = {}]: Markup<Code>): Html =>
     new Html(say({ code, values: Object.fromEntries(Object.entries(values).map(escaped)) }));
-  /** Returns the message of `list` for a name from outside; `otherwise` if there is none. */
+  /** Returns the message `list.name` for a name that may be unknown; `otherwise` if there is no such message. */
   const named = (list: string, name: string, otherwise = name.replaceAll('_', ' ')): string => {
     const code = `${list}.${name}`;
     return code in SENTENCES.en ? say({ code: code as MessageCode, values: {} }) : otherwise;

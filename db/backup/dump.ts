@@ -34,7 +34,7 @@ interface Dump {
   sequences: Record<string, string>;
 }
 
-/** Queries the snapshot that is being dumped, for further data that belongs to the dump. */
+/** Runs a query in the snapshot that is being dumped, to read further data for the dump. */
 export type SnapshotQuery = <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
 
 /**
@@ -84,7 +84,7 @@ async function dumpTable(
   folder: string,
 ): Promise<DumpedTable> {
   const file = join('tables', `${name}.copy.gz`);
-  // Copies by a query, because PostgreSQL cannot copy a partitioned table by its name.
+  // Copies the result of a query, because PostgreSQL cannot copy a partitioned table by its name.
   const rows = client.query(copy.to(`copy (select ${columns.map(quoted).join(', ')} from ${quoted(name)}) to stdout`));
   const hash = createHash('sha256');
   let sizeBytes = 0;

@@ -35,7 +35,7 @@ export async function countRelations(url: string): Promise<number> {
   }
 }
 
-/** Returns the names of files that are missing from a folder or differ from the written ones. */
+/** Returns the names of the dump's files that are missing from the folder or were changed. */
 export async function damagedFiles(
   folder: string,
   files: readonly { file: string; sha256: string }[],
@@ -89,7 +89,7 @@ export async function loadTables(
     await client.query('commit');
     await client.query('analyze');
   } finally {
-    // Closing the connection rolls back an open transaction.
+    // If the transaction is still open, closing the connection rolls it back.
     await client.end();
   }
 }

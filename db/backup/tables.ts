@@ -1,14 +1,17 @@
 import type pg from 'pg';
 
-/** A table of Heron, with its stored columns. Generated columns are omitted, because they follow from the others. */
+/**
+ * A table of Heron, with its stored columns. Generated columns are omitted, because PostgreSQL computes them from the
+ * others.
+ */
 interface StoredTable {
   name: string;
   columns: string[];
 }
 
 /**
- * Tables that are not dumped, because their rows are meaningless elsewhere: migration records, which `heron restore`
- * creates by migrating; rate limit counts; running workers.
+ * Tables that are not dumped, because their rows are useless in another database: migration records, which `heron
+ * restore` creates by migrating; rate limit counts; running workers.
  */
 const NOT_BACKED_UP = ['heron_migrations', 'heron_migrations_lock', 'rate_limit_counts', 'workers'];
 

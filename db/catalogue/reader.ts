@@ -2,8 +2,8 @@ import pg from 'pg';
 import { connectionOptions } from '../connection-options.ts';
 
 /**
- * Failure of the prospect catalogue. `missing`: the database has no tables. `unreachable`: no connection. `slow`: no
- * answer in time. `large`: the answer exceeds the size limit.
+ * Failure of the prospect catalogue. `missing`: the database has no tables. `unreachable`: the connection failed.
+ * `slow`: there was no answer in time. `large`: the answer exceeds the size limit.
  */
 export class CatalogueError extends Error {
   readonly reason: 'missing' | 'unreachable' | 'slow' | 'large';
@@ -61,8 +61,8 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
     connectionTimeoutMillis: deadlineMs,
     statement_timeout: deadlineMs,
     // Disables JIT: searches take milliseconds, and compiling one takes longer than running it. Sets work_mem high
-    // enough for a bitmap of ten million single rows. With less memory PostgreSQL keeps only pages in the bitmap and
-    // reads every row of a page.
+    // enough for a bitmap of ten million single rows. With less memory the bitmap contains only pages, and PostgreSQL
+    // checks every row of a page.
     options: '-c default_transaction_read_only=on -c jit=off -c work_mem=32MB',
   });
   // Ignores errors of idle connections: the next query opens a new one.
@@ -84,7 +84,7 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
   };
 }
 
-/** Runs a statement and collects its rows, within a time limit (ms) and a size limit. */
+/** Runs a statement and collects its rows, within a time limit (ms) and a size limit (bytes). */
 function runBounded<Row>(
   client: pg.PoolClient,
   statement: { text: string; values: unknown[] },

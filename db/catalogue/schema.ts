@@ -107,7 +107,7 @@ const MIGRATIONS: readonly CatalogueMigration[] = [
 
 /**
  * Lower bounds of the brackets of employee numbers: round numbers and their successors. So both `1 to 50` and `from 50`
- * consist of whole brackets. The bounds are part of indexes: other bounds need indexes with other names.
+ * consist of whole brackets. The indexes contain the bounds, so changed bounds need indexes with new names.
  */
 const BRACKETS_FROM = [
   1, 2, 5, 10, 11, 20, 50, 51, 100, 200, 201, 500, 501, 1_000, 1_001, 2_000, 5_000, 5_001, 10_000, 10_001, 20_000,
@@ -120,17 +120,17 @@ export function bracketOf(employees: number): number {
 }
 
 /**
- * SQL for the bracket of a row, as an array of one element. The element is NULL if the number is unknown. Searches use
- * an index only with exactly this expression.
+ * SQL for the bracket of a row, as an array of one element. The element is NULL if the number is unknown. PostgreSQL
+ * uses the index only if a search contains exactly this expression.
  */
 export const BRACKET_OF_ROW = `array[cast(width_bucket(employees, cast('{${BRACKETS_FROM.join(',')}}' as integer[])) as smallint)]`;
 
 /**
  * Search indexes by name. They are dropped before a first load and created after it. Each list order has an index that
- * starts with the columns fixed by a filter, so that every page costs the same. `…_exact` intersects exact values and
- * brackets, and costs as much as the rarest of them. `…_text` also intersects parts of texts inside one index, which
- * reads far less than separate indexes (docs/guides/prospect-catalogue.md). A text that is too short for `…_text` must
- * not prevent an index for the other conditions, so `…_exact` exists too.
+ * starts with the columns fixed by a filter, so that every page costs the same. `…_exact` combines conditions on exact
+ * values and brackets, and costs as much as the rarest of them. `…_text` also combines conditions on parts of texts,
+ * which reads far less than separate indexes (docs/guides/prospect-catalogue.md). `…_exact` serves searches whose text
+ * is too short for `…_text`.
  */
 export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
   catalogue_people_order: 'on catalogue_people (country_key, seniority, id)',

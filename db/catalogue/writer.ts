@@ -36,7 +36,7 @@ export interface CatalogueStatus {
   loads: CatalogueLoad[];
 }
 
-/** Another process is writing the catalogue. */
+/** Thrown while another process writes the catalogue. */
 export class CatalogueBusy extends Error {
   constructor() {
     super('Another process is loading this catalogue');
@@ -53,8 +53,8 @@ interface CatalogueColumns {
 const LOADS = 20;
 
 /**
- * Writes the catalogue as its owner, over one connection that locks out every other writer. A chunk and the progress of
- * its file commit together, so that an interrupted load continues after its last chunk.
+ * Writes the catalogue as its owner, over one connection. Its lock excludes every other writer. A chunk and the
+ * progress of its file commit together, so that an interrupted load continues after its last chunk.
  */
 export class CatalogueWriter {
   readonly #client: pg.Client;
@@ -120,7 +120,7 @@ export class CatalogueWriter {
   }
 
   /**
-   * Stores one chunk and the file's progress in one transaction. Of several rows with the same id the last one is
+   * Stores one chunk and the file's progress in one transaction. If several rows have the same id, the last one is
    * stored.
    */
   async store(

@@ -86,7 +86,7 @@ async function counts(db: TestDatabase['db'], tables: readonly string[]): Promis
   return found;
 }
 
-/** Makes PostgreSQL check every foreign key again, as when the rows were inserted. */
+/** Makes PostgreSQL check every foreign key again for all rows. */
 async function assertReferences(t: ExecutionContext, db: TestDatabase['db'], tables: readonly string[]): Promise<void> {
   const { rows } = (await db.raw(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition

@@ -1,7 +1,7 @@
 import type { Row } from '../rows.ts';
 import { orgEntity } from './model.ts';
 
-/** Limits within which one API key or OAuth grant acts without a person. */
+/** Policy with the limits within which one API key or OAuth grant may act without a person's approval. */
 export type AgentPolicyRow = Row<'agent_policies'>;
 
 /** An action that a policy can allow. */

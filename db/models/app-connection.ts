@@ -1,7 +1,7 @@
 import type { Row } from '../rows.ts';
 import { orgEntity } from './model.ts';
 
-/** The customer's own app, called by app_action steps. */
+/** Connection to a customer's own app, which app_action steps call. */
 export type AppConnectionRow = Row<'app_connections'>;
 
 export const AppConnections = orgEntity('app_connections', []);

@@ -6,13 +6,13 @@ import { runStatement, type Bindings } from '../statement.ts';
 import type { EntityQuery } from '../table-query.ts';
 
 /**
- * An entity, as used outside this folder. The objection class is private to this file, so that no query can be written
- * without an organization. {@link OrgScope.query} creates queries.
+ * Definition of an entity. Objection's class is used only in this file, so that no query can be written without an
+ * organization. {@link OrgScope.query} creates queries.
  * @typeParam J jsonb columns of the entity, which objection reads and writes as values
  */
 export interface OrgEntity<T extends OrgTable, J extends keyof Row<T>> {
   readonly table: T;
-  /** Exists only for its type. */
+  /** Used only as a type. */
   readonly json: readonly J[];
   /** The model class of objection. Use it only in this file. */
   readonly model: typeof Model;
@@ -49,8 +49,8 @@ export function queryOrg<T extends OrgTable, J extends keyof Row<T>>(
 }
 
 /**
- * Inserts a row of an entity for the organization and returns it as stored. Rows with the same columns share one
- * statement text, which objection would build anew for each row.
+ * Inserts a row of an entity for the organization and returns it as stored. The statement text is cached by columns,
+ * because objection would build it again for each row.
  */
 export async function insertOrg<T extends OrgTable, J extends keyof Row<T>>(
   { table, json: jsonColumns }: OrgEntity<T, J>,

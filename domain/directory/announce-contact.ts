@@ -7,7 +7,7 @@ export async function announceUpdate(tx: Tx, contactId: string): Promise<void> {
   if (contact) tx.emit('contact.updated', contactUpdate(contact));
 }
 
-/** Contacts changed by a transaction, which are announced at its end. */
+/** Ids of the contacts that a transaction changed, for which contact.updated is emitted at its end. */
 const changed = new WeakMap<Tx, Set<string>>();
 
 /**

@@ -24,8 +24,8 @@ export function customFieldsFit(fields: Readonly<Record<string, string>>): boole
 export const CUSTOM_FIELD_LIMITS = { max: CONTACT_LIMITS.customFields, characters: CONTACT_LIMITS.customTotal };
 
 /**
- * Returns an SQL condition: a contact's new custom fields are within the limits, or do not exceed the limits more than
- * before. Only merging contacts can create more fields than a request may contain.
+ * Returns the SQL condition that a contact's new custom fields are within the limits, or exceed them no more than
+ * before. Only the merging of contacts can create more fields than a request may contain.
  */
 export function customFieldsFitSql(before: string, after: string): string {
   const count = (fields: string) => `(select count(*) from jsonb_object_keys(${fields}))`;
@@ -46,7 +46,7 @@ export function isCustomKey(name: string): boolean {
   return name.length > 0 && name.length <= CONTACT_LIMITS.customKey && !name.includes('\0') && name !== FORBIDDEN_KEY;
 }
 
-/** Fields of a contact to store. Empty text means "not given". `email` is lower-case. */
+/** Fields of a contact to store. An empty text means that the field is not given. `email` is in lower case. */
 export interface ContactDraft {
   email: string;
   firstName: string;

@@ -20,7 +20,7 @@ export const LEAD_STATUSES = [
 ] as const;
 export type LeadStatus = (typeof LEAD_STATUSES)[number];
 
-/** Engagement filters: a contact's reaction, or lack of one, to a campaign's emails. */
+/** Engagement filters: reactions of a contact to a campaign's emails, and missing reactions. */
 export const ENGAGEMENTS = [
   'opened',
   'not_opened',
@@ -110,7 +110,7 @@ export function compileFilters(filters: ContactFilters, now: Date): Conditions {
 export function addTextSearch(where: Conditions, query: string | undefined): void {
   const text = cleanText(query ?? '');
   if (!text) return;
-  // Must equal the expression of the trigram index contacts_search.
+  // The expression must equal that of the trigram index contacts_search, so that PostgreSQL uses the index.
   const searched = `heron_fold(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company)`;
   // Addresses are stored with their domains in A-labels.
   const texts = new Set([foldCase(text), foldCase(/[^\0-\x7f]/.test(text) ? asciiAddress(text) : text)]);
@@ -137,8 +137,9 @@ function addMemberships(where: Conditions, filters: ContactFilters, now: Date): 
 }
 
 /**
- * Adds a condition for contacts `c` that belong to each of several groups. The first group may drive the query. The
- * others are counted: a subquery for each of a hundred groups would take PostgreSQL seconds to plan.
+ * Adds a condition for contacts `c` that belong to each of several groups. The first group has its own condition, so
+ * that PostgreSQL can start from its index. The other memberships are counted, because PostgreSQL would need seconds to
+ * plan a subquery for each of a hundred groups.
  */
 function addAll(where: Conditions, ids: readonly string[] = [], table: string, column: string): void {
   const distinct = [...new Set(ids.map((id) => id.toLowerCase()))];

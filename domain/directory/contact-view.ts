@@ -31,7 +31,7 @@ export async function viewContacts(org: OrgScope, ids: readonly string[]): Promi
 }
 
 /**
- * Returns the payload of contact.created. The object is also part of the payload of contact.updated, beside
+ * Returns the payload of contact.created. The payload of contact.updated contains the same object, in addition to
  * `entity_id`.
  */
 export function contactPayload(contact: ContactView): EventData<'contact.created'> {

@@ -5,12 +5,13 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Erases data about contacts in other tables: texts of their messages and of emails to them, and reports of servers and
- * browsers. Rows stay without this data if reports count them, or if they prevent a message from being read in again.
- * Call it before deleting the contacts, because afterwards nothing links the data to them. Rows that reference a
- * contact are deleted with it.
+ * browsers. Rows that reports count, or that prevent a message from being stored again, stay without this data. Call it
+ * before deleting the contacts, because afterwards nothing links the data to them. Rows that reference a contact are
+ * deleted with it.
  *
- * Unsent emails of people and agents are cancelled before (`cancelUnsent`). An email that a worker is currently sending
- * keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
+ * The caller has cancelled unsent emails of people and agents before (`cancelUnsent`). An email that a worker is
+ * currently sending keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must
+ * suppress it.
  */
 export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };
@@ -44,7 +45,7 @@ async function eraseReceived(tx: Tx, bindings: { contacts: string[] }): Promise<
 
 /** Erases the contents of emails to the contacts, and the shared copies that no other content uses. */
 async function eraseSent(tx: Tx, bindings: { contacts: string[] }): Promise<void> {
-  // A copy locked by another transaction is being used for another email.
+  // Skips copies that another transaction has locked, because it uses them for another email.
   const copies = await tx.org.sql<{ name: string }>(
     `with sent as materialized (
        select id from sends where organization_id = :org and ${THEIRS} order by id for update
@@ -80,7 +81,7 @@ const ERASED = message('approval.erased_email');
 const STATEMENTS = [
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null
    where organization_id = :org and ${THEIRS} and finished_at is not null`,
-  // A person's decision stays recorded, without the email and its recipients.
+  // The person's decision stays, but the email and its recipients are removed from it.
   `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', jsonb_build_object('code', '${ERASED.code}', 'values', '{}'::jsonb), 'steps', '[]'::jsonb,
        'samples', '[]'::jsonb, 'details', '{}'::jsonb)
    from direct_sends d where d.organization_id = :org and a.organization_id = :org and a.subject_type = 'direct_send' and a.subject_id = d.id and d.${THEIRS}`,

@@ -1,8 +1,8 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 
 /**
- * SQL conditions of the counts on a row `o` of contact_outreach. Most counts depend on events, regardless of later
- * changes. `enrolled`, `fresh` and `reachable` depend on the current status.
+ * SQL conditions of the counts on a row `o` of contact_outreach. Most counts depend on past events and are not affected
+ * by later changes. `enrolled`, `fresh` and `reachable` depend on the current status.
  */
 const CONDITIONS = {
   people: 'true',
@@ -47,7 +47,7 @@ export const COUNTED_COMPANIES = `select o.company_domain, ${leadCountColumns()}
 
 /** Recounts the contacts of every company domain in one statement. Concurrent changes add their differences. */
 export async function recountLeadCompanies(tx: Tx): Promise<void> {
-  // The fold takes the same lock, because it also deletes rows.
+  // The merging of count rows takes the same lock, because it also deletes rows.
   await tx.org.lock(`lead-companies/${tx.org.organizationId}`);
   await tx.org.sql(
     `with gone as (delete from lead_company_counts where organization_id = :org)

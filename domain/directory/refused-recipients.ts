@@ -10,9 +10,9 @@ export interface AnswerByHand {
 
 /**
  * Returns the addresses that must get no email, as given, each with a reason for people. Such an address is suppressed,
- * or belongs to a contact who has opted out or to a person who may have asked to stop.
- * @param answer an answer in a conversation that its writer has read: doubtful requests received there earlier do not
- * refuse the address
+ * or its owner has opted out or may have asked to stop.
+ * @param answer an answer in a conversation that its writer has read. Doubtful requests to stop in this conversation do
+ * not refuse the address
  */
 export async function refusedRecipients(
   org: OrgScope,

@@ -17,8 +17,8 @@ export interface SuppressionHit {
 type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
 /**
- * The id of an entry whose removal subscribes the contact of its address again. Null for an entry of a host, and for one that follows an act
- * of the person.
+ * Returns the id of an entry whose removal subscribes its contact again. Null for the entry of a host, and for an entry
+ * that the person caused.
  */
 export function soleCause({ id, kind, source }: SuppressionHit): string | null {
   return kind === 'email' && source !== 'unsubscribe' && source !== 'complaint' ? id : null;
@@ -30,21 +30,21 @@ export function hostOf(email: string): string {
 }
 
 /**
- * Returns an SQL condition: the address in column `email` is suppressed at `:now`. {@link suppressedAmong} also returns
- * the reason.
+ * Returns the SQL condition that the address in column `email` is suppressed at `:now`. {@link suppressedAmong} also
+ * returns the reason.
  */
 export const suppressedNow = (organization: string, email: string): string =>
   `exists (select 1 from suppressions x where x.organization_id = ${organization} and (x.expires_at is null or x.expires_at > :now)
      and ((x.kind = 'email' and x.email = ${email}) or (x.kind = 'domain' and x.email = split_part(${email}, '@', -1))))`;
 
-/** SQL condition: a person must decide whether the owner of the address in column `email` has opted out. */
+/** Returns the SQL condition that a person must decide if the owner of the address in column `email` has opted out. */
 export const askedNow = (organization: string, email: string): string =>
   `exists (select 1 from opt_out_questions q where q.organization_id = ${organization} and q.email = ${email})`;
 
 /**
- * Returns the suppressed addresses among those given, keyed as given. A domain entry covers exactly its host, not
- * subdomains. If both the address and its domain are listed, the address entry is returned. Expired entries do not
- * count.
+ * Returns the suppressed addresses among the given ones, with the given spelling as the key. A domain entry covers
+ * exactly its host, not subdomains. If both the address and its domain are listed, the address entry is returned.
+ * Expired entries do not count.
  * @param now time for the expiry check, UTC
  */
 export async function suppressedAmong(

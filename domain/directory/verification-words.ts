@@ -4,7 +4,7 @@ import { message } from '../../messages/index.ts';
 /** Verdict on an address, as stored. */
 export type VerificationStatus = 'valid' | 'risky' | 'invalid' | 'unknown';
 
-/** Words of known verification services for their verdicts, each with the verdict that is stored. */
+/** Verdicts of known verification services, in their own words, each with the verdict that is stored. */
 export const VERDICT_WORDS = {
   heron: { valid: 'valid', risky: 'risky', invalid: 'invalid', unknown: 'unknown' },
   zerobounce: {
@@ -55,7 +55,7 @@ function wordMap(words: Record<string, VerificationStatus>): Map<string, Verific
   return new Map(Object.entries(words).map(([word, status]) => [plainWord(word), status]));
 }
 
-/** Writes `Catch-All` as `catch_all`. */
+/** Converts `Catch-All` to `catch_all`. */
 function plainWord(word: string): string {
   return word
     .trim()
@@ -63,7 +63,7 @@ function plainWord(word: string): string {
     .replaceAll(/[\s-]+/g, '_');
 }
 
-/** Returns the verdict that a stated one means; undefined if none is stated, or its words are unknown. */
+/** Returns the stored form of a stated verdict; undefined if no verdict is stated, or if its word is unknown. */
 export function statedStatus({
   verification_status: status,
   verification_provider: provider,
@@ -73,14 +73,17 @@ export function statedStatus({
   return words?.get(plainWord(status));
 }
 
-/** Returns problems of a verdict whose words no known service uses. `path` is that of the object which states it. */
+/**
+ * Returns problems of a verdict in words that no known service uses. `path` is the path of the object that contains the
+ * verdict.
+ */
 export function verdictProblems(stated: StatedVerdict, path: string): Problem[] {
   const { verification_status: status, verification_provider: provider } = stated;
   const problems: Problem[] = [];
   const words = provider === undefined ? ANY : WORDS.get(plainWord(provider));
   if (!words)
     problems.push({ path: `${path}.verification_provider`, message: message('field.choice', { choices: PROVIDERS }) });
-  // The words of an unknown service are compared with those of all.
+  // A word of an unknown service may be the word of any known service.
   const known = words ?? ANY;
   if (status !== undefined && !known.has(plainWord(status)))
     problems.push({
@@ -93,7 +96,7 @@ export function verdictProblems(stated: StatedVerdict, path: string): Problem[] 
 }
 
 /**
- * Refuses verdicts in unknown words, listing all problems.
+ * Throws an error that lists all problems of verdicts, if there are any.
  * @throws AppError unknown_verification_status, unknown_verification_provider
  */
 export function refuseVerdicts(problems: Problem[]): void {

@@ -5,7 +5,7 @@ import { message } from '../../messages/index.ts';
  * Refuses to overwrite another person's change: throws if the row was updated after the caller read it. `expected` is
  * the `updated_at` that the caller has read; null means that the row did not exist. Without `expected` no check is
  * made.
- * @param updatedAt of the row, which the changing transaction has locked
+ * @param updatedAt current value of the row, which the caller's transaction has locked
  * @throws AppError conflict
  */
 export function assertUnchanged(what: RecordType, updatedAt: Date | null, expected: Date | null | undefined): void {

@@ -25,7 +25,7 @@ const REFUSED_TYPES = /^(?:message|multipart)\//i;
 
 /**
  * Returns the problems of a file's name and type.
- * @param paths places of the two in the request
+ * @param paths paths of file name and content type in the request
  */
 export function fileProblems(
   { filename, content_type: type }: Partial<Pick<AttachedFile, 'filename' | 'content_type'>>,
@@ -79,8 +79,8 @@ export async function storeAttachments(
 export type FetchedFiles = ReadonlyMap<string, Buffer>;
 
 /**
- * Thrown when a transaction needs files outside PostgreSQL. Fetch the files before the rows are locked, then start
- * again.
+ * Thrown when a transaction needs files outside PostgreSQL. The caller then fetches the files without a lock and
+ * repeats the transaction.
  */
 class FilesNotLoaded extends Error {
   readonly blobIds: readonly string[];

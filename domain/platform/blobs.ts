@@ -43,8 +43,8 @@ async function storeChunks(tx: Tx, chunks: AsyncIterable<Buffer> | Iterable<Buff
 }
 
 /**
- * Yields the bytes of a blob in chunks, from PostgreSQL or another store. Yields nothing if the blob is deleted. If a
- * worker moves the blob in the meantime, the rest is read from the new store.
+ * Yields the bytes of a blob in chunks, from PostgreSQL or another store. Yields nothing for a deleted blob. If a
+ * worker moves the blob during the call, the rest is read from the new store.
  * @throws Error when bytes are missing, or their store does not respond
  */
 export async function* readBlob(org: OrgScope, blobs: BlobStores, id: string): AsyncGenerator<Buffer> {
@@ -64,7 +64,7 @@ export async function* readBlob(org: OrgScope, blobs: BlobStores, id: string): A
 }
 
 /**
- * Deletes a blob and its chunks. Bytes outside PostgreSQL are deleted soon after
+ * Deletes a blob and its chunks. Bytes outside PostgreSQL are deleted soon afterwards
  * (`domain/operations/system/move-blobs.ts`).
  */
 export async function deleteBlob(org: OrgScope, id: string): Promise<void> {

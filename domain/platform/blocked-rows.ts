@@ -6,13 +6,13 @@ import type { WorkflowContract } from '../../workflows/contract.ts';
 import type { BlockedRuns, DeadLetterKind } from './kernel/tx.ts';
 import type { Tx } from './kernel/transact.ts';
 
-/** Describes the table of a kind of run, with the column that marks a run as blocked. */
+/** Table whose rows belong to workflows of one kind, with the column that marks a workflow as blocked. */
 export interface MarkedRow
   extends Pick<DeadLetterKind, 'taskType' | 'restricted'>, Partial<Pick<DeadLetterKind, 'retry'>> {
   table: OrgTable;
-  /** Column of the run's id. Default: `id`. */
+  /** Column of the id in the workflow id. Default: `id`. */
   key?: string | undefined;
-  /** SQL condition: the row's run has not ended. */
+  /** SQL condition that the workflow of a row has not ended. */
   open: string;
   /** Column of the mark. Default: `blocked_reason`. */
   mark?: string;
@@ -25,8 +25,8 @@ export interface MarkedRow
 }
 
 /**
- * Returns functions that mark a run's row as blocked, and that clear the mark and signal the run. The workflow id must
- * have one part.
+ * Returns functions that mark a row as blocked, and that clear the mark and signal the workflow. The workflow id must
+ * have one variable part.
  */
 export function blockedRows(contract: WorkflowContract<any, any>, marked: MarkedRow): BlockedRuns {
   const { taskType, restricted, table, key = 'id', open, mark = 'blocked_reason', isStamped, andThen } = marked;
@@ -48,7 +48,7 @@ export function blockedRows(contract: WorkflowContract<any, any>, marked: Marked
     },
     async retry(tx, id, cause) {
       if (marked.retry) return marked.retry(tx, id, cause);
-      // Clears the mark even if the run has ended.
+      // Clears the mark even if the workflow has ended.
       const [row] = await setMark(tx, id, null, 'true');
       const args = { organizationId: tx.org.organizationId, [part]: id };
       if (row?.open) tx.intend(signal(contract, args, marked.signal ?? 'retry', { cause }));

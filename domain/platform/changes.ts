@@ -26,7 +26,7 @@ export function changed(before: object, after: object): AuditChanges {
   );
 }
 
-/** Returns the entry of a replaced secret for the audit trail, without its values. */
+/** Returns the change of a secret for the audit trail, with placeholders in place of the values. */
 export function secretChanged(name: string): AuditChanges {
   return { [name]: { from: HIDDEN, to: HIDDEN } };
 }

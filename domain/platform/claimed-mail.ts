@@ -1,15 +1,16 @@
 import { MailFailure, type SystemMessage } from '../../lib/mail/index.ts';
 import type { Ctx } from './kernel/context.ts';
 
-/** Row of a mail that only this attempt may send. */
+/** Row of a mail that only the caller's attempt may send. */
 interface ClaimedRow {
   update(fields: { state: 'sent' | 'refused' | 'uncertain'; settled_at: Date }): PromiseLike<unknown>;
   delete(): PromiseLike<unknown>;
 }
 
 /**
- * Sends a claimed mail of the installation and settles its row. If the server's answer was lost, the mail is uncertain.
- * @param about ids for the log
+ * Sends a claimed mail of the installation and settles its row. If the server's answer was lost, the row gets the state
+ * `uncertain`.
+ * @param about ids that are logged with the mail
  * @returns the error of a temporary failure, after deleting the row so that another attempt can claim the mail;
  * undefined otherwise
  */

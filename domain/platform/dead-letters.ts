@@ -12,7 +12,7 @@ export const FAILED_EMAIL = 'campaign_email';
 export const FAILED_DIRECT_EMAIL = 'direct_email';
 /** A failed refund. Replaying the dead letter queries the payment provider again. */
 export const REFUND = 'order_refund';
-/** The renewal of a managed domain that needs a person. Replaying the dead letter tries again. */
+/** A renewal of a managed domain that failed and needs a person. Replaying the dead letter repeats the renewal. */
 export const RENEWAL = 'domain_renewal';
 /** An email that may have been sent. Replaying the dead letter means that a person decides to resend the email. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
@@ -22,7 +22,10 @@ export const UNDO_OF_ORDER = 'mailbox_order_undo';
 
 /** A delivery that a provider refused, or did not answer for too long. */
 export const INTEGRATION_DELIVERY = 'integration_delivery';
-/** Deliveries dropped because an account was not reconnected. A person settles the dead letter after reading it. */
+/**
+ * Deliveries dropped because an account was not reconnected. The dead letter only informs, and a person marks it as
+ * done.
+ */
 export const INTEGRATION_BACKLOG = 'integration_backlog';
 /** A webhook of a scheduling provider that could not be parsed. Replaying the dead letter parses the body again. */
 export const INTEGRATION_WEBHOOK = 'integration_webhook';
@@ -32,7 +35,8 @@ export const INTEGRATION_RUN = 'integration_run';
 /** The replay of a goal that kept failing. */
 export const REPLAY = 'goal_replay';
 /**
- * An event that a goal's replay skipped because it kept failing. Replaying it replays the goal at the event's time.
+ * An event that a goal's replay skipped because it kept failing. Replaying the dead letter replays the goal at the
+ * event's time.
  */
 export const REPLAY_EVENT = 'goal_replay_event';
 
@@ -46,14 +50,14 @@ interface NewDeadLetter {
   /** Id of the row that the work belongs to. */
   taskId: string;
   taskType: string;
-  /** Ids for finding the work. */
+  /** Ids by which the failed work is found. */
   payload: Record<string, string | null>;
-  /** The reason. */
+  /** Reason of the failure. */
   error: Message;
   attempts: number;
   /** Maximum number of attempts; 0 for unlimited. */
   maxAttempts: number;
-  /** Time at which the sweep retries it. Null when only a person does. */
+  /** Time at which the sweep retries the work. Null if only a person can retry it. */
   nextRetryAt: Date | null;
 }
 

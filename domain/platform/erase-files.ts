@@ -1,7 +1,7 @@
 import type { Tx } from './kernel/transact.ts';
 
 /**
- * Deletes the stored HTML and files of messages from these contacts, and the files of emails sent to them. Call it
+ * Deletes the stored HTML and files of messages from contacts, and the files of emails sent to these contacts. Call it
  * before deleting the contacts, because afterwards nothing links the files to them.
  */
 export async function eraseFiles(tx: Tx, contactIds: readonly string[]): Promise<void> {

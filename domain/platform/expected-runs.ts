@@ -7,7 +7,10 @@ import { signal, start, type Attributes, type Intent } from '../../temporal/disp
 import type { SignalPayload, WorkflowContract } from '../../workflows/contract.ts';
 import type { ExpectedRuns } from './kernel/tx.ts';
 
-/** Table of a family's runs. Each row that meets the SQL condition `open` must have an open run. */
+/**
+ * Table whose rows belong to workflows of a family. Each row that meets the SQL condition `open` must have an open
+ * workflow.
+ */
 export interface RunRows {
   table: OrgTable;
   /**
@@ -19,18 +22,15 @@ export interface RunRows {
   attributes?: Readonly<Partial<Record<keyof Attributes, string>>>;
 }
 
-/** A custom query for the runs that must be open. */
+/** A custom query for the workflows that must be open. */
 export interface RunQuery {
-  /**
-   * Selects the arguments of the contract. Must end so that `and` with a condition on the key, and then `order by`, can
-   * follow.
-   */
+  /** Select of the contract's arguments. Must end so that `and`, a condition on the key and `order by` can follow. */
   rows: string;
   /** Columns of the parts of the workflow id, in their order. */
   keys: readonly string[];
-  /** Query of one page, if it is not `rows` with a limit. `:after` and `:limit` are bound. */
+  /** Query of one page. Defaults to `rows` with a limit. `:after` and `:limit` are bound. */
   pageSql?: string;
-  /** Signal that opens the run, instead of a plain start. */
+  /** Signal with which the workflow is started. Defaults to a start without a signal. */
   signal?: { name: string; payload: SignalPayload };
 }
 
@@ -38,7 +38,7 @@ interface Found {
   attributes?: Attributes;
 }
 
-/** Returns the queries for the runs of a contract that must be open, in the order of their workflow ids. */
+/** Returns the queries for the workflows of a contract that must be open, in the order of their workflow ids. */
 export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: RunRows | RunQuery): ExpectedRuns {
   const query = 'table' in rows ? queryOf(contract, rows) : rows;
   const keys = query.keys.join(', ');
@@ -71,7 +71,10 @@ export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: 
   };
 }
 
-/** Returns SQL for the parts of a position. An absent part is the lowest id, so that a search can begin there. */
+/**
+ * Returns SQL for the parts of a position. A missing part becomes the lowest id, so that a search can begin with some
+ * parts only.
+ */
 function partsOf(position: string, keys: readonly string[]): string {
   return keys
     .map(

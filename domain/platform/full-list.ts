@@ -6,12 +6,12 @@ import { message, type Message } from '../../messages/index.ts';
 /** Maximum length of a list without pages. */
 interface Bound {
   most: number;
-  /** Name of its entries, in the plural: `automations`. */
+  /** Name of the list's entries in the plural, such as `automations`. */
   what: Message;
 }
 
 /**
- * Refuses another row in a full list.
+ * Refuses to add a row to a full list.
  * @param count current number of rows, counted under a lock against concurrent additions
  * @throws AppError bad_request
  */

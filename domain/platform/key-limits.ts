@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 /** Requests per minute of a key without its own limit, and of an OAuth grant. */
 export const DEFAULT_KEY_RATE = 60;
 
-/** Limits of an API key: source addresses, mailboxes, rate, and expiry. */
+/** Limits of an API key: source IP addresses, mailboxes, request rate, and expiry. */
 export interface KeyLimits {
   /** Addresses and CIDR ranges. Empty allows any source. */
   allowed_ips: readonly string[];
@@ -14,7 +14,7 @@ export interface KeyLimits {
   rate_limit_per_minute: number;
 }
 
-/** Returns the names of the limits in which a key has more rights than `held`. */
+/** Returns the names of the limits in `given` that allow more than those in `held`. */
 export function freerLimits(held: KeyLimits, given: KeyLimits): string[] {
   const freer: string[] = [];
   if (beyond(held.allowed_ips, given.allowed_ips, coversRange)) freer.push('allowed_ips');

@@ -14,10 +14,10 @@ import type { Actor } from './kernel/actor.ts';
  * approvals, automations and steps. `beyondHeld` compares the rights; test/suites/handed-out.test.ts checks all routes.
  */
 
-/** Right of an actor to do an action: a permission of a person, or the scope of a key or application. */
+/** Right that an action requires: a permission of a person, or a scope of a key or application. */
 interface Right {
   permission: OrgPermission;
-  /** Scopes of a key or application, of which one is enough. */
+  /** Scopes of a key or application. One of them is enough. */
   scopes: readonly Permission[];
 }
 
@@ -30,8 +30,8 @@ const CAPABILITY_RIGHTS: Record<Capability, Right> = {
 };
 
 /**
- * Rights to actions of automations and campaign steps, which equal those of the routes for the same actions. The names
- * are stored: never rename a published one.
+ * Rights that actions of automations and campaign steps require, equal to those of the routes for the same actions. The
+ * names are stored: never rename a published one.
  */
 const AUTHOR_RIGHTS = {
   contacts: { permission: 'manage_contacts', scopes: ['WRITE_CONTACTS'] },
@@ -55,9 +55,9 @@ export interface GivenRights {
   scopes?: number;
   /** Limits of a key. */
   limits?: KeyLimits;
-  /** Actions that a credential may then do without a person. */
+  /** Actions that a credential may do without a person's approval. */
   capabilities?: readonly Capability[];
-  /** Actions that an automation or a step does for its author. */
+  /** Actions that an automation or a step does on behalf of its author. */
   actions?: readonly ActionRight[];
 }
 
@@ -132,8 +132,8 @@ export function approverPermissions(capability: Capability): OrgPermission[] {
 }
 
 /**
- * Reads the actor's current rights. The rights loaded with the request may be outdated: a key is cached for a moment,
- * and a role may change while the request waits for a lock.
+ * Reads the actor's current rights. The rights loaded with the request may be outdated: a key is cached for a short
+ * time, and a role may change during the request.
  * @throws AppError unauthorized when the acting key or grant was just revoked; otherwise a thief could still create a
  * credential that outlives it
  */

@@ -2,7 +2,7 @@ import type { Config } from '../../lib/config/index.ts';
 import type { WorkflowContract } from '../../workflows/contract.ts';
 
 /**
- * Returns the URL of a run in the Temporal UI, or an empty object when TEMPORAL_UI_URL is not set.
+ * Returns the URL of a workflow in the Temporal UI, or an empty object when TEMPORAL_UI_URL is not set.
  * @param parts values of the workflow id
  */
 export function runUrl<Args>(

@@ -11,7 +11,7 @@ const CHUNK_BYTES = 256 * 1024;
 const KEY = /^[a-z0-9-]+(?:\/[a-z0-9-]+)*$/;
 
 /**
- * Opens a store of files in a folder that every process sees: a volume of one machine, or one shared by several
+ * Opens a store of files in a folder that every process can access: a local volume, or a volume shared by several
  * machines.
  */
 export function diskStore(root: string): BlobStore {

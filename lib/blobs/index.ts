@@ -5,9 +5,7 @@ import type { BlobStore, BlobStoreName } from './store.ts';
 
 export { BlobMissing, type BlobStore, type BlobStoreName } from './store.ts';
 
-/**
- * Stores named by the settings. Existing files stay readable in every store, independent of the store for new files.
- */
+/** Blob stores configured by the settings. Files stay readable in their store when new files go to another one. */
 export interface BlobStores {
   /** Value of BLOB_PROVIDER: the store for new files. */
   readonly provider: BlobStoreName;
@@ -16,12 +14,12 @@ export interface BlobStores {
    * @throws Error naming the missing settings
    */
   outside(name: Exclude<BlobStoreName, 'postgres'>): BlobStore;
-  /** Store of BLOB_PROVIDER. Undefined if the provider is PostgreSQL. */
+  /** Store that BLOB_PROVIDER names. Undefined if the provider is PostgreSQL. */
   readonly current: BlobStore | undefined;
   close(): void;
 }
 
-/** Creates the stores from the settings. The store is opened at its first use. */
+/** Creates the stores from the settings. Each store is opened at its first use. */
 export function openBlobStores(config: Config): BlobStores {
   const stores = {
     disk: config.BLOB_ROOT ? diskStore(config.BLOB_ROOT) : undefined,

@@ -14,9 +14,9 @@ type S3Settings = Pick<
   Pick<Config, 'BLOB_S3_PREFIX'>;
 
 /**
- * Opens a store in a bucket of Amazon S3 or of a compatible server. The operator sets the address, as for PostgreSQL,
- * so requests do not go through lib/egress (ARCHITECTURE.md explains why). The SDK is loaded with the first request,
- * because most processes never make one.
+ * Opens a store in a bucket of Amazon S3 or of a compatible server. The operator sets its address, so requests do not
+ * go through lib/egress (ARCHITECTURE.md explains why). The SDK is loaded with the first request, because most
+ * processes never make one.
  */
 export function s3Store(settings: S3Settings): BlobStore {
   const { BLOB_S3_BUCKET: bucket, BLOB_S3_ENDPOINT: endpoint = '', BLOB_S3_PREFIX: prefix } = settings;

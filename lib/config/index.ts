@@ -57,7 +57,7 @@ export function loadTrackingConfig(env: Record<string, string | undefined> = pro
   return loadConfig(env, TRACKING_SETTINGS);
 }
 
-/** Names of the settings given by the environment. All other settings have their default. */
+/** Names of the settings that the environment sets. All other settings have their default. */
 const GIVEN = new WeakMap<Config, ReadonlySet<string>>();
 
 /** Returns true if the environment contains the setting, so that its value is not the default. */
@@ -119,7 +119,7 @@ const KNOWN_ROLES = new Set([
   'sync',
 ]);
 
-/** Returns faults in the combination of settings. `config` lacks the settings that are invalid by themselves. */
+/** Returns faults in the combination of settings. `config` lacks the settings whose own value is invalid. */
 function crossFaults(config: Partial<Config>): string[] {
   const faults: string[] = [];
   if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST)

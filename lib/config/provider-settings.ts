@@ -33,7 +33,7 @@ export const providerSettings = {
   INTEGRATION_ENDPOINTS: providerEndpoints.optional(),
   /**
    * Timeout (ms) of one request to an integration provider. Deliveries of a dead worker are taken over after six times
-   * this, but not before 20 seconds.
+   * this timeout, but not before 20 seconds.
    */
   INTEGRATION_TIMEOUT_MS: count.min(1).default(15_000),
   /**

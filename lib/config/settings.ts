@@ -38,8 +38,8 @@ export const settingsSchema = z.object({
    */
   CREDENTIALS_PREVIOUS_KEYS: hexKeys.default([]),
   /**
-   * Another form of the key for stored credentials: 32 bytes in base64 (`openssl rand -base64 32`). Encrypts them if
-   * CREDENTIALS_ENCRYPTION_KEY is not set. Beside it, it only decrypts, like CREDENTIALS_PREVIOUS_KEYS.
+   * Key for stored credentials in another form: 32 bytes in base64 (`openssl rand -base64 32`). If
+   * CREDENTIALS_ENCRYPTION_KEY is set too, this key only decrypts, like CREDENTIALS_PREVIOUS_KEYS.
    */
   KMS_LOCAL_MASTER_KEY: z.string().regex(MASTER_KEY, 'needs exactly 32 bytes in base64').optional(),
   /**
@@ -69,9 +69,9 @@ export const settingsSchema = z.object({
   EMAIL_VERIFICATIONS_PER_MINUTE: count.min(1).default(300),
   /**
    * Makes the built-in check also ask the address's mail server if it accepts mail for the address. It uses SMTP on
-   * port 25, in the name of this address of yours, and sends no mail. The address given here must accept mail. If
-   * unset, no mail server is contacted. Many networks block port 25, and many probes harm the reputation of the IP
-   * address, so do not probe from a machine that sends mail.
+   * port 25, with this address as the sender, and sends no mail. The address given here must accept mail. If unset, no
+   * mail server is contacted. Many networks block port 25, and many probes harm the reputation of the IP address, so do
+   * not probe from a machine that sends mail.
    */
   EMAIL_VERIFICATION_PROBE_FROM: z.email('must be an email address').toLowerCase().optional(),
   /**

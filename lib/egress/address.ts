@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 
 /**
  * Refused IPv4 blocks: the IANA special-purpose registry, and every other block that is not used for unicast hosts on
- * the public Internet. Includes blocks that the registry calls globally reachable but that belong to no host (AS112,
- * AMT relays, 6to4 relays). No webhook receiver can have such an address.
+ * the public Internet. Includes blocks that the registry calls globally reachable but that no webhook receiver can use
+ * (AS112, AMT relays, 6to4 relays).
  */
 const REFUSED_IPV4 = [
   '0.0.0.0/8', // "this network"

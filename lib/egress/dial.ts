@@ -5,7 +5,7 @@ import { resolveChecked, type Lookup } from './resolve.ts';
 import { bareHostname } from './url.ts';
 import { message } from '../../messages/index.ts';
 
-/** Milliseconds spent before the first byte of the request. `tlsMs` is absent for plain http. */
+/** Durations (ms) of the phases before the first byte of the request. `tlsMs` is absent for plain http. */
 export interface DialTimings {
   dnsMs: number;
   connectMs: number;

@@ -120,7 +120,7 @@ const wide = (text: string) =>
     .join('');
 const percent = (text: string) => [...text].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('');
 
-/** Every form of an IPv4 address that inet_aton has ever accepted. */
+/** All forms of an IPv4 address that inet_aton accepts. */
 const spelledIpv4 = fc
   .record({
     address: ipv4,

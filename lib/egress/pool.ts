@@ -19,11 +19,14 @@ interface PoolLimits {
   /** Maximum age (ms) of a reused connection. Later requests resolve and check the name again, in case it moved. */
   maxAgeMs: number;
   /**
-   * Time (ms) for which an unused connection is kept by default. A server's own keep-alive time takes precedence, up to
+   * Time (ms) for which an unused connection is kept. The keep-alive time that a server states takes precedence, up to
    * 30 s.
    */
   idleMs: number;
-  /** Maximum number of unused connections over all origins. Beyond it the longest unused connection is closed. */
+  /**
+   * Maximum number of unused connections over all origins. Above it, the connection unused for the longest time is
+   * closed.
+   */
   maxIdle: number;
 }
 
@@ -40,9 +43,9 @@ export class StaleConnectionError extends Error {
 }
 
 /**
- * Pool of connections that wait for their next request. It holds one undici client per connection instead of undici's
- * own pool, which opens connections by itself. So every new connection belongs to one request, with its deadline,
- * timings and failure reason.
+ * Pool of connections that wait for their next request. It has one undici client per connection instead of undici's own
+ * pool, which decides itself when to open connections. So every new connection belongs to one request, with its
+ * deadline, timings and failure reason.
  */
 export class ConnectionPool {
   readonly #limits: PoolLimits;
@@ -65,7 +68,7 @@ export class ConnectionPool {
       },
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // The total timeout of the request covers both.
+      // The total timeout of the request includes the headers and the body.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: this.#limits.idleMs,
@@ -119,7 +122,8 @@ export class ConnectionPool {
 
   #forget(connection: Connection): void {
     const index = this.#idle.indexOf(connection);
-    // Ignores a connection in use: its request discards it. Destroying it here would hide the reason of the closure.
+    // Ignores a connection in use, which its own request discards. Destroying it here would hide the reason of the
+    // closure.
     if (index === -1) return;
     this.#idle.splice(index, 1);
     this.discard(connection);

@@ -234,7 +234,7 @@ function startDeadline(
 
 type Head = Pick<EgressResponse, 'status' | 'headers'>;
 
-/** The parts of a response that have arrived. */
+/** Parts of a response that have arrived so far. */
 interface Received {
   head?: Head;
   body: Buffer[];

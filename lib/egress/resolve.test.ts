@@ -7,7 +7,10 @@ import { createDnsLookup, resolveChecked } from './resolve.ts';
 const TYPE_A = 1;
 const TYPE_AAAA = 28;
 
-/** Starts a name server that answers every query from `zone`, with NXDOMAIN for other names, or never. */
+/**
+ * Starts a name server that answers every query from `zone`, with NXDOMAIN for other names. If `zone` is `silent`, it
+ * never answers.
+ */
 async function nameServer(t: ExecutionContext, zone: Record<string, string[]> | 'silent'): Promise<string> {
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {

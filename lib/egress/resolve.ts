@@ -9,7 +9,7 @@ import { message } from '../../messages/index.ts';
  */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
-/** An address that passed the check, for connecting without another lookup. */
+/** Address that passed the check. The caller connects to it without another lookup. */
 interface CheckedAddress {
   address: string;
   family: 4 | 6;
@@ -33,7 +33,10 @@ export function createDnsLookup(options: { servers?: readonly string[]; timeoutM
   };
 }
 
-/** Looks names up by the system, including hosts file and search domains. For development and private networks. */
+/**
+ * Resolves names with the operating system, including its hosts file and search domains. For development and private
+ * networks.
+ */
 export const lookupBySystem: Lookup = async (hostname) => {
   const answers = await systemLookup(hostname, { all: true, verbatim: true });
   return answers.map((answer) => answer.address);

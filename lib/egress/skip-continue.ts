@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 
 const START = Buffer.from('HTTP/1.1 100');
 const END = '\r\n\r\n';
-/** Maximum size (bytes) of an interim answer. A longer one is passed to the parser, which refuses it. */
+/** Maximum size (bytes) of an interim answer. A longer answer is passed to the HTTP parser, which refuses it. */
 const MAX_BYTES = 16 * 1024;
 
 /**
  * Removes interim answers (`100 Continue`) from the bytes that a socket receives before the final answer. Some servers
- * send one although the request did not ask for it. undici then closes the connection although the final answer
- * follows. undici takes all bytes by `read()`, which this function replaces.
+ * send an interim answer although the request did not ask for it. undici then closes the connection although the final
+ * answer follows. undici takes all bytes by `read()`, which this function replaces.
  * @returns a function to call before each request, because interim answers are removed only at the start of an answer
  */
 export function skipContinue(socket: Socket): () => void {

@@ -6,8 +6,8 @@ import { message, type Message } from '../../messages/index.ts';
 /** Policy of a deployment and an app for outbound URLs. */
 export interface OutboundUrlPolicy {
   /**
-   * The development setting ALLOW_UNSAFE_WEBHOOK_URLS: allows http, any host and any port, all three together.
-   * Credentials and malformed URLs stay refused. Default false.
+   * The development setting ALLOW_UNSAFE_WEBHOOK_URLS: allows http, any host and any port. Credentials and malformed
+   * URLs stay refused. Default false.
    */
   allowUnsafe?: boolean;
   /**
@@ -27,7 +27,7 @@ const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 // the requested URL.
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 
-/** Suffixes that by standard or custom never name a host on the public Internet. */
+/** Domain suffixes that, by a standard or by convention, never name a host on the public Internet. */
 const LOCAL_SUFFIXES = new Set([
   'localhost',
   'local',

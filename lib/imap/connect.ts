@@ -18,13 +18,13 @@ export interface ImapTarget {
 export interface ImapOptions {
   /** ALLOW_PRIVATE_MAIL_HOSTS: allows servers on private addresses. */
   allowPrivate: boolean;
-  /** Timeout (ms) for each of: the TCP connection, the TLS handshake, the greeting. */
+  /** Timeout (ms) of each phase: the TCP connection, the TLS handshake, the greeting. */
   connectTimeoutMs?: number;
   /** Timeout (ms) for everything up to the end of the sign-in. Defaults to three times `connectTimeoutMs`. */
   openTimeoutMs?: number;
   /** Aborts connecting when it fires. */
   signal?: AbortSignal;
-  /** Milliseconds of silence after which a connection counts as dead. IDLE is renewed well before. */
+  /** Milliseconds of silence after which a connection counts as dead. IDLE is renewed before this time. */
   socketTimeoutMs?: number;
 }
 
@@ -34,7 +34,7 @@ export interface ImapOptions {
  */
 type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
 
-/** Capability that reading a mailbox requires: opening the INBOX, UIDVALIDITY, fetching messages. */
+/** Server feature that reading a mailbox requires: opening the INBOX, UIDVALIDITY, fetching messages. */
 type ImapNeed = 'select' | 'uidvalidity' | 'fetch';
 
 /** Stage that a connection reached. */
@@ -51,7 +51,7 @@ export class ImapError extends Error {
   /** True for a refused sign-in without a response code (RFC 5530): either wrong credentials or a temporary fault. */
   readonly doubtful: boolean;
   readonly said: Message;
-  /** Ability that the server lacks and reading needs. */
+  /** Required feature that the server lacks. */
   readonly needs: ImapNeed | undefined;
 
   constructor(
@@ -89,7 +89,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
       throw new ImapError('unreachable', error.kind === 'dns' ? 'dns' : 'connect', error.said);
     throw error;
   }
-  // Most processes open no mailbox, and loading the library takes a tenth of their start.
+  // The library is loaded lazily: most processes open no mailbox, and loading it takes a tenth of their startup time.
   const { ImapFlow: Client } = await import('imapflow');
   const client = new Client({
     host: host.address,
@@ -111,7 +111,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
     maxLiteralSize: MAX_RESPONSE_BYTES,
     maxResponseSize: MAX_RESPONSE_BYTES + MAX_LINE_BYTES,
   });
-  // A later break of the connection rejects the running command. Without this listener it would also end the process.
+  // If the connection breaks later, the running command rejects. Without this listener it would also end the process.
   client.on('error', () => {});
   // The library applies the long timeout for new mail to the sign-in too, so the sign-in needs its own timeout.
   let late = false;
@@ -163,7 +163,9 @@ export async function withSilenceLimit<T>(client: ImapFlow, silenceMs: number, w
   }
 }
 
-/** Returns true if the server could not be reached or did not answer. A refusal is an answer. */
+/**
+ * Returns true if the server could not be reached or did not answer. Returns false for a refusal, which is an answer.
+ */
 export function isUnanswered(error: unknown): boolean {
   const { kind, stage } = imapError(error);
   return kind === 'unreachable' && stage !== 'auth';

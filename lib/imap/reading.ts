@@ -3,12 +3,12 @@ import { message } from '../../messages/index.ts';
 import { DAY_MS } from '../clock.ts';
 import { ImapError, imapError, MAX_MESSAGE_BYTES } from './connect.ts';
 
-/** Optional abilities of a server, by their names in the protocol. Reading uses a fallback if they are missing. */
+/** Optional abilities of a server, by their names in the protocol. If one is missing, a fallback is used. */
 export type ImapLack = 'UIDNEXT' | 'SEARCH' | 'SEARCH SINCE' | 'INTERNALDATE';
 
 /** Message numbers per FETCH when a folder is read from its end without SEARCH. */
 const BLOCK = 500;
-/** Number of newest messages that the check tries to fetch. A single one may be damaged. */
+/** Number of newest messages that the check tries to fetch: more than one, because a single message may be damaged. */
 const CHECKED = 3;
 
 /** A folder that was opened for reading. */
@@ -37,7 +37,7 @@ export async function openFolder(client: ImapFlow, path: string): Promise<OpenFo
     if (!isRefusal(client, error)) throw error;
     throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_select'), { needs: 'select' });
   });
-  // The types promise both values, but the library omits values that the server does not send.
+  // The library's types declare both values as present, but the library omits values that the server does not send.
   const { uidValidity, uidNext } = box as { uidValidity?: bigint; uidNext?: number };
   const validity = Number(uidValidity ?? (await statusUidValidity(client, path)));
   if (!Number.isSafeInteger(validity))
@@ -64,7 +64,7 @@ export async function uidsAfter(client: ImapFlow, after: number, lacks: Set<Imap
   // `n:*` includes the last message even if its UID is below n (RFC 3501 section 9).
   if (found) return found.filter((uid) => uid > after).sort((a, b) => a - b);
   const uids: number[] = [];
-  // UIDs ascend with message numbers, so the first known one ends the walk.
+  // UIDs ascend with message numbers, so the loop ends at the first UID that is already known.
   for await (const block of blocksFromEnd(client, { uid: true })) {
     uids.push(...block.map(({ uid }) => uid).filter((uid) => uid > after));
     if (block.some(({ uid }) => uid <= after)) break;
@@ -146,7 +146,7 @@ async function checkFetch(client: ImapFlow, lacks: Set<ImapLack>): Promise<void>
   if (exists > 0) throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_fetch'), { needs: 'fetch' });
 }
 
-/** Fetches a message with size and INTERNALDATE, or without them if the server refuses only these. */
+/** Fetches a message with size and INTERNALDATE. Fetches it without these two if the server refuses them. */
 async function fetchDated(
   client: ImapFlow,
   uid: string,

@@ -21,7 +21,7 @@ export interface SystemMail {
   close(): void;
 }
 
-/** The transport did not confirm that it accepted a message. */
+/** Thrown when the transport did not confirm that it accepted a message. */
 export class MailFailure extends AppError {
   readonly fate: MailFate;
 
@@ -34,7 +34,7 @@ export class MailFailure extends AppError {
   }
 }
 
-/** Asks the mail programs of recipients not to send automatic replies (RFC 3834). */
+/** Header that asks the mail programs of recipients not to send automatic replies (RFC 3834). */
 const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' };
 
 const DEFAULT_PORTS = { starttls: 587, tls: 465, none: 25 } as const;
@@ -96,7 +96,7 @@ function createSesMail(config: Config): SystemMail {
 
 /** Progress of sending one message, passed through nodemailer with the message. */
 interface Progress {
-  /** True after the sign-in. The commands about the message follow. */
+  /** True after the sign-in, before the commands about the message. */
   signedIn: boolean;
 }
 
@@ -119,7 +119,7 @@ function fateOf(error: unknown, { signedIn }: Progress): MailFate {
 }
 
 /**
- * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, or requests the account from SES. Sends no message.
+ * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, or queries the account at SES. Sends no message.
  * @throws Error with the server's own text
  */
 export async function signInToTransport(config: Config): Promise<void> {

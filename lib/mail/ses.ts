@@ -18,8 +18,8 @@ const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTU
 
 /**
  * Creates the client of Amazon SES (v2) for system mail. Each request is tried once, because a message may have been
- * accepted although its answer was lost. The operator sets the address, as for PostgreSQL, so requests do not go
- * through lib/egress (ARCHITECTURE.md explains why).
+ * accepted although its answer was lost. The operator sets its address, so requests do not go through lib/egress
+ * (ARCHITECTURE.md explains why).
  */
 export function sesClient(config: Config): SESv2Client {
   const { SES_REGION: region, SES_ENDPOINT: endpoint, SES_ACCESS_KEY_ID: id, SES_SECRET_ACCESS_KEY: secret } = config;
@@ -59,7 +59,7 @@ export function sesFate(error: unknown): MailFate {
 }
 
 /**
- * Requests the account from SES, to check the credentials. Sends no message.
+ * Queries the account at SES, to check the credentials. Sends no message.
  * @throws Error when the credentials fail, or when sending is disabled
  */
 export async function verifySes(config: Config): Promise<void> {

@@ -3,7 +3,7 @@ import { message } from '../../messages/index.ts';
 import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
-/** Milliseconds between two checks of a session that waits for room. */
+/** Milliseconds between two checks for a free place while a new session waits. */
 const POLL_MS = 50;
 
 /**
@@ -20,9 +20,9 @@ export class HostSessions {
   }
 
   /**
-   * Opens a session to a host once there is room.
-   * @param until deadline (performance.now(), ms) for room to become free
-   * @throws SmtpFailure unreachable when there is no room in time, or the error of `open`
+   * Opens a session to a host once the host has fewer than the maximum number of sessions.
+   * @param until deadline (performance.now(), ms) for a place to become free
+   * @throws SmtpFailure unreachable when no place becomes free in time, or the error of `open`
    */
   async open(name: string, until: number, open: () => Promise<SmtpSession>): Promise<SmtpSession> {
     const host = this.#hosts.get(name) ?? { sessions: new Set<SmtpSession>(), opening: 0 };

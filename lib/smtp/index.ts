@@ -29,9 +29,9 @@ export interface SendOptions {
    */
   timeoutMs?: number;
   /**
-   * Called when the server has the whole message except its end, directly before the end is sent. Only after this call
-   * can a repetition reach the recipient twice. The end is sent only if the callback returns true. It may be called
-   * again if the session breaks in between.
+   * Called when the server has the whole message except its end, directly before the end is sent. The end is sent only
+   * if the callback returns true. Until then, sending the message again cannot deliver it twice. The callback may be
+   * called again if the session breaks in between.
    */
   beforeEnd?: () => Promise<boolean>;
 }
@@ -46,8 +46,8 @@ export interface SmtpSender {
    */
   acquire(host: string, tenant: string): Promise<Permit | { retryInMs: number }>;
   /**
-   * Signs in and out again, to check if a mailbox can send. `maxBytes` is the largest message that the server takes;
-   * null if it names no limit. Never throws.
+   * Signs in and out again, to check if a mailbox can send. `maxBytes` is the maximum size of a message that the server
+   * accepts; null if it states no limit. Never throws.
    */
   verify(target: SmtpTarget): Promise<{ kind: 'ok'; maxBytes: number | null } | SmtpFault>;
   /** Sends one message. `pool` identifies the mailbox and the version of its credentials. Never throws. */
@@ -132,8 +132,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
 }
 
 /**
- * Returns true if the server had closed a pooled session in the meantime. The message was not sent, so another session
- * may be tried.
+ * Returns true if the server had closed a pooled session before the message was sent. The caller may then try another
+ * session.
  */
 function isFarewell(outcome: SmtpOutcome): boolean {
   return (

@@ -5,12 +5,12 @@ import { render } from '../../messages/render.ts';
 export type SmtpOutcome =
   /**
    * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID, with
-   * angle brackets, that the server assigned in place of the submitted one. Absent if the answer contains none.
+   * angle brackets, that the server assigned in place of the submitted one. It is absent if the answer contains no id.
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
   /**
-   * The server refused the message, so it was not sent. `permanent` means a 5xx answer. `reason` is set if the refusal
-   * is not in the server's words; `response` is then empty.
+   * The server refused the message, so it was not sent. `permanent` means a 5xx answer. `reason` is set if this process
+   * refused the message instead of the server; `response` is then empty.
    */
   | {
       kind: 'refused';
@@ -22,7 +22,7 @@ export type SmtpOutcome =
     }
   /** The conversation broke before the message was sent. The message was not sent. */
   | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; reason: Message }
-  /** The caller did not let the message end. The server must discard an incomplete message, so it was not sent. */
+  /** `beforeEnd` did not return true. The server must discard an incomplete message, so the message was not sent. */
   | { kind: 'withheld'; reason: Message }
   /** The end of the message was being sent, but no answer arrived. The message may have been sent. */
   | { kind: 'unknown'; reason: Message };
@@ -30,7 +30,7 @@ export type SmtpOutcome =
 /** Every outcome except acceptance and a message withheld by the caller. */
 export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' | 'withheld' }>;
 
-/** Returns the reason of a fault for people. For a refusal these are the server's own words. */
+/** Returns the reason of a fault for people. For a refusal this is the server's own text. */
 export function reasonOfFault(fault: SmtpFault): Message {
   return fault.kind === 'refused' ? (fault.reason ?? message('words', { words: clip(fault.response) })) : fault.reason;
 }
@@ -70,7 +70,7 @@ export interface ConversationError extends Error {
   said?: Message;
 }
 
-/** Wraps the outcome of a broken session. Thrown only inside this folder. */
+/** Error that carries the outcome of a broken session. Thrown only inside this folder. */
 export class SmtpFailure extends Error {
   readonly outcome: SmtpFault;
 
@@ -128,7 +128,7 @@ export function openingFault(error: ConversationError, clean: (words: string) =>
  */
 export function sendingFault(error: ConversationError, { handedOver }: { handedOver: boolean }): SmtpFault {
   const code = error.responseCode ?? 0;
-  // A 421 closes the channel before or instead of an answer. Such an answer also counts as a refusal.
+  // A 421 announces that the server closes the connection. It also counts as a refusal.
   if (code >= 400) {
     const stage = error.command === 'RCPT TO' ? 'recipient' : error.command === 'MAIL FROM' ? 'sender' : 'data';
     return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
@@ -142,7 +142,10 @@ export function sendingFault(error: ConversationError, { handedOver }: { handedO
   return { kind: 'unreachable', stage: 'session', reason: message('smtp.broke_before_message') };
 }
 
-/** Amazon SES returns only the local part. The domain follows from the region in its host name. */
+/**
+ * Answer of Amazon SES, which contains only the local part of the Message-ID. The region in the host name determines
+ * the domain.
+ */
 const SES_ANSWER = /^250 ok ([0-9a-f]+(?:-[0-9a-f]+)+)$/i;
 const SES_HOST = /^email-smtp(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d+)\.amazonaws\.com\.?$/i;
 

@@ -11,7 +11,10 @@ interface PoolLimits {
   idleMs: number;
 }
 
-/** Session pool of one mailbox. At most `maxSessions` are in use or being opened. Waiting calls are served in order. */
+/**
+ * Session pool of one mailbox. At most `maxSessions` sessions are in use or being opened. Waiting calls are served in
+ * order.
+ */
 export class SessionPool {
   readonly #limits: PoolLimits;
   readonly #onEmpty: () => void;

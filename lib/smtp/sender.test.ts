@@ -25,7 +25,7 @@ interface Given {
   server: ScriptedSmtp;
   sender: SmtpSender;
   target: SmtpTarget;
-  /** Sends a message with that id to that recipient. */
+  /** Sends a message with the given id to the given recipients. */
   send(id: string, to?: string[], timeoutMs?: number): Promise<SmtpOutcome>;
 }
 
@@ -66,7 +66,7 @@ async function given(
   };
 }
 
-/** Creates a server that acts at the `nth` occurrence of one moment, and otherwise behaves correctly. */
+/** Creates a server that misbehaves at the `nth` occurrence of one step, and otherwise behaves correctly. */
 const at = (moment: SmtpMoment, todo: SmtpMove, nth?: number): ScriptedSmtpOptions => ({
   move: (now, _line, count) => (now === moment && (nth === undefined || count === nth) ? todo : 'ok'),
 });
@@ -170,7 +170,7 @@ test('a refusal followed by a cut line gives its answer at once and leaves the p
     );
     for (const id of ['1', '2', '3']) {
       const outcome = await send(id, ['bad@example.org']);
-      // With pipelining the answer counts only after the answer to DATA, which never arrives.
+      // With pipelining, the client reads this answer only together with the answer to DATA, which never arrives.
       if (pipelined) t.like(outcome, { kind: 'unreachable' });
       else t.like(outcome, { kind: 'refused', stage: 'recipient', code: 550, permanent: true });
     }
@@ -358,7 +358,8 @@ test('whatever a server does, the outcome agrees with its record, and every mess
               throw new Error(`${ids[index]} ${JSON.stringify(outcome)}, taken ${times} times`);
             if (times > 1) throw new Error(`${ids[index]} taken ${times} times`);
           }
-          // The pool still works: messages are sent once the server behaves and the kept sessions are used up.
+          // The pool still works: messages are sent once the server behaves correctly and the old sessions are
+          // replaced.
           calm = true;
           await eventually(async () => (await send('after')).kind === 'accepted');
         } finally {
@@ -415,7 +416,7 @@ test('the end of a message waits until the caller allows it, when the server has
   let asked = 0;
   const beforeEnd = async () => {
     asked += 1;
-    // If the end had already been sent, the server would have received it before this whole other message.
+    // If the end had already been sent, the server would have received it before this other message.
     t.is((await send('marker')).kind, 'accepted');
     t.deepEqual(server.taken, ['marker'], 'nothing is taken before');
     return true;
@@ -452,7 +453,7 @@ test('a line that breaks before the end has handed nothing over', async (t) => {
   const envelope = { from: 'sam@example.com', to: ['a@example.org'] };
   const beforeEnd = async () => {
     server.cutAll();
-    // When this whole other message is sent, the disconnect has also been noticed.
+    // Once this other message is sent, the client has noticed the disconnect.
     await (marker = send('marker'));
     return true;
   };

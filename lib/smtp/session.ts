@@ -20,7 +20,7 @@ export interface SessionOptions {
   allowPrivate: boolean;
   /** Host name given in EHLO. */
   name?: string;
-  /** Timeout (ms) for each of: connecting, the greeting, the sign-in. */
+  /** Timeout (ms) of each phase: connecting, the greeting, the sign-in. */
   connectTimeoutMs?: number;
   /** Milliseconds of silence after which the connection is closed. */
   socketTimeoutMs?: number;
@@ -127,8 +127,8 @@ export class SmtpSession {
     let begun = false;
     let withheld: Message | undefined;
     let handedOver = false;
-    // The library writes the final dot when this stream ends. The server may deliver only after the dot, so from then
-    // on a missing answer does not prove that the message was not sent.
+    // The library writes the final dot when this stream ends. The server may deliver the message after the dot, so from
+    // then on a missing answer does not prove that it was not sent.
     const body = new Readable({
       read() {
         if (!begun) {
@@ -174,7 +174,7 @@ export class SmtpSession {
       const assignedId = assignedIdIn(clip(response), this.#host);
       return { kind: 'accepted', response: clip(response), rejected, ...(assignedId ? { assignedId } : {}) };
     } catch (error) {
-      // A message that was cut short, or refused half-way, must not mix with the next message.
+      // The rest of an incomplete or refused message must not become part of the next message.
       if (withheld !== undefined) {
         this.#abort();
         return { kind: 'withheld', reason: withheld };
@@ -185,7 +185,7 @@ export class SmtpSession {
     }
   }
 
-  /** Maximum size (bytes) of a message by the server's SIZE (RFC 1870); null if it names none. */
+  /** Maximum size (bytes) of a message by the server's SIZE (RFC 1870); null if it states no limit. */
   get maxBytes(): number | null {
     // The library keeps the number for its own check, without a type.
     return (this.#connection as unknown as { _maxAllowedSize: number })._maxAllowedSize || null;
@@ -214,7 +214,7 @@ export class SmtpSession {
     this.#connection.close();
   }
 
-  /** Runs one exchange. Ends with nodemailer's answer, a broken connection, or the deadline. */
+  /** Runs one command exchange. It ends with nodemailer's answer, a broken connection, or the deadline. */
   #ask(start: (done: Done) => void, until: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const left = until - performance.now();
@@ -238,8 +238,8 @@ export class SmtpSession {
 }
 
 /**
- * Returns the credentials for signing in. After a refusal the library requests a new access token. No such server
- * exists, so the session gets a refusal, which the mailbox then shows.
+ * Returns the credentials for signing in. After a refusal the library calls for a new access token, which this process
+ * does not have. So the call fails, and the mailbox shows the refusal.
  */
 function loginOf({ username, password, accessToken }: SmtpTarget): Login {
   if (accessToken === undefined) return { user: username, pass: password };

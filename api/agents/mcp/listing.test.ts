@@ -13,7 +13,7 @@ test.after.always(() => world?.close());
 
 const connect = (token: string, path = '/mcp?groups=all'): Promise<McpProgram> => connectMcp(world.url + path, token);
 
-/** One message by hand, in a revision before 2026-07-28. */
+/** Sends one message without the SDK, in a protocol revision before 2026-07-28. */
 const post = (token: string, body: unknown, headers: Record<string, string> = {}, path = '/mcp'): Promise<Answer> =>
   call(world, 'POST', path, {
     token,

@@ -32,7 +32,7 @@ const mailbox = (tenant: Tenant, email = `${newId()}@example.com`) =>
   createMailbox(world.deps, tenant.organizationId, email);
 const paths = (data: { problems?: { path: string }[] }) => (data.problems ?? []).map(({ path }) => path).sort();
 
-/** One message by hand, with the headers the transport asks for. */
+/** Sends one message without the SDK, with the headers that the transport requires. */
 function post(token: string | undefined, message: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   return call(world, 'POST', '/mcp', {
     ...(token ? { token } : {}),

@@ -2,11 +2,11 @@ import type { Actor } from '../../../domain/platform/kernel/actor.ts';
 import { toolsFor } from '../tools/call.ts';
 import { TOOL_GROUPS, type AgentTool, type ToolGroup } from '../tools/tool.ts';
 
-/** Names of the two tools that reach what the list leaves out. */
+/** Names of the two tools that describe and call tools outside the list. */
 export const LIST_TOOLS = 'list_tools';
 export const CALL_TOOL = 'call_tool';
 
-/** Contents of the groups, for the model. */
+/** Descriptions of the tool groups for the model. */
 const CONTENTS: Record<Exclude<ToolGroup, 'core'>, string> = {
   mailboxes: 'one mailbox in detail, tags',
   campaigns: 'steps, log, scores, test runs, cancelling of runs, actions and changes of steps, categories, segments',
@@ -27,8 +27,8 @@ interface Description {
 }
 
 /**
- * Returns the tools that a client is shown: those of its groups that the caller may call. While other groups have more,
- * two tools reach them, as the protocol has no way to list a part.
+ * Returns the tools that a client is shown: those of its groups that the caller may call. If other groups have further
+ * tools, two more tools describe and call these, because MCP cannot list a part of the tools.
  */
 export function listedTools(actor: Actor, groups: ReadonlySet<ToolGroup>): Description[] {
   const permitted = toolsFor(actor);
@@ -40,7 +40,7 @@ export function listedTools(actor: Actor, groups: ReadonlySet<ToolGroup>): Descr
   return hidden.length > 0 ? [...listed, listTools(hidden), callTool()] : listed;
 }
 
-/** Returns the described tools of one group that the caller may call. */
+/** Returns descriptions of the tools in one group that the caller may call. */
 export function toolsOfGroup(
   actor: Actor,
   group: unknown,
@@ -78,7 +78,7 @@ function callTool(): Description {
       required: ['name', 'arguments'],
       additionalProperties: false,
     },
-    // The called tool may be any, so the hints are the most careful ones.
+    // The called tool may be any tool, so the hints assume the worst case.
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,

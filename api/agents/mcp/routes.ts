@@ -55,8 +55,9 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     permission: null,
     // The route behind the called tool applies its own limits.
     readOnly: true,
-    // The MCP transport asks servers to check Origin, so that no page reaches a local server that trusts every caller. This
-    // one trusts the credential in the Authorization header, which a page of another site does not have.
+    // The MCP transport asks servers to check Origin, so that no web page can call a local server that trusts every
+    // caller. This server trusts only the credential in the Authorization header, which a page of another site does not
+    // have.
     anyOrigin: true,
     resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
     summary: `Model Context Protocol, ${where}`,

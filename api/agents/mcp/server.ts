@@ -31,8 +31,8 @@ const INSTRUCTIONS = [
 ].join(' ');
 
 /**
- * Replaces the JSON Schema validator that the SDK's server would otherwise create, which is slow. It validates clients'
- * answers to requests, and this server sends clients no requests.
+ * Replaces the JSON Schema validator that the SDK's server would otherwise create, which is slow. It would validate
+ * clients' answers, but this server sends no requests to clients.
  */
 const NO_VALIDATOR = {
   getValidator(): never {
@@ -47,7 +47,7 @@ const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method',
 const STRUCTURED_SINCE = '2025-06-18';
 
 interface Message {
-  /** The message as received. */
+  /** Text of the message as received. */
   text: string;
   headers: Record<string, string | undefined>;
   /** Groups of tools that are listed to the client. */

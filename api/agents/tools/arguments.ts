@@ -1,6 +1,6 @@
 /** Paging arguments of every list tool. */
 export const PAGE = {
-  // The model reads every row of an answer at a cost, so the default is lower than the route's own.
+  // Every row costs tokens of the model, so the default is lower than that of the route.
   limit: { at: 'query.limit', fallback: 20, description: 'Rows' },
   cursor: { at: 'query.cursor', description: 'pagination.next_cursor of the page before' },
 } as const;

@@ -56,7 +56,7 @@ const TEXT = { type: 'string' } as const;
 const campaignId = id('campaign', 'list_campaigns or create_campaign_draft');
 const testRunId = { at: 'params.runId', description: 'Id of the test, from test_campaign or list_test_runs' };
 
-/** All tools for agents, in the order in which a newcomer needs them. */
+/** All tools for agents, in the order in which a new user needs them. */
 export const AGENT_TOOLS: readonly AgentTool[] = [
   tool('mailboxes.list', {
     name: 'list_mailboxes',

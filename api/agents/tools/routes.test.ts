@@ -192,7 +192,7 @@ test('every tool stands for an endpoint, and says what it may be given', (t) => 
     t.regex(tool.name, /^[a-z][a-z_]{2,63}$/);
     t.not(tool.route.scope, 'public', tool.name);
     t.is('idempotency_key' in tool.inputSchema.properties!, idempotencyOf(tool.route) !== 'none', tool.name);
-    // What a path needs is always asked for.
+    // Every parameter of the route's path is a required argument of the tool.
     for (const [, parameter] of tool.route.path.matchAll(/:(\w+)/g)) {
       const argument = Object.entries(tool.arguments).find(
         ([, spec]) => (typeof spec === 'string' ? spec : spec.at) === `params.${parameter}`,

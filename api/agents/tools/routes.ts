@@ -5,7 +5,7 @@ import { callProblems, callTool, findTool, toolsFor, withKey } from './call.ts';
 import { TOOL_GROUPS, type AgentTool } from './tool.ts';
 
 const base = { area: 'agent-tools', scope: 'any', permission: null } as const;
-/** Maximum size (bytes) of a call; the same as of an MCP message. */
+/** Maximum size (bytes) of a call, equal to that of an MCP message. */
 export const CALL_LIMIT = 4 * 1024 * 1024;
 
 /** Prefix of argument names in the paths of problems. */

@@ -5,7 +5,7 @@ import { MAX_KEY_LENGTH } from '../../http/idempotency.ts';
 import { idempotencyOf, isWrite, type AnyRoute, type RouteRequest } from '../../http/route.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** The parts of a JSON Schema that are read here. */
+/** Keywords of a JSON Schema that this file reads. */
 interface JsonSchema {
   type?: string;
   description?: string;
@@ -15,7 +15,7 @@ interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** Argument that needs more than the path of its target field. */
+/** Argument that is declared with more than the path of its target field. */
 interface ArgumentSpec {
   /** Path of the target: `params.id`, `query.limit`, `body.name`, `body.0.email`, or `body` for the whole body. */
   at: string;
@@ -30,7 +30,7 @@ interface ArgumentSpec {
 }
 
 /**
- * Groups of tools. An MCP client is shown `core`, which fits into a model's attention, and other groups on demand
+ * Groups of tools. An MCP client lists `core`, which is short enough for a model, and other groups on demand
  * (api/agents/mcp/more-tools.ts).
  */
 export const TOOL_GROUPS = ['core', 'mailboxes', 'campaigns', 'inbox', 'crm', 'reports', 'events'] as const;
@@ -59,7 +59,7 @@ export interface ToolSpec {
 /** Tool with its input schema, ready to be listed and called. */
 export interface AgentTool extends ToolSpec {
   readonly inputSchema: JsonSchema & { type: 'object' };
-  /** Schema of the structured answer, one level deep: whole schemas would cost a model more than they tell it. */
+  /** Schema of the structured answer, one level deep, because whole schemas would cost many tokens. */
   readonly outputSchema: JsonSchema & { type: 'object' };
   group: ToolGroup;
   readOnly: boolean;
@@ -122,7 +122,10 @@ function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
   };
 }
 
-/** Derives the schema of a tool's structured answer from its route's answers. Answers that are no object are `result`. */
+/**
+ * Derives the schema of a tool's structured answer from its route's answers. An answer that is no object becomes the
+ * field `result`.
+ */
 function deriveOutputSchema({ route, omits }: ToolSpec): AgentTool['outputSchema'] {
   const { body } = route.success;
   const answer = body && body !== 'stream' ? (toSchema(body, 'output') as JsonSchema) : undefined;
@@ -191,7 +194,8 @@ function keyFault(key: unknown): Message {
 }
 
 /**
- * Translates a problem of the route's request to the tool's argument. A problem of no argument is returned unchanged.
+ * Translates a problem of the route's request to the tool's argument. A problem that belongs to no argument is returned
+ * unchanged.
  */
 export function asArgumentProblem(tool: AgentTool, problem: Problem, prefix: string): Problem {
   const path = problem.path.toLowerCase();
@@ -215,12 +219,12 @@ export function asArgumentError(tool: AgentTool, error: AppError, prefix: string
   });
 }
 
-/** Keywords that a model does not need. The route checks them all the same, and says what is wrong. */
+/** Keywords that a model does not need. The route still checks them and reports the problem. */
 const UNTOLD = new Set(['additionalProperties', 'minLength', 'maxLength', 'maxItems', 'id']);
 
 /**
- * Removes what costs a model more than it tells: limits of lengths, integers' natural bounds, and patterns that only
- * spell out a `format`.
+ * Removes keywords that cost more tokens than they are worth: limits of lengths, natural bounds of integers, and
+ * patterns that repeat a `format`.
  */
 function forModels<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(forModels) as T;

@@ -22,7 +22,7 @@ test.after.always(() => world?.close());
 const ask = (token: string, method: string, path: string, body?: unknown) =>
   call(world, method, `/v1${path}`, { token, ...(body === undefined ? {} : { body }) });
 
-/** A campaign that a person has started, and a credential without a policy. */
+/** Creates a campaign that a person has started, and a credential without a policy. */
 async function openSending() {
   const desk = await openDesk(world);
   const { tenant } = desk;
@@ -205,7 +205,9 @@ test.serial('allowances are paged, newest first', async (t) => {
   );
 });
 
-/** Imports a file of so many new people into a campaign, as a credential. Returns the import before its end. */
+/**
+ * Imports a file of `count` new people into a campaign with a credential. Returns the import before it has finished.
+ */
 async function importFile(token: string, campaignId: string, count: number) {
   const form = new FormData();
   const lines = Array.from({ length: count }, () => `${newId()}@lead.test`);
@@ -272,7 +274,7 @@ test.serial(
   async (t) => {
     const { desk, tenant, campaignId, person, decide, waiting } = await openSending();
     const ctx = world.system(tenant.organizationId);
-    /** An import of two batches, the first of which is applied. */
+    /** Creates an import of two batches, and applies the first one. */
     const halfway = async () => {
       const { id } = await importFile(tenant.apiKey, campaignId, 1001);
       const stopped = new AbortController();

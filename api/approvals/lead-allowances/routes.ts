@@ -10,7 +10,7 @@ const people = {
   permission: { anyOf: ['manage_settings', 'send_campaigns'] },
 } as const;
 
-/** Routes of allowances: leads that a credential adds to one campaign each day without a person. */
+/** Routes of allowances: the number of leads that a credential may add to one campaign each day without an approval. */
 export const leadAllowanceRoutes: readonly AnyRoute[] = [
   route({
     ...people,

@@ -27,7 +27,7 @@ const PHONE = { width: 360, height: 740 };
 
 let world: World;
 let chrome: TestBrowser;
-/** A foreign server that must receive no request. */
+/** Server of a third party, which must receive no request. */
 let elsewhere: Receiver;
 test.before(async () => {
   world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });

@@ -2,8 +2,8 @@ import { hoursOfWeek } from '../../../messages/hours.ts';
 import type { PageTexts } from '../../pages/texts.ts';
 
 /**
- * Formats a schedule for people: the days and hours of a campaign become one entry, and times are written out. Other
- * keys stay unchanged.
+ * Formats a schedule for people: the days and hours of a campaign become one entry, and times become readable text.
+ * Other keys stay unchanged.
  */
 export function readableSchedule(text: PageTexts, schedule: Record<string, unknown>): Record<string, unknown> {
   const { timezone, days, start_time: start, end_time: end, schedule_windows: windows, ...others } = schedule;

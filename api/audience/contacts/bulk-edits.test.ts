@@ -13,7 +13,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A workspace with three contacts, and its calls. */
+/** Creates a workspace with three contacts, and functions that call the API. */
 async function open() {
   const { apiKey: token, organizationId } = await world.tenant();
   const ask = (method: string, path: string, body?: unknown) => call(world, method, `/v1${path}`, { token, body });

@@ -87,7 +87,7 @@ const exportBody = z.strictObject({
     .meta({ description: 'Without extension. Default: contacts- and the day' }),
 });
 
-/** Routes of what happened with a contact, and of the export of contacts. */
+/** Routes of a contact's history, and of the export of contacts. */
 export const contactHistoryRoutes = [
   route({
     ...read,

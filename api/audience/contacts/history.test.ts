@@ -13,7 +13,7 @@ test.after.always(() => world?.close());
 const START = Date.parse('2026-03-02T08:00:00Z');
 const after = (minutes: number): Date => new Date(START + minutes * 60_000);
 
-/** A contact with a campaign, three emails of two mailboxes, and what followed. */
+/** Creates a contact in a campaign, with three emails of two mailboxes, and the reactions to them. */
 async function scene() {
   const { db } = world.deps;
   const tenant = await world.tenant();

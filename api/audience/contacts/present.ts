@@ -103,7 +103,7 @@ export function presentHoldOf(
   };
 }
 
-/** Returns a bulk edit with the end of its undo. */
+/** Returns a bulk edit with the time until which it can be undone. */
 export function presentBulkEdit(row: BulkEditView): z.input<typeof bulkEdit> {
   return {
     id: row.id,
@@ -119,7 +119,7 @@ export function presentBulkEdit(row: BulkEditView): z.input<typeof bulkEdit> {
   };
 }
 
-/** Returns a verification of many contacts, with its counts by the names of peers. */
+/** Returns a verification of many contacts, with its counts under the field names that similar products use. */
 export function presentVerification(row: BulkEditView): z.input<typeof verificationRequested> {
   return { ...presentBulkEdit(row), affected: row.changed, queued: row.pending > 0 };
 }

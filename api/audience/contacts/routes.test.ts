@@ -120,7 +120,7 @@ test('every fault of a create is named with its path', async (t) => {
     syntax.body.problems.map((problem: { path: string }) => problem.path),
     ['body.1.email', 'body.2.surprise'],
   );
-  // No field is dropped silently, except for the one name that objects do not keep.
+  // No field is dropped silently, except for `__proto__`, which objects cannot have as a field.
   const named = (name: string) =>
     call(world, 'POST', '/v1/contacts', {
       token,
@@ -450,7 +450,7 @@ test('pages cover every contact once, in every order; a cursor is bound to its l
   t.is(await status('GET', `/v1/contacts?cursor=${cursor}`), 400);
   t.is(await status('GET', '/v1/contacts?cursor=garbage'), 400);
   t.is(await status('GET', '/v1/contacts?limit=101'), 400);
-  // A forged position of a valid cursor is the same 400, not a database error.
+  // A forged position in a valid cursor also gives 400, not a database error.
   const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
   for (const position of [
     ['x', 'no-uuid'],
@@ -520,7 +520,7 @@ test('no merge makes a contact larger than one request may', async (t) => {
   );
   assertStatus(t, await edit({ type: 'DELETE', key: 'f2' }, { type: 'ADD', key: 'one', value: 'more' }), 200);
   t.like(await stored(), { f0: 'third', g1: 'x', one: 'more' });
-  // A contact from before the limit existed accepts no further field, and stays usable.
+  // A contact that already exceeds the limit accepts no further field, and can still be edited.
   const email = 'old@example.com';
   const old = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
     email,

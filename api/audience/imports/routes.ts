@@ -152,7 +152,7 @@ export const contactImportRoutes = [
   }),
 ];
 
-/** Maps the options of a preview request to the reader's choices. */
+/** Converts the options of a preview request to the choices of the file reader. */
 function choicesOf(options: NonNullable<z.output<typeof previewBody>['options']>): ReadingChoices {
   const { encoding, delimiter, skip_rows: skipRows, has_header: hasHeader, sheet } = options;
   return { encoding, delimiter, skipRows, hasHeader, sheet };

@@ -38,7 +38,7 @@ test.after.always(() => world?.close());
 const ask = (tenant: Tenant, what: string, body: object = {}) =>
   call(world, 'POST', `/v1/lead-database/${what}`, { token: tenant.apiKey, body });
 
-/** One person of every status that this build knows, by what the engine itself records. */
+/** Creates one person of every outreach status, through the records that the engine itself stores. */
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;

@@ -37,7 +37,7 @@ const conflicts = async (tenant: Tenant, status?: string) =>
 const audits = (tenant: Tenant, entity_id: string) =>
   world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, entity_id }).pluck('action');
 
-/** A conversion of the last event of a person. */
+/** Stores a conversion for the last event of a person. */
 async function convert(tenant: Tenant, personId: string): Promise<void> {
   const { db, clock } = world.deps;
   const stamp = { organization_id: tenant.organizationId, created_at: clock.now() };

@@ -16,7 +16,7 @@ const publish = (tenant: Tenant, body: unknown, key: string = newId()) =>
 const list = (tenant: Tenant, query: Record<string, string>) =>
   call(world, 'GET', `/v1/events?${new URLSearchParams(query).toString()}`, { token: tenant.apiKey });
 
-/** A contact that waits for order.paid. */
+/** Creates a contact that waits for order.paid. */
 async function waitingContact(tenant: Tenant) {
   const now = world.deps.clock.now();
   const { organizationId } = tenant;

@@ -17,8 +17,8 @@ const eventName = z
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, ruleMessage('directory.event_name'));
 
 /**
- * Identifier, kept unchanged: case and inner spaces count. Placeholders that clients send for an unknown id are
- * refused, because they would merge different people.
+ * Identifier of a person, stored unchanged: case and inner spaces are significant. Placeholders that clients send for
+ * an unknown id are refused, because they would merge different people.
  */
 const identifier = z
   .string()

@@ -5,7 +5,7 @@ import { contact } from '../contacts/schemas.ts';
 import { paged, pageDescriptions, resource, uuid } from '../../http/schemas.ts';
 import { ruleMessage } from '../../../lib/issue-message.ts';
 
-/** Trimmed and lower-cased text, matching the form of the catalogue's columns. */
+/** Trimmed text in lower case, as in the catalogue's columns. */
 const text = (description: string) =>
   z
     .string()

@@ -138,7 +138,7 @@ test('removing an entry subscribes again only whom that entry had unsubscribed',
     value: `${name}@example.com`,
   }));
   assertStatus(t, await call(world, 'POST', '/v1/suppressions', { token, body: { entries } }), 200);
-  // They opt out by themselves, after they were listed by hand.
+  // The person opts out after a user has suppressed the address.
   await transact(ctx, (tx) => recordSendUnsubscribe(tx, { email: 'late@example.com' }, 'link'));
   await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'arrives@example.com' }] });
   const { data } = (await call(world, 'GET', '/v1/suppressions?limit=100', { token })).body;

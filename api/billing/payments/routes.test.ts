@@ -17,7 +17,7 @@ test.afterEach.always(() => {
 const PATH = '/payments/stripe/events';
 const REFUND = (paymentId: string) => `start order-refund/${paymentId}`;
 
-/** An event in Stripe's form, by default about an unknown object. */
+/** Returns an event in Stripe's format, by default about an unknown object. */
 function event(type: string, object: object = { id: 'obj_1' }): string {
   return JSON.stringify({
     id: `evt_${randomBytes(8).toString('hex')}`,
@@ -161,7 +161,7 @@ test.serial('events out of order: expired before paid, and paid before expired',
   await send(event('checkout.session.expired', completed!.data.object));
   t.is((await first.payment()).state, 'expired');
   await stripe.deliver(completed!);
-  // The order decides: it still waited and is paid, or it has failed and the money is refunded.
+  // The state of the order decides: if it still waits, it is paid; if it has failed, the money is refunded.
   t.true(['paid', 'refund_due'].includes((await first.payment()).state));
 
   const second = await createOrderToPay(paying);

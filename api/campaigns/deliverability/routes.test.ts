@@ -12,7 +12,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A workspace with a contact whose first email was sent. */
+/** Creates a workspace with a contact whose first email was sent. */
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;

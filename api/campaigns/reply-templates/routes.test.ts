@@ -14,7 +14,7 @@ interface Provider {
   url: string;
   asked: { headers: Record<string, unknown>; body: any }[];
   answer: { status: number; body: unknown };
-  /** Called before it answers. */
+  /** Called before the stub answers. */
   before?: () => void;
 }
 

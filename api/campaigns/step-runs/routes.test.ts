@@ -10,7 +10,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A campaign with step runs in the given states, one contact each. */
+/** Creates a campaign with step runs in the given states, each of another contact. */
 async function campaignWith(tenant: Tenant, states: string[]): Promise<{ campaignId: string; runIds: string[] }> {
   const now = world.deps.clock.now();
   const { organizationId } = tenant;

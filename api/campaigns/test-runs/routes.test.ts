@@ -238,7 +238,7 @@ test('one email is tested alone: at once, as it is being written, and without a 
   const step = { id: steps[1].id, subject: 'Draft', body_plain: 'Not stored' };
   const { body: run } = await start({ contact_id, prospect_email: 'me@ours.example', step });
   const now = clock.now();
-  // The days that the step waits in a sequence are left out.
+  // A test run skips the days that the step would wait in a sequence.
   t.like(await advanceTestRun(ctx, run.id), { kind: 'send', at: now.getTime() });
   const [send] = await world.deps.db('sends').where({ recipient: 'me@ours.example', mailbox_id: mailbox });
   const read = () =>

@@ -37,7 +37,7 @@ let tracking: Listening;
 test.before(async () => {
   world = await createWorld({ clock });
   visited = await createTrackingProcess(world);
-  // Without the timer of startTracking, because these tests announce clicks themselves.
+  // Starts the app without the timer of startTracking, because these tests announce clicks themselves.
   tracking = await listenHttp(appOf(visited.deps).callback(), '127.0.0.1', 0);
 });
 test.after.always(async () => {
@@ -56,7 +56,7 @@ interface Mail {
   links: { id: string; url: string; label: string }[];
 }
 
-/** An earlier email with two tracked links. */
+/** Creates an email sent earlier, with two tracked links. */
 async function sentMail(fields: Record<string, unknown> = {}): Promise<Mail> {
   const tenant = await world.tenant('Acme <Labs>');
   const { organizationId } = tenant;
@@ -104,7 +104,7 @@ async function sentMail(fields: Record<string, unknown> = {}): Promise<Mail> {
   return { tenant, campaignId, contactId, enrollmentId: enrollmentId!, sendId, recipient, links };
 }
 
-/** Returns the service over other dependencies. */
+/** Creates the tracking service with other dependencies. */
 const appOf = (deps: Deps) =>
   createTrackingApp(deps, createMetrics(), {
     instance: INSTANCE,

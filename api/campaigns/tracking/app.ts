@@ -69,7 +69,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics, options: Trackin
 
 /**
  * Route by which a proxy checks whether it may obtain a certificate for a name (Caddy's on-demand TLS). The answer
- * tells no more than the CNAME record of the name does.
+ * reveals no more than the CNAME record of the name.
  */
 function certificateRoute(router: Router, deps: Deps): void {
   const limiter = createRateLimiter(deps.clock);

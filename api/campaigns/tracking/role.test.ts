@@ -14,7 +14,7 @@ import { createClickRecorder } from '../../../domain/campaigns/tracking/clicks.t
 import { createOpenRecorder } from '../../../domain/campaigns/tracking/opens.ts';
 import { createTrackingApp } from './app.ts';
 
-/** Tables of which the login of the tracking process may read a part. */
+/** Tables with columns that the login of the tracking process may read. */
 const READABLE = [
   'campaign_advanced',
   'campaigns',

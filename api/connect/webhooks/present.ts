@@ -82,7 +82,9 @@ export function presentApplicationDelivery(
   };
 }
 
-/** Returns a delivery for its workspace: with the body, and with the link to its Temporal run if it has its own. */
+/**
+ * Returns a delivery for its workspace: with the body, and with the link to its Temporal workflow, if it has its own.
+ */
 export function presentDelivery(
   row: DeliveryWithPayload,
   { config, language }: Pick<Ctx, 'config' | 'language'>,
@@ -98,8 +100,8 @@ export function presentDelivery(
 }
 
 /**
- * Returns one attempt of a delivery with the link to the Temporal run that made it: its batch, its endpoint's batch or
- * its own.
+ * Returns one attempt of a delivery with the link to the Temporal workflow that made it. The workflow belongs to a
+ * shared batch, to the endpoint's batch or to the delivery.
  */
 export function presentAttempt(
   { batch_id: batchId, endpoint_id: endpointId, started_at: startedAt, ...attempt }: DeliveryAttempt,

@@ -32,7 +32,7 @@ export const updateBody = z.strictObject({
   ...optionalFields,
 });
 
-/** A bad limit is replaced by the default here, unlike in other lists. */
+/** Paging parameters of lists of API keys. Unlike in other lists, a bad limit is replaced by the default. */
 const lenientPage = (max: number) => ({
   cursor: z.string().optional().meta({ description: pageDescriptions.cursor }),
   limit: z.coerce
@@ -66,7 +66,7 @@ export const revokeQuery = z.object({
     .string()
     .trim()
     .max(500)
-    // A leaked key is revoked also by a client that sends an empty reason.
+    // An empty reason is accepted, so that it does not prevent the revocation of a leaked key.
     .transform((reason) => reason || undefined)
     .optional()
     .meta({ description: 'Why, for the record of the key; empty means none' }),

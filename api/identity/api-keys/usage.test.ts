@@ -12,10 +12,13 @@ import { startApi } from '../../servers/api.ts';
 import { assertNowhere, randomSecret } from '../../../test/harness/secrets.ts';
 
 const KEYS = '/v1/api-keys';
-/** A process believes a key for a second at most; a loaded machine may take longer to say so (ms). */
+/**
+ * Timeout (ms) until a process notices the change of a key. Keys are cached for at most a second, but a busy machine is
+ * slower.
+ */
 const WITHIN = 10_000;
 let world: World;
-/** A second API process: nothing is shared with the first but the database. */
+/** A second API server, which shares only the database with the first one. */
 let second: Listening;
 test.before(async () => {
   world = await createWorld({ env: { TRUSTED_PROXIES: 'loopback' } });
@@ -38,7 +41,7 @@ const inBoth = (token: string): Promise<number[]> =>
 const problemsOf = (answer: Answer): string[] =>
   answer.body.problems.map((problem: { path: string }) => problem.path).sort();
 
-/** The requests of a key as recorded, the oldest first. */
+/** Returns the recorded requests of a key, oldest first. */
 async function readLogs(tenant: Tenant, keyId: string): Promise<Record<string, string | number>[]> {
   await world.usage.flush();
   return (await get(tenant.sessionToken, `/${keyId}/logs?limit=200`)).body.data.reverse();

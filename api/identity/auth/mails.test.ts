@@ -11,7 +11,10 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A request without the header, with only unknown languages, or with a preference for English gets English. */
+/**
+ * Values of Accept-Language with the language of the mail. Without the header, or with only unknown languages, it is
+ * English.
+ */
 const LANGUAGES: [acceptLanguage: string | undefined, language: 'english' | 'german'][] = [
   [undefined, 'english'],
   ['fr', 'english'],
@@ -107,7 +110,7 @@ const KINDS: Kind[] = [
   },
 ];
 
-/** The mail that a request with this header causes. */
+/** Returns the mail that a request with this header causes. */
 async function mailOf(t: ExecutionContext, kind: Kind, acceptLanguage: string | undefined): Promise<SystemMessage> {
   const to = await kind.ask(async (path, body, token) => {
     await world.deps.db('auth_throttles').delete();

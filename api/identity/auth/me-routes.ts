@@ -16,7 +16,7 @@ const identity = resource('Identity', {
   scopes: z.array(z.string()).meta({ description: 'Of a key or token; empty for a session, whose role decides' }),
 });
 
-/** Route by which a credential learns what it stands for. */
+/** Route that returns the caller of a credential: its workspace, person and scopes. */
 export const meRoutes = [
   route({
     operationId: 'auth.identity',

@@ -60,7 +60,10 @@ export function presentSession(row: SessionRow, currentId: string | undefined): 
   };
 }
 
-/** The order matters: a browser's user agent also names the browsers it is derived from. */
+/**
+ * Patterns of browsers in user agents. The order matters, because a user agent also names browsers from which the
+ * browser is derived.
+ */
 const BROWSERS: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
   [/OPR\//, 'Opera'],

@@ -21,7 +21,7 @@ test.before(async () => {
   world = await createWorld({ clock, env: { AUTH_LOGIN_CODE: 'new_device', TRUSTED_PROXIES: 'loopback' } });
 });
 test.after.always(() => world?.close());
-// The source address is shared by every test that does not choose one.
+// All tests without their own source address share one, so the counts of failed attempts are reset before each test.
 test.beforeEach(() => world.deps.db('auth_throttles').delete());
 
 const me = (token: string) => call(world, 'GET', '/v1/auth/me', { token });
@@ -59,7 +59,7 @@ test.serial('neither a password nor a code nor a token is stored as it is', asyn
     await world.deps.db('sessions').join('users', 'users.id', 'sessions.user_id').where({ email }).select('sessions.*'),
   ];
   assertNowhere(t, rows, [PASSWORD, begun.body.session, tokens.refresh_token, tokens.device_token!]);
-  // Six digits can be part of any value, so the test looks for values that are exactly the code.
+  // Six digits can be part of any value, so the test only searches for values that equal the code.
   t.false(plainText(rows).split('\n').includes(code));
 });
 
@@ -112,7 +112,7 @@ test.serial('an unknown address and a wrong password get the same answer', async
 test.serial('a code is good for one of two simultaneous confirmations', async (t) => {
   const email = freshEmail();
   await register(world, email);
-  // Connections that are still being opened would serialize the requests.
+  // Opens the connections of the pool first, because requests that wait for new connections would not be simultaneous.
   await Promise.all(Array.from({ length: 10 }, () => world.deps.db.raw('select pg_sleep(0.05)')));
   for (let round = 1; round <= 5; round += 1) {
     const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });

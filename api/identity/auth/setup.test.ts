@@ -22,7 +22,7 @@ test('the setup link makes the administrator, the first workspace and a session,
   const link = (await ensureSetupLink(world.deps))!;
   t.true(link.url.startsWith(`${world.deps.config.APP_URL}/setup/`));
   const token = tokenOf(link.url);
-  // Only its hash is stored.
+  // Only the hash of the link's token is stored.
   assertNowhere(t, await world.deps.db('setup_links'), [token]);
 
   const wrong = await post(world, '/v1/auth/setup', claim('wrong'));

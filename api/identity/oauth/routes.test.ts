@@ -271,7 +271,7 @@ test('a key or token makes no application, and no key, that may do more than its
         .status,
       403,
     );
-    // Whoever controls the receiver gets the events of every workspace that granted the application.
+    // These changes are refused, because the receiver gets the events of every workspace that granted the application.
     for (const receiver of [
       { webhook_url: '' },
       { webhook_events: ['campaign.reply_received'] },
@@ -292,7 +292,7 @@ test('a key or token makes no application, and no key, that may do more than its
     .first();
   t.truthy(audit.oauth_grant_id);
 
-  // Both are revoked and still cached for a moment, but not for this check.
+  // Revokes the grant and the key. Both are still cached for a moment, but this check reads them from the database.
   await world.deps
     .db('oauth_grants')
     .where({ organization_id: tenant.organizationId })

@@ -20,7 +20,7 @@ async function discover(): Promise<oauth.AuthorizationServer> {
   );
 }
 
-/** The person's consent; the consent screen is tested elsewhere, in a browser. */
+/** Grants access as the person, without the consent screen, which other tests open in a browser. */
 async function consent(person: { userId: string; organizationId: string }, url: URL): Promise<URL> {
   const request = await readAuthorizationRequest(world.deps, url.searchParams);
   if (request.kind !== 'request') throw new Error(JSON.stringify(request));

@@ -28,7 +28,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Returns the status of a route that needs read_contacts. */
+/** Calls a route that needs read_contacts, and returns the HTTP status. */
 async function tried(accessToken: string, where: World = world): Promise<number> {
   where.actors.forget();
   return (await call(where, 'GET', '/v1/contacts', { token: accessToken })).status;
@@ -444,7 +444,7 @@ test('revoking ends the grant behind a token, for its own client only', async (t
 test('the rate of a grant is that of a key that sets none', async (t) => {
   const { body } = await token(world, (await createFlow(world)).form);
   const counted: number[] = [];
-  // Two minutes' worth, so that the beginning of another minute makes no difference.
+  // Sends more requests than two minutes allow, so that the beginning of another minute makes no difference.
   for (let index = 0; index < 130; index += 1)
     counted.push((await call(world, 'GET', '/v1/contacts', { token: body.access_token })).status);
   t.true(counted.includes(429));

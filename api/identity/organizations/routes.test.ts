@@ -32,7 +32,7 @@ async function roleId(tenant: Tenant, name: string, on = world): Promise<string>
   return (await on.deps.db('roles').where({ organization_id: tenant.organizationId, name }).first('id')).id;
 }
 
-/** A member with a role of exactly these permissions. */
+/** Creates a member with a role of exactly these permissions. */
 async function memberWith(
   tenant: Tenant,
   permissions: readonly string[],
@@ -330,7 +330,7 @@ test('an invitation is mailed, listed, accepted once, and only by its address', 
   t.regex(mail.subject, /Northwind/);
   t.true(mail.text.includes(`${world.deps.config.APP_URL}/invitations/`));
   const token = mailedToken(world, email);
-  // Only its hash is stored.
+  // Only the hash of the invitation's token is stored.
   assertNowhere(t, [await world.deps.db('invitations').where({ email }), made.text], [token]);
   refused(
     t,

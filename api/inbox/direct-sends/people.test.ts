@@ -7,7 +7,7 @@ import { newId } from '../../../lib/ids.ts';
 
 const stage = await createMondayWorld(test);
 
-/** A workspace whose mailbox has received a message with copies, which asks for answers elsewhere. */
+/** Creates a workspace whose mailbox has received a message with Cc recipients and a Reply-To address. */
 async function openConversation() {
   const desk = await createWritingDesk(stage);
   const id = `<${newId()}@lead.test>`;

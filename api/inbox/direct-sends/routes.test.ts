@@ -19,7 +19,7 @@ const paths = (answer: { body: any }): string[] =>
   answer.body.problems.map(({ path }: { path: string }) => path).sort();
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** A conversation that a stranger has begun. */
+/** Creates a conversation that a stranger has begun. */
 async function asked(desk: Awaited<ReturnType<typeof createWritingDesk>>, from = 'lea@else.test') {
   const messageId = `<${newId()}@else.test>`;
   const first = { messageId: '<first@else.test>', from: desk.email, to: from };

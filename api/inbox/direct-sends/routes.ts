@@ -61,7 +61,7 @@ function presentScheduled(
   };
 }
 
-/** Routes of emails that people and agents write, and of those not sent yet. */
+/** Routes of emails that people and agents write, sent or scheduled. */
 export const directSendRoutes: readonly AnyRoute[] = [
   route({
     ...compose,

@@ -27,7 +27,7 @@ async function desk() {
     ...inbox,
     /** Receives a message of these parts and returns its id. */
     receive: (parts: readonly string[], from?: string) => inbox.receive(multipartMessage(inbox.email, parts, from)),
-    /** Status, headers and bytes of a download. */
+    /** Downloads a file, and returns status, headers and bytes. */
     async download(path: string, token = apiKey) {
       const answer = await fetch(`${world.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
       return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
@@ -251,7 +251,7 @@ test.serial('files are deleted after their time, with their contact, and with th
   t.is(await blobs(tenant.organizationId), 0);
 });
 
-/** The beginning of a PNG that stands for so many pixels. */
+/** Returns the first bytes of a PNG whose header declares the given size. */
 function pngOf(width: number, height: number): Buffer {
   const bytes = Buffer.from('89504e470d0a1a0a0000000d49484452000000000000000008', 'hex');
   bytes.writeUInt32BE(width, 16);
@@ -336,7 +336,8 @@ test('images of a message are so many that an answer fits into memory, and few m
   const other = await desk();
   const theirs = await other.receive([html(`<img src="${base}/1" alt="One">`)]);
   t.is((await other.get(`/${theirs}/images`)).body.data.length, 1, 'another workspace does not wait for it');
-  // Held until somebody's patience is over: on a quick machine all would have their turn in time.
+  // Keeps the answer back until one request has given up waiting, because on a fast machine all would be served in
+  // time.
   await Promise.race(asked.map(async (one) => (await one).status === 429 || (await Promise.all(asked))));
   answer();
   const statuses = (await Promise.all(asked)).map(({ status }) => status);

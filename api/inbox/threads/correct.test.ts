@@ -17,7 +17,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A lead who was mailed, its reply, and what a person can do about it. */
+/** Creates a lead with a sent email and a reply, and functions with which a person corrects the reply. */
 async function scene(words: string, email = 'lea@company.test') {
   const inbox = await openCampaignInbox(world);
   const { tenant } = inbox;

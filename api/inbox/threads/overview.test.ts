@@ -42,7 +42,7 @@ test('the overview counts what a plain count of the conversations finds, whateve
     allowedMailboxes: [second.id],
   });
   const acts: (() => Promise<unknown>)[] = [
-    // Two at once, from three weeks up to now.
+    // Receives two messages concurrently, with times within the last three weeks.
     () =>
       Promise.all(
         [0, 1].map(() =>
@@ -63,7 +63,7 @@ test('the overview counts what a plain count of the conversations finds, whateve
       db('inbound_messages')
         .whereIn('id', (await messages()).slice(0, 2))
         .delete(),
-    // Categories given and taken while messages of the conversation come and are marked.
+    // Adds and removes categories while messages of the conversation arrive and are marked.
     async () =>
       Promise.all([
         ...some(await threads()).map((thread) =>
@@ -134,7 +134,7 @@ test('the overview counts what a plain count of the conversations finds, whateve
   t.is((await db('inbox_count_changes').where({ organization_id: organizationId })).length, 0);
 });
 
-/** What an overview says, counted from the conversations themselves. */
+/** Computes the expected overview from the conversations themselves. */
 async function recount(organizationId: string, mailboxes: readonly string[] | undefined, today: Date, week: Date) {
   const { db } = world.deps;
   const rows: any[] = (await db('inbox_threads').where({ organization_id: organizationId })).filter(

@@ -122,7 +122,7 @@ test('a conversation is read oldest first, with the text of both', async (t) => 
     thread_id: lea.original.messageId,
   });
   t.deepEqual((await get(`/thread?id=${encodeURIComponent(lea.original.messageId)}`)).body, body);
-  // Another conversation with the same contact, not answered yet, can be read as well.
+  // Another conversation with the same contact, without an answer so far, can be read too.
   t.deepEqual(
     (await get(`/thread?thread_id=${encodeURIComponent(apart.messageId)}`)).body.data.map(
       ({ id }: { id: string }) => id,
@@ -474,7 +474,7 @@ test('a search goes through all messages, in runs, and misses none', async (t) =
   const { get, receive, email, tenant } = await openCampaignInbox(world);
   const { db } = world.deps;
   await receive(replyTo(stranger(email), 'A walrus of old'));
-  // Half a million messages later.
+  // Simulates half a million messages in between.
   await db.raw(`select setval('message_words_number', nextval('message_words_number') + 500000)`);
   await receive(replyTo(stranger(email), 'A walrus of today'));
   const found = async (query: string) =>

@@ -113,7 +113,7 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
   };
 }
 
-/** The reading of a message; null where nobody has read it. */
+/** Returns the classification of a message; null if it has not been classified. */
 export function presentAnswer(columns: Parameters<typeof toAnswer>[0]): z.input<typeof receivedMessage>['answer'] {
   const answer = toAnswer(columns);
   if (!answer) return null;
@@ -147,7 +147,7 @@ export function snippetOf(text: string): string {
     .join('');
 }
 
-/** A message that could not be read has no sender. */
+/** Returns the sender as a list. It is empty for a message that could not be parsed. */
 function addresses(one: string): string[] {
   return one === '' ? [] : [one];
 }

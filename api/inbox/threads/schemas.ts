@@ -222,7 +222,7 @@ export const receivedMessage = resource('ReceivedMessage', {
   kind: about.kind.nullable().meta({ description: 'Null for a sent message' }),
 });
 
-/** PATCH /unibox/:id */
+/** Body of PATCH /unibox/:id. */
 export const correctionBody = z
   .strictObject({
     intent: z.enum(REPLY_KINDS).optional().meta({ description: 'Kind of the message, as a person reads it' }),
@@ -311,7 +311,7 @@ export const labelsBody = z.strictObject({
     .meta({ description: 'All categories of the conversation; an empty list removes them' }),
 });
 
-/** PATCH /unibox/seen */
+/** Body of PATCH /unibox/seen. */
 export const seenBody = z
   .strictObject({
     email_ids: z.array(z.uuid()).min(1).max(500).optional().meta({ description: 'Ids of received messages' }),

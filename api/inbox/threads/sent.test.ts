@@ -15,7 +15,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Writes an email, and has it leave. Returns its id. */
+/** Writes and sends an email. Returns its id. */
 async function write(desk: WritingDesk, fields: Record<string, unknown>): Promise<string> {
   const body = {
     email_account_id: desk.mailboxId,
@@ -93,7 +93,7 @@ test('emails that left are listed, newest first, page by page, and found by thei
   t.deepEqual(subjects(await list('?q=nothingofthatkind')), []);
   t.is((await list(`?cursor=${encodeURIComponent(first.body.pagination.next_cursor)}&q=offer`)).status, 400);
 
-  // One that is sent again has not left; it keeps its place.
+  // An email that is queued for another attempt is not listed. Afterwards it has its earlier place in the list.
   await world.deps.db('direct_sends').where({ id: one }).update({ state: 'queued' });
   t.deepEqual(subjects(await list()), ['Third', 'Second offer']);
   t.deepEqual(subjects(await list('?q=tonne')), []);

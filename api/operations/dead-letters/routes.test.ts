@@ -62,7 +62,7 @@ test.serial('an uncertain email is sent again when its dead letter is replayed',
   t.is(await deliver(), 'uncertain');
   const { data } = await list(tenant.apiKey);
   t.like(data[0], { task_type: 'uncertain_email', status: 'pending' });
-  // A replay restarts a completed campaign, whose steps may have been changed since.
+  // A replay restarts a completed campaign. Its steps may have been changed since the failure.
   const campaign = (status: string) => db('campaigns').where({ id: campaignId }).update({ status });
   await campaign('completed');
   const beyond = await replay(tenant.apiKey, data[0]!.id);

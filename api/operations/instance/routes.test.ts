@@ -36,7 +36,7 @@ test.after.always(async () => {
   await part?.stop();
 });
 
-/** Every code that the API's contract names. */
+/** Every code of a finding that the API's contract names. */
 const PROMISED =
   `secret_published_default, allow_insecure_defaults, credentials_key_unset, internal_token_unset, trusted_proxies_unset, captcha_misconfigured, turnstile_bypass_set,
   dev_mode_public, unsafe_webhook_urls, tls_verification_off, app_url_unset, app_url_insecure, app_url_host_mismatch, cors_missing_origin, api_public_url_unset_oidc,
@@ -47,7 +47,7 @@ const PROMISED =
     /,\s+/,
   );
 
-/** Codes that only this release has. */
+/** Codes that are not part of the API's contract. */
 const OWN = ['facts_incomplete'];
 
 /** Codes whose appearance and disappearance a test of this file has checked. */
@@ -183,7 +183,7 @@ test.serial('what other parts answer when they are asked', async (t) => {
   await appearsAndGoes(t, 'websocket_unreachable', ask, () => part.respond(200));
   t.is((await ask()).tracking_domain_unreachable, undefined);
   covered.add('tracking_domain_unreachable');
-  // The settings of this world name another address than that of its server.
+  // The settings of this world contain another address than that of its server.
   t.regex(render((await ask()).oidc_discovery_failed!), /names http/);
   const there = await createWorld({ ownAddress: true });
   t.teardown(() => there.close());
@@ -261,7 +261,7 @@ test.serial('processes that do not fit together, and a place of files that is no
 
 test.serial('every finding has a case that makes it appear and one that makes it go', (t) => {
   const bySettings = Object.keys(settingFindings(world.deps.config, {}));
-  // Cases of domain/operations/instance/settings.test.ts.
+  // Codes that domain/operations/instance/settings.test.ts checks.
   const mails = ['mail_identity_unset', 'mail_from_domain_mismatch', 'mail_transport_log'];
   const codes = new Set([...covered, ...bySettings, ...mails, 'login_code_demoted', 'no_sign_in_method']);
   t.deepEqual(

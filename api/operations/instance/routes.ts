@@ -62,7 +62,7 @@ export const instanceRoutes = [
     permission: 'manage_settings',
     success: { status: 200, body: z.strictObject({ settings: z.array(setting) }) },
     handler: async ({ config }) => ({
-      // Every setting requires a restart, because processes read their settings once at start.
+      // A change of any setting requires a restart, because processes read their settings once at start.
       settings: describeConfig(config).map(({ name, ...rest }) => ({ key: name, ...rest, requires_restart: true })),
     }),
   }),

@@ -136,7 +136,7 @@ async function entries({ deps }: World): Promise<number> {
   return (await deps.db('audit_logs').select('id')).length;
 }
 
-/** Writes that leave no entry, by why. */
+/** Write operations without an audit entry, by the reason. */
 const SILENT: Record<string, readonly string[]> = {
   'an account or a session belongs to a person and to no workspace': [
     'auth.confirmLogin',

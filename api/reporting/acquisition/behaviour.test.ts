@@ -16,7 +16,7 @@ import { react } from '../../../test/harness/reactions.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 
 const MAIL_PROGRAM = 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail';
-/** A Saturday. */
+/** Start time of the tests, a Saturday. */
 const START = new Date('2026-03-28T12:00:00Z');
 const clock = new ManualClock(START);
 let world: World;
@@ -28,7 +28,7 @@ test.after.always(() => world?.close());
 
 const at = (days: number, ms = 0) => new Date(START.getTime() + days * DAY_MS + ms);
 
-/** A workspace with a campaign of two steps and three contacts; the first two were mailed. */
+/** Creates a workspace with a campaign of two steps and three contacts. The first two contacts were mailed. */
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;

@@ -1,4 +1,4 @@
-/** Rights that the routes of this area require. */
+/** Area of the routes in this folder, and the rights that they require. */
 
 const area = 'acquisition';
 export const read = { area, scope: ['READ_ANALYTICS'], permission: 'view_analytics' } as const;

@@ -42,7 +42,7 @@ const stage = (body: any, name: string) => body.stages.find((each: any) => each.
 const entries = (tenant: Tenant, entityType: string) =>
   world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, entity_type: entityType });
 
-/** A workspace with a campaign, its primary goals, and means to send and to convert. */
+/** Creates a workspace with a campaign and primary goals, and functions that store sends and conversions. */
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;

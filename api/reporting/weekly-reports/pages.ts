@@ -21,7 +21,7 @@ const link = {
   otherAnswers: { 404: { description: 'Error page', contentType: 'text/html' } },
 } as const;
 
-/** Pages of the link in a weekly report. They need no sign-in, and opening one changes nothing. */
+/** Pages of the unsubscribe link in a weekly report. They need no sign-in, and opening a page changes nothing. */
 export const weeklyReportPages = [
   route({
     ...link,

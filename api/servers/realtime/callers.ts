@@ -10,7 +10,7 @@ import { countKeyRequest } from '../../http/rate-limit.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Origin of a socket: its address and user agent. */
+/** Origin of a socket: IP address and user agent of the client. */
 export interface SocketOrigin {
   ipAddress: string;
   userAgent: string;

@@ -19,13 +19,16 @@ import { message } from '../../../messages/index.ts';
 /** Maximum number of concurrent queries of the gateway. */
 const MAX_QUERIES = 8;
 
-/** Interval (ms) at which tails are read without a notification, in case one was lost. */
+/** Interval (ms) at which streams are read without a notification, in case a notification was lost. */
 const POLL_MS = 5_000;
 
 /** WebSocket part of the realtime service (docs/reference/realtime.md). */
 interface Gateway {
   attach(server: Server): void;
-  /** Reads new events after stream positions were assigned for these organizations (null: any). */
+  /**
+   * Makes the gateway read new events of organizations. Call it after stream positions were assigned; null means any
+   * organization.
+   */
   wake(organizationIds: readonly string[] | null): void;
   /**
    * Accepts no more sockets, asks open ones to reconnect later (close code 1012), and waits until they have closed.

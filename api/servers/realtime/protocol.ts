@@ -94,7 +94,7 @@ export function errorMessage(error: AppError): ServerMessage {
   };
 }
 
-/** Message for a resume position whose next events are no longer stored. */
+/** Message to a client whose resume position is too old, because the events after it were deleted. */
 export const RESUME_EXPIRED: ServerMessage = {
   type: 'error',
   code: 'resume_expired',

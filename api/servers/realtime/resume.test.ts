@@ -44,7 +44,7 @@ async function stage(t: ExecutionContext, options: RealtimeOptions = {}): Promis
 
 const SEED = 20_261_128;
 
-/** The stream as the database has it. */
+/** Returns the ids of the stored events in the order of the stream. */
 async function positionedIds(world: World, organizationId: string, types?: EventType[]): Promise<string[]> {
   const query = world.deps
     .db('domain_events')
@@ -91,7 +91,7 @@ test('whoever resumes, however often, gets every event once and in order, while 
     for (let left = true; left || writing;) left = (await assignPositions(world.deps, memory)).positioned > 0;
   })();
 
-  /** Disconnects and reconnects repeatedly, each time after its last event. */
+  /** Runs a client that disconnects and reconnects repeatedly, and resumes after its last event each time. */
   const restless = async (filter: EventType[] | undefined, draws: Random): Promise<string[]> => {
     const heard: string[] = [];
     let after: string | undefined = [...before].at(-1);
@@ -110,8 +110,8 @@ test('whoever resumes, however often, gets every event once and in order, while 
       } else {
         await sleep(draws.between(0, 80));
         if (round % 3 === 2) {
-          // The same socket resumes from an earlier event: all later events are repeated, so those received since are
-          // dropped.
+          // The same socket resumes from an earlier event. All later events are sent again, so the test drops those
+          // already received.
           const seen = client.ids();
           const again = seen[Math.floor(seen.length / 2)];
           if (again) {
@@ -203,7 +203,7 @@ test('a slow reader is waited for: it holds a bounded buffer and misses nothing;
   }
   await eventually(async () => quick.ids().length === total, 60_000);
   t.deepEqual(quick.ids(), ids);
-  // 36 MB were due; the amount sent fills only the buffers of both sides and of the system.
+  // The events have 36 MB. Heron has sent only as much as fits into the buffers of both sides and of the system.
   t.true((await sent()) - start - total < total / 2, `the slow reader was given ${(await sent()) - start - total}`);
   slow.socket.resume();
   await eventually(async () => slow.ids().length >= total, 60_000);
@@ -233,7 +233,8 @@ test('a gateway that lost the database for a while goes on where it was', async 
   const first = await emit(world, tenant.organizationId, 'contact.created', 3);
   await assignPositionsTo(world.deps, first);
   await eventually(async () => client.ids().length === 3);
-  // Includes every connection of this database, also the listening one; the events arrive while no connection listens.
+  // Ends every connection to this database, including the listening one. The events are stored while no connection
+  // listens.
   const admin = connectRaw({ url: world.databaseUrl, max: 1 });
   const second = await admin.transaction(async (trx) => {
     await trx.raw(
@@ -298,7 +299,7 @@ test('a socket whose stream could not be read when it signed in is closed, and n
   await db.raw('alter table domain_events rename to away');
   const early = await openStream(url, { token });
   await early.next('authenticated');
-  // The following subscription of another client queues behind it, and so fails after it.
+  // The read for the next client is queued after that of the first one, so it also fails later.
   const other = await openStream(url, { token });
   other.say({ type: 'subscribe' });
   t.is((await other.closed).code, 1011);

@@ -133,8 +133,8 @@ export class Sessions {
       });
     const { actor, organizationId, subscriber } = identity;
     const types = chosenEvents(actor, asked.event_types);
-    // The tail followed since sign-in. If the stream was unreadable then, the socket delivers no events: it ends, and
-    // the client reconnects.
+    // Tail that the subscriber follows since sign-in. If its stream could not be read, the socket would deliver no
+    // events, so it is closed and the client reconnects.
     const { tail } = subscriber;
     await tail.ready;
     let from = subscriber.here ?? { ...tail.head, at: this.#parts.deps.clock.now() };

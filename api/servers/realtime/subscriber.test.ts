@@ -5,7 +5,7 @@ import type { EventType } from '../../../domain/platform/kernel/events.ts';
 import { Subscriber } from './subscriber.ts';
 import type { Follower, Tail } from './tail.ts';
 
-/** Interleavings of reads and new events, one by one, which rarely occur by chance. */
+/** These tests cover interleavings of reads and new events that rarely occur by chance. */
 
 const event = (position: number, type: EventType = 'contact.created', data: string | null = '{}'): StreamEvent => ({
   id: `e${position}`,
@@ -81,7 +81,7 @@ const CREATED: ReadonlySet<EventType> = new Set(['contact.created']);
 test('an event that comes while the last page is being read is not lost', async (t) => {
   const s = scene();
   s.subscriber.follow(CREATED, at(0));
-  // The page is read before the event, and returned after the tail has passed the event on.
+  // The page is read before the event, but returned after the tail has passed the event to the subscriber.
   s.arrive(event(1));
   s.reads[0]!.answer([]);
   await turn();

@@ -34,7 +34,7 @@ interface SubscriberParts {
 /**
  * Reads an organization's stream for one socket. A live subscriber gets the events of the tail. A subscriber that is
  * behind reads pages from its own cursor until it has reached the tail. Each event is passed once, in order: events at
- * or before the cursor are skipped. The subscriber goes live only when the tail has no event beyond its cursor.
+ * or before the cursor are skipped. The subscriber becomes live only when the tail has no event after its cursor.
  */
 export class Subscriber implements Follower {
   types: ReadonlySet<EventType> = new Set();
@@ -72,7 +72,9 @@ export class Subscriber implements Follower {
     return this.#state === 'behind' ? this.cursor : undefined;
   }
 
-  /** Time (ms) for which the other side has read nothing although its buffer is full; 0 while it reads. */
+  /**
+   * Returns the time (ms) for which the client has read nothing although the socket's buffer is full; 0 while it reads.
+   */
   stalledFor(): number {
     return this.#parts.socket.bufferedAmount > LOW_BYTES ? performance.now() - this.#progressAt : 0;
   }
@@ -164,7 +166,7 @@ export class Subscriber implements Follower {
       if (socket.bufferedAmount > HIGH_BYTES || !this.#pass(event)) return;
     }
     if (page.full) return;
-    // The read included all events that the tail had before it began.
+    // The read began after the tail had reached `head`, so it included all events up to `head`.
     this.cursor = { ...(head.position > this.cursor.position ? head : this.cursor), at: began };
     if (this.cursor.position >= tail.head.position) this.#state = 'live';
   }

@@ -25,7 +25,9 @@ export class Tails {
     return tail;
   }
 
-  /** Reads new events of these organizations (null: any) after stream positions may have been assigned. */
+  /**
+   * Reads new events of organizations (null: all followed ones). Call it when stream positions may have been assigned.
+   */
   wake(organizationIds: readonly string[] | null): void {
     for (const id of organizationIds ?? this.#tails.keys()) this.#tails.get(id)?.wake();
   }

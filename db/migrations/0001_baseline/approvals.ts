@@ -1,4 +1,4 @@
-/** Tables for actions of credentials: permitted without a person, or waiting for an approval. */
+/** Tables for actions of API keys and applications: policies that permit actions without a person, and approvals. */
 export const APPROVALS = `
 create table agent_policies (
   id uuid primary key,

@@ -1,4 +1,4 @@
-/** Tables for the sources of contacts: imports, verification, and the product events of people. */
+/** Tables for contact imports, address verification, and product events. */
 export const AUDIENCE = `
 create table contact_imports (
   id uuid primary key,

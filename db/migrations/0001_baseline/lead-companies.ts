@@ -1,4 +1,4 @@
-/** Counts of a domain's contacts by name, each with its condition on a row `o` of contact_outreach. */
+/** Names of the counts of a domain's contacts, each with the SQL condition on a row `o` of contact_outreach. */
 const COUNTED = {
   people: 'true',
   contacted: 'o.emails_received > 0',

@@ -1,4 +1,4 @@
-/** Tables for mailboxes: servers and credentials, the watching of folders, and warmup. */
+/** Tables for mailboxes: servers and credentials, read state of IMAP folders, and warmup. */
 export const MAILBOXES = `
 create table mailboxes (
   id uuid primary key,

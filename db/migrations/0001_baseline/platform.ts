@@ -1,6 +1,6 @@
 import { divided } from './divided.ts';
 
-/** Tables that every area writes to: events, audit, the outbox, files and background failures. */
+/** Tables that every area writes to: events, audit log, outbox, files and dead letters. */
 export const PLATFORM = `
 create table audit_logs (
   id uuid not null,

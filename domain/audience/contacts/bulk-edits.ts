@@ -21,12 +21,12 @@ import { addToCategories, removeFromCategories } from './upsert.ts';
 /** Time (ms) for which a bulk edit can be undone. */
 export const UNDO_MS = DAY_MS;
 
-/** A change of many contacts: one action over a selection. */
+/** Action that a bulk edit applies to a selection of contacts. */
 type BulkAction =
   | { type: 'add_to_campaign' | 'remove_from_campaign'; campaign_id: string }
   | { type: 'add_category' | 'remove_category'; category_id: string }
   | { type: 'suppress'; reason?: string | undefined }
-  /** `again`: also addresses with a verdict. */
+  /** With `again`, addresses that have a verdict are verified too. */
   | { type: 'verify'; again?: boolean | undefined }
   | { type: Mark };
 
@@ -41,9 +41,9 @@ interface Changed {
 }
 
 /**
- * Applies one action to a selection of contacts, and notes which of them it has changed, so that it can be undone.
- * Contacts that are as the action would make them do not count as changed. contact.updated is emitted once.
- * Addresses to verify are checked one after the other in the background: {@link getBulkEdit} has the progress, and
+ * Applies one action to a selection of contacts, and stores which of them were changed, so that the edit can be undone.
+ * Contacts that already have the wanted state do not count as changed. contact.updated is emitted once. Addresses to
+ * verify are checked one after the other in the background. {@link getBulkEdit} returns the progress, and
  * bulk_operation.completed is emitted at the end.
  * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected, verification is off)
  * @throws AppError bad_request for an unknown category or campaign; forbidden as {@link addLeads}
@@ -78,7 +78,7 @@ export async function applyBulkEdit(
 
 /**
  * Returns a bulk edit with its progress.
- * @throws AppError not_found, also a day after an edit whose contacts are all done
+ * @throws AppError not_found, also for a completed edit older than a day
  */
 export async function getBulkEdit(ctx: Ctx, id: string): Promise<BulkEditView> {
   const [edit] = isUuid(id)
@@ -146,8 +146,8 @@ async function apply(
 }
 
 /**
- * Undoes a bulk edit within a day: what it has changed is as before, unless it was changed again since. Emails that left
- * in the meantime stay sent.
+ * Undoes a bulk edit within a day. Restores the previous state of each change, unless it was changed again since.
+ * Emails sent in the meantime cannot be undone.
  * @throws AppError not_found; conflict when it was undone before or is older than a day
  */
 export async function undoBulkEdit(ctx: Ctx, id: string, { onHeld }: HeldLeads = {}): Promise<BulkEditView> {

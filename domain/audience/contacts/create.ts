@@ -24,7 +24,7 @@ import { contactPayload, contactUpdate, viewContacts, type ContactView } from '.
 
 /** Maximum contacts of one request; larger numbers need an import. */
 const MAX_CONTACTS_PER_REQUEST = 1000;
-/** A request with more contacts than this emits no contact.created. */
+/** Maximum number of contacts in a request for which contact.created is emitted. */
 const BULK_ARRIVAL = 100;
 
 interface ContactInput extends StatedVerdict {
@@ -36,7 +36,7 @@ interface ContactInput extends StatedVerdict {
   campaigns?: readonly string[] | undefined;
   categories?: readonly string[] | undefined;
   custom_fields?: Readonly<Record<string, string>> | undefined;
-  /** False stores an opt-out. True undoes none. */
+  /** False stores an opt-out. True does not remove a stored opt-out. */
   subscribed?: boolean | undefined;
 }
 
@@ -126,12 +126,12 @@ export async function createContacts(
   });
 }
 
-/** Returns problems of verdicts whose words no known service uses. */
+/** Returns problems of verdicts with a status or provider that Heron does not know. */
 export function statedProblems(inputs: readonly Partial<StatedVerdict>[]): Problem[] {
   return inputs.flatMap((input, index) => verdictProblems(input, `body.${index}`));
 }
 
-/** Stores the verdicts that come with contacts without one. */
+/** Stores the verdicts given in the request for contacts that have no verdict yet. */
 async function storeVerdicts(tx: Tx, inputs: readonly ContactInput[], idOf: Map<string, string>): Promise<void> {
   const stated = new Map<string, string>();
   for (const input of inputs) {

@@ -5,7 +5,7 @@ import { assertContact } from '../../crm/activities.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** An email to a contact that was sent or attempted, with the names of what it belongs to. */
+/** An email to a contact that was sent or attempted, with the names of its mailbox, campaign and step. */
 export interface ContactEmail extends Columns<
   'sends',
   | 'id'
@@ -36,8 +36,8 @@ interface Before {
 
 /**
  * Lists the emails to a contact that were sent or attempted, newest first. A key restricted to mailboxes sees only
- * emails of those.
- * @throws AppError not_found; bad_request for only one half of the position
+ * emails of these mailboxes.
+ * @throws AppError not_found; bad_request for a position with only a time or only an id
  */
 export async function listContactEmails(
   ctx: Ctx,

@@ -49,10 +49,10 @@ export function exportFieldProblems(fields: readonly string[]): Problem[] {
 
 /**
  * Exports contacts, newest first, at most 50,000. In CSV, cells that a spreadsheet would read as formulas get an
- * apostrophe. The audit log records who exported how many.
+ * apostrophe. The audit log records the exporting person and the number of contacts.
  * @returns the number of rows that follow, and the text
- * @throws AppError bad_request (unknown columns, a scope without its contacts); rate_limit_exceeded while too many
- * exports run in this process
+ * @throws AppError bad_request (unknown columns, missing ids or filters of the scope); rate_limit_exceeded while too
+ * many exports run in this process
  */
 export async function exportContacts(
   ctx: Ctx,

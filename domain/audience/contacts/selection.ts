@@ -8,7 +8,7 @@ import { compileFilters, type ContactFilters } from '../../directory/contact-fil
 const MAX_IDS = 1000;
 const MAX_SELECTED = 50_000;
 
-/** Contacts of a bulk call: by id, or all that match the filters except some. */
+/** Contacts of a bulk call: by id, or all that match the filters and are not excluded. */
 export interface Selection {
   contacts?: readonly string[] | undefined;
   all?: boolean | undefined;
@@ -42,7 +42,7 @@ export async function resolveSelection(
   return ids;
 }
 
-/** SQL that locks the selected contacts, or nothing. */
+/** SQL clause that locks the selected contacts. Empty to take no lock. */
 type Lock = 'for update' | '';
 
 function selectedIds(org: OrgScope, selection: Selection, now: Date, lock: Lock): Promise<string[]> {

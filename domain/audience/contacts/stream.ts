@@ -27,7 +27,7 @@ const MAX_FIELDS = 500;
 const open: string[] = [];
 
 interface ContactExport<Row> {
-  /** SQL: `from … where …` with the alias `c` for contacts. It names `:org`. */
+  /** SQL: `from … where …` with the alias `c` for contacts. It contains `:org`. */
   found: string;
   bindings: Bindings;
   /** SQL: selected columns. */

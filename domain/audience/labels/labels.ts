@@ -174,7 +174,7 @@ async function refuseWidening(tx: Tx, tagId: string): Promise<void> {
   });
 }
 
-/** Locks a registry, so that positions have no gaps. */
+/** Locks the labels of a registry, so that concurrent changes leave no gaps in their positions. */
 async function lockRegistry(tx: Tx, registry: LabelRegistry): Promise<LabelRow[]> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended(:registry || :org, 0))`, { registry });
   return tx.org.query(Labels).where({ registry }).orderBy(['position', 'id']);

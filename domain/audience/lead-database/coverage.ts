@@ -4,7 +4,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { STORED_COMPANIES, LEAD_COUNTS, leadCountColumns } from '../../directory/lead-companies.ts';
 import { compileLeadQuery, isUnfiltered, LEADS, type LeadQuery } from './query.ts';
 
-/** Coverage of an audience by outreach. */
+/** Numbers of an audience's contacts by outreach status. */
 interface LeadCoverage {
   total: number;
   /** Contacts that received at least one campaign email. */
@@ -22,7 +22,7 @@ interface LeadCoverage {
   fresh_reachable: number;
   companies: number;
   companies_contacted: number;
-  /** From 0 to 1; null when no contact matches. */
+  /** Share of contacts with a campaign email, from 0 to 1. Null when no contact matches. */
   contacted_share: number | null;
 }
 

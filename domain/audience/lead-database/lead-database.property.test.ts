@@ -401,7 +401,7 @@ test('what is kept of companies is what contacts say, folded or not; verify name
       t.deepEqual(await drift(org), []);
       await db.raw('select heron_fold_lead_companies(?)', [org]);
       t.deepEqual(await drift(org), []);
-      // Deletes the contact who may have been contacted last, contacts another one, and folds the changed counts.
+      // Deletes one contact, marks another one as contacted, and merges the changed counts.
       await db('contacts')
         .where({ id: all[pick % all.length]!.id })
         .delete();

@@ -8,7 +8,7 @@ const MOST_EMAILS = 200;
  * Assigns to newly added leads the emails that their contacts received in this campaign before they were removed. Steps
  * already sent are then skipped, the next email continues the conversation from the same mailbox, and a reply to an
  * earlier email also ends the new enrollment. A bounced email counts only if the contact still has that address. A
- * request to send an uncertain email again ended with the removal.
+ * request to resend an email with unknown outcome is not restored, because the removal ended the request.
  */
 export async function adoptEarlierEmails(tx: Tx, campaignId: string, enrollmentIds: readonly string[]): Promise<void> {
   // Most leads are added to a campaign that has not sent any email.

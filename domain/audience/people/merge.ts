@@ -40,7 +40,8 @@ export async function mergePeople(tx: Tx, personId: string, otherId: string): Pr
     ids,
   );
   await foldConflicts(tx, ids);
-  // Deleted before the contact is transferred, because a contact may have only one person at any time.
+  // The other person is deleted before its contact is transferred, because a contact may have only one person at any
+  // time.
   await tx.org.sql('delete from people where organization_id = :org and id = :other', ids);
   if (person.contact_id !== ids.contact)
     await tx.org.sql('update people set contact_id = :contact where organization_id = :org and id = :person', ids);
@@ -69,8 +70,8 @@ interface Pair {
 }
 
 /**
- * Transfers the other person's conflicts to the person. If a dismissed conflict meets an open one, the result is
- * dismissed.
+ * Transfers the other person's conflicts to the person. If both have the same conflict, and one of the two is
+ * dismissed, the result is dismissed.
  */
 async function foldConflicts(tx: Tx, ids: Pair): Promise<void> {
   await tx.org.sql(

@@ -52,7 +52,7 @@ test.serial('events without a person get it', async (t) => {
 test.serial('an event and the contact’s creation at one moment are brought together', async (t) => {
   const { organizationId } = await world.tenant();
   const event = await publish(organizationId, { email: 'eve@example.org', userId: 'u1' });
-  // State after two concurrent transactions that did not see each other's changes.
+  // Creates the state that two concurrent transactions leave if they do not see each other's changes.
   const eve = await contact(organizationId, 'eve@example.org');
   await settlePeople(world.deps);
   t.is((await stored(event.id)).contact_id, eve);
@@ -76,7 +76,7 @@ test.serial(
       received_at: clock.now(),
     });
     await db('product_events').insert([bad, good, known, known].map(event));
-    // State after two concurrent transactions that did not see each other's changes.
+    // Creates the state that two concurrent transactions leave if they do not see each other's changes.
     const apart = await publish(organizationId, { email: 'apart@poison.example', userId: 'apart' });
     const late = await contact(organizationId, 'apart@poison.example');
     const [stuck] = await db('product_events').where({ contact_id: known, person_id: null }).pluck('id');

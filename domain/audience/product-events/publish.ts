@@ -31,7 +31,7 @@ interface EventReport {
   data: Record<string, unknown>;
 }
 
-/** A contact's or a test run's wait that the event resumes. */
+/** Wait of a contact or of a test run that the event resumes. */
 interface ResumedRun {
   mode: 'live' | 'test';
   /** Id of the step run, or of the test run for a test. */
@@ -49,8 +49,8 @@ interface PublishedEvent {
 /**
  * Stores a product event and resumes the contact's waits for it (POST /events). The event and all settled waits commit
  * together, so the answer lists exactly the resumed waits. A wait matches if it is open and the event occurred after
- * the contact entered it and before its deadline. The engine then completes the step. A wait that begins later finds
- * the event itself (`domain/sending/enrollment/wait.ts`). A person without a contact has no waits.
+ * the contact entered it and before its deadline. The engine then completes the step. A wait that begins later queries
+ * for earlier events (`domain/sending/enrollment/wait.ts`). A person without a contact has no waits.
  * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored, and for a future event,
  * which would distort reports until that time
  */
@@ -96,8 +96,8 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
 }
 
 /**
- * Returns the identifier by which the event named its person: contact, email, user_id or anonymous_id. The record
- * explains an attribution.
+ * Returns the identifier by which the event named its person: contact, email, user_id or anonymous_id. The identifier
+ * is stored to explain attributions.
  */
 async function namedBy(tx: Tx, report: EventReport, contactId: string | null): Promise<string> {
   if (report.contactId) return 'contact';
@@ -130,7 +130,7 @@ function resumeWaits(
   );
 }
 
-/** Lists problems of an event beyond the format of its fields; empty if there are none. */
+/** Lists problems of an event that its schema does not detect; empty if there are none. */
 export function eventProblems(
   { data, occurredAt }: Partial<Pick<EventReport, 'data' | 'occurredAt'>>,
   now: Date,

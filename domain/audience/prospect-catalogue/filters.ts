@@ -16,7 +16,7 @@ export interface CompanyFilters {
   domain?: string | undefined;
   industry?: string | undefined;
   technology?: string | undefined;
-  /** Inclusive bounds of the number of employees. A company of unknown size is in no range. */
+  /** Inclusive bounds of the number of employees. A company of unknown size matches no range. */
   min_employees?: number | undefined;
   max_employees?: number | undefined;
   company_id?: string | undefined;
@@ -69,7 +69,7 @@ export function definedFilters<F extends CompanyFilters>(filters: F): F {
   ) as F;
 }
 
-/** Filters that an index can intersect, except those that begin an order. */
+/** Filters that narrow a search within the list order. An index can combine them. */
 const NARROWING = [
   ['q'],
   ['title'],
@@ -79,7 +79,8 @@ const NARROWING = [
   ['min_employees', 'max_employees'],
 ] as const;
 /**
- * Number of these filters from which hardly any row matches. Each of them usually keeps a tenth of the rows or fewer.
+ * Number of NARROWING filters from which hardly any row matches. One filter usually matches a tenth of the rows or
+ * fewer.
  */
 const MANY = 4;
 
@@ -92,7 +93,7 @@ export function isNarrow(filters: PeopleFilters): boolean {
 interface CompiledFilters {
   /** All conditions. */
   where: Conditions;
-  /** Implied conditions that only help to find rows by an index. They share the bindings of `where`. */
+  /** Conditions that follow from `where` and only help to find rows by an index. They share the bindings of `where`. */
   lookup: readonly string[];
 }
 
@@ -123,9 +124,9 @@ export function compileFilters(filters: PeopleFilters, table: 'people' | 'compan
 
 /**
  * Adds the bounds of the number of employees, and returns the condition for the index lookup. A narrow range, or one
- * without other filters, has few rows in the index on employees. A wide range has many: its brackets are intersected
- * with the other filters in their index. `+ 0` keeps PostgreSQL from using the index on employees, which would take
- * hundreds of milliseconds.
+ * without other filters, has few rows in the index on employees. A wide range has many rows there, so its brackets are
+ * combined with the other filters in their index. `+ 0` keeps PostgreSQL from using the index on employees, which would
+ * take hundreds of milliseconds.
  */
 function addSize(
   where: Conditions,

@@ -28,7 +28,7 @@ export interface LoadOptions {
 /** Result of a load. `resumedAt` is the line after which the load resumed, 0 for a load from the beginning. */
 export interface LoadReport extends LoadProgress {
   resumedAt: number;
-  /** True if the search indexes were created after the rows, as for an empty catalogue. */
+  /** True if the search indexes were created after the rows, because the catalogue was empty. */
   indexedAfter: boolean;
 }
 

@@ -23,8 +23,8 @@ interface CatalogueMetadata {
 const CACHE_MS = 3_600_000;
 
 /**
- * Returns totals and facets of the whole catalogue, cached for an hour: for the installation in Redis, or else per
- * process.
+ * Returns totals and facets of the whole catalogue, cached for an hour in Redis. Without Redis each process has its own
+ * cache.
  * @throws AppError b2b_unavailable, b2b_query_failed
  */
 export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {

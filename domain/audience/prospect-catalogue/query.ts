@@ -32,8 +32,8 @@ function unavailable(code: 'audience.no_catalogue' | 'audience.catalogue_empty',
 }
 
 /**
- * Number of rows in an ordered walk that cost as much as one row found by a filter's index. Rows of a walk are stored
- * together.
+ * Number of rows that a walk along the list order reads in the time of one row found by a filter's index. Rows of a
+ * walk are adjacent on disk.
  */
 const WALKED_PER_FOUND = 5;
 
@@ -51,7 +51,7 @@ interface OrderedSearch {
    * these conditions.
    */
   fixed: Readonly<Record<string, string>>;
-  /** True if only few rows can match, so that a walk would be useless. */
+  /** True if only few rows can match, so that a walk along the list order would be useless. */
   isRare: boolean;
   /**
    * True if so many filters apply besides `fixed` that a long walk would find hardly any row, and the indexes find few
@@ -87,12 +87,14 @@ export async function searchInOrder<Row>(
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
   const shortest = deps.catalogue?.shortestWalk ?? 0;
-  // Rows of one town or region are scattered over the table, so each costs as much as one found by an index.
+  // Rows of one town or region are scattered over the table, so each row of a walk costs as much as a row found by an
+  // index.
   const isShort = isNarrow || 'city_key' in fixed || 'state_key' in fixed;
   bindings.walk_rows = isShort ? shortest : Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   let walked: Row[] = [];
   if (!isRare) {
-    // No condition is pushed below a limit, so the walk ends after its rows in any case.
+    // PostgreSQL does not move conditions into a subquery with a limit, so the walk ends after this number of rows in
+    // any case.
     walked = await queryCatalogue<Row>(
       deps,
       `select ${columns} from (
@@ -102,8 +104,9 @@ export async function searchInOrder<Row>(
     );
     if (walked.length === limit) return walked;
   }
-  // A walk that reached the end of its range has seen every match. PostgreSQL checks this first by an index, and stops
-  // if it fails. The whole table is longer than a walk.
+  // A walk that reached the end of its range has found every match, so the second search is useless. PostgreSQL checks
+  // first by an index if the range is longer than the walk. For the whole table the check is omitted, because it is
+  // always longer.
   const isCut =
     isRare || Object.keys(fixed).length === 0 ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
   // `offset 0` hides the order from the planner, which would otherwise walk along it.

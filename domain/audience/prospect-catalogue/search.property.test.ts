@@ -38,7 +38,7 @@ const WORDS = [
 ];
 const PLACES = ['', 'Germany', 'GERMANY', 'Österreich', 'us', 'U.S.; drop table', 'x,y'];
 
-/** Sizes at the edges of brackets, next to them, and at the limits of the column. */
+/** Numbers of employees at the edges of brackets, next to them, and at the limits of the column. */
 const SIZES = [0, 1, 2, 9, 10, 11, 12, 50, 51, 999, 1_000, 1_001, 5_000, 999_999, 1_000_000, 2_147_483_647];
 
 const word = fc.constantFrom(...WORDS);
@@ -100,7 +100,9 @@ const sizes = fc
     ...(ends < 2 && { min_employees: Math.min(one, other) }),
     ...(ends > 0 && { max_employees: Math.max(one, other) }),
   }));
-/** At most three filters, so that some rows match, and bounds of the size in every other case. */
+/**
+ * Draws at most three filters, so that some rows match. Half of the cases also have bounds of the number of employees.
+ */
 function few<T extends object>(filters: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> {
   return fc
     .tuple(
@@ -172,7 +174,7 @@ async function everyPage<Row extends { id: string }>(
   return ids;
 }
 
-/** Indexes that catalogues of an earlier version have instead of four of today's. */
+/** Indexes that catalogues of an earlier version have in place of four current ones. */
 const EARLIER_INDEXES = `
   create index catalogue_people_name on catalogue_people using gin (name_key gin_trgm_ops);
   create index catalogue_people_title on catalogue_people using gin (title_key gin_trgm_ops);
@@ -198,7 +200,7 @@ test.before(async () => {
   await owner.query(
     `do $$ begin execute format('alter database %I set enable_seqscan = off', current_database()); end $$`,
   );
-  // Short walks, so that some end in the middle of the people.
+  // Limits the length of walks, so that some end before the last person.
   reader = openCatalogue({ url: catalogue.url, shortestWalk: 5 });
 });
 test.after.always(async () => {

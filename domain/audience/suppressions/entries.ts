@@ -58,9 +58,9 @@ interface NotTaken {
 }
 
 /**
- * Adds addresses and hosts by hand; a value already listed keeps its first source and reason. Matching contacts are unsubscribed: for an
- * address its contact, for a host every contact at it. Values that are neither are returned in `skipped`, and in `problems`
- * with the reason.
+ * Adds addresses and hosts that a person or client names. A value already listed keeps its source and reason. Matching
+ * contacts are unsubscribed: for an address its contact, for a host every contact at it. Values that are neither
+ * address nor host are returned in `skipped`, and in `problems` with the reason.
  */
 export async function addSuppressions(
   ctx: Ctx,
@@ -87,7 +87,7 @@ export async function addSuppressions(
   });
 }
 
-/** Returns the words of a person as the reason of an entry; null if there are none. */
+/** Returns the text of a person as the reason of an entry; null if the text is empty. */
 export function personsReason(text: string): Message | null {
   const words = cleanText(text);
   return words === '' ? null : externalText(words);
@@ -111,7 +111,10 @@ async function upsert(tx: Tx, list: readonly Target[]): Promise<void> {
   );
 }
 
-/** Returns how many contacts it has unsubscribed. A contact notes the entry of its address, whose removal subscribes it again. */
+/**
+ * Unsubscribes the contacts of new entries, and returns their number. Each contact stores the id of its address's
+ * entry, so that removing the entry subscribes the contact again.
+ */
 async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<number> {
   const of = (kind: string) => list.filter((target) => target.kind === kind).map((target) => target.email);
   const off = async (kind: 'email' | 'domain', by: string, matched: string): Promise<number> => {
@@ -131,8 +134,8 @@ async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<
 }
 
 /**
- * Removes an entry. The contact that the entry of its address had unsubscribed is subscribed again, unless its host is still listed; an opt-out of
- * the person stays. The audit row keeps value, kind and source.
+ * Removes an entry. If the entry of an address had unsubscribed its contact, the contact is subscribed again, unless
+ * its host is still listed. An opt-out by the person stays. The audit row keeps value, kind and source.
  * @throws AppError not_found
  */
 export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {

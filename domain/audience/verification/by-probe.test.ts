@@ -67,7 +67,7 @@ test('a real server: there, not there, taking everything, full, putting off, and
   t.deepEqual(await found('bob@grey.example'), ['unknown', 'greylisted', false]);
   t.deepEqual(await found('ann@grey.example'), ['unknown', 'takes_mail', false]);
   t.deepEqual(await found('bob@blocked.example'), ['unknown', 'probe_refused', false]);
-  // The records already decide about this address, so no server is queried.
+  // The check without a mail server already gives a verdict for this address, so no server is contacted.
   t.deepEqual(await found('info@real.example'), ['risky', 'role_address', false]);
   t.deepEqual([...seen.from], [FROM]);
   t.deepEqual([...seen.names], ['probe.ours.example']);
@@ -75,7 +75,7 @@ test('a real server: there, not there, taking everything, full, putting off, and
   const strangers = seen.to.filter((address) => !/^(ann|bob)@/.test(address));
   t.is(new Set(strangers.map((address) => address.split('@')[0])).size, 7, 'another random one for each');
   t.false(seen.to.includes('info@real.example'));
-  // Without the setting, no server is queried.
+  // Without EMAIL_VERIFICATION_PROBE_FROM no server is contacted.
   const { EMAIL_VERIFICATION_PROBE_FROM: _from, ...plain } = deps.config;
   const off = { ...deps, config: plain } as Deps;
   t.like(await addressChecker(off)!(off, 'bob@real.example'), { reason: 'takes_mail' });
@@ -135,7 +135,7 @@ test('the second exchanger is asked where the first cannot be reached; one has t
   let peak = 0;
   let asked = 0;
   let meet = (): void => {};
-  // Long enough for a third session to arrive if the limit failed.
+  // Waits long enough for a third session to begin if the limit failed.
   const met = new Promise<void>((resolve) => (meet = resolve)).then(() => sleep(200));
   const server = await startScriptedSmtp({
     move: (moment, line) => {
@@ -143,7 +143,7 @@ test('the second exchanger is asked where the first cannot be reached; one has t
         peak = Math.max(peak, (open += 1));
         asked += 1;
         if (open === 2) meet();
-        // The first session has no second one to wait for.
+        // The first session is answered at once, because no second session is open yet.
         return asked === 1 ? 'ok' : { reply: '250 fine', after: met };
       }
       if (moment !== 'rcpt' || line.includes('<ann')) return 'ok';

@@ -10,7 +10,7 @@ import type { Verdict } from './verdict.ts';
 /** Maximum time (ms) of one SMTP session, and of waiting for a free session at a server. */
 const CONVERSATION_MS = 12_000;
 const WAIT_MS = 10_000;
-/** Maximum concurrent sessions of a process with one mail exchanger. More recipients look like an attack. */
+/** Maximum concurrent sessions of a process with one mail exchanger. More sessions would look like an attack. */
 const PER_EXCHANGER = 2;
 /** Maximum concurrent sessions of a process. Half of them may be with exchangers that have not answered yet. */
 const AT_ONCE = 20;
@@ -20,7 +20,7 @@ const EXCHANGERS = 2;
 const REST_MS = 60_000;
 const MAX_REST_MS = 3_600_000;
 
-/** One instance per process, because an exchanger serves many domains of many workspaces. */
+/** The limits apply to the whole process, because one exchanger serves many domains of many workspaces. */
 const limits = new TargetLimits({
   total: AT_ONCE,
   perTarget: PER_EXCHANGER,

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 
-/** A person's verdict on addresses: what is stored of each action. */
+/** Verdict that is stored for each action by which a person marks addresses. */
 const MARKS = {
   mark_deliverable: { status: 'valid', reason: 'marked_deliverable' },
   mark_undeliverable: { status: 'invalid', reason: 'marked_undeliverable' },
@@ -8,15 +8,15 @@ const MARKS = {
 
 export type Mark = keyof typeof MARKS;
 
-/** A contact whose verdict a person has set, with the verdict of before. */
+/** A contact whose verdict a person has set, with the previous verdict. */
 interface Marked {
   contact_id: string;
   former_verdict: Record<string, unknown>;
 }
 
 /**
- * Sets the verdict of locked contacts to that of a person, and cancels their scheduled verifications. Contacts that have
- * the verdict already stay unchanged.
+ * Stores a person's verdict for locked contacts, and cancels their scheduled verifications. Contacts that already have
+ * this verdict stay unchanged.
  * @returns the changed contacts
  */
 export function markAddresses(tx: Tx, contactIds: readonly string[], mark: Mark): Promise<Marked[]> {
@@ -40,7 +40,7 @@ export function markAddresses(tx: Tx, contactIds: readonly string[], mark: Mark)
 }
 
 /**
- * Restores the verdicts that an edit of {@link markAddresses} has replaced, unless they changed since.
+ * Restores the verdicts that an edit of {@link markAddresses} has replaced, unless the verdicts were changed since.
  * @param edit.at time of the edit
  */
 export async function restoreVerdicts(tx: Tx, edit: { id: string; at: Date; mark: Mark }): Promise<void> {

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
  * Schedules verification of contacts' addresses that have no verdict. Existing schedules stay unchanged.
- * @param options.again also addresses with a verdict, which stands until the new one
+ * @param options.again true to include addresses with a verdict, which stays valid until the new one
  * @returns the contacts that were scheduled
  */
 export async function scheduleVerification(

@@ -10,7 +10,7 @@ import type { Verdict } from './verdict.ts';
 
 /** Number of addresses checked concurrently. */
 const AT_ONCE = 10;
-/** Time (ms) after which an address claimed by a dead worker is free again. */
+/** Time (ms) after which an address claimed by a dead worker can be claimed again. */
 const CLAIM_MS = 10 * 60_000;
 const RETRY_BASE_MS = 5 * 60_000;
 const RETRY_CAP_MS = 24 * 3_600_000;
@@ -31,7 +31,7 @@ interface Due {
 
 /**
  * Verifies due addresses, oldest first, at most EMAIL_VERIFICATIONS_PER_MINUTE. Addresses without an answer are retried
- * at growing intervals. Completes the bulk edits that asked for them. Returns the number of verdicts.
+ * at growing intervals. Completes the bulk edits that requested these verifications. Returns the number of verdicts.
  */
 export async function verifyDueAddresses(deps: Deps): Promise<number> {
   const done = await checkDueAddresses(deps);
@@ -108,7 +108,7 @@ async function stopChecking({ db }: Deps, { contact_id: contact }: Due): Promise
  */
 function settle(deps: Deps, due: Due, verdict: Verdict): Promise<boolean> {
   return transact(systemCtx(deps, due.organization_id, 'verification'), async (tx) => {
-    // The contact is locked before its schedule, as by a person's mark.
+    // Locks the contact before its schedule, in the same order as when a person marks an address.
     const [contact] = await tx.org.sql<Columns<'contacts', 'email'>>(
       'select email from contacts where organization_id = :org and id = :id for update',
       { id: due.contact_id },

@@ -34,7 +34,7 @@ export async function checkByZeroBounce({ config, egress, log }: Deps, email: st
   const url = new URL(`${config.ZEROBOUNCE_URL}/v2/validate`);
   url.searchParams.set('api_key', config.ZEROBOUNCE_API_KEY ?? '');
   url.searchParams.set('email', email);
-  // Required, but may be empty.
+  // ZeroBounce requires this parameter, but accepts an empty value.
   url.searchParams.set('ip_address', '');
   const request = { method: 'GET', url, timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES } as const;
   const response = await egress.request(request).catch((error: unknown) => {

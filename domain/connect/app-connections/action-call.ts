@@ -30,8 +30,8 @@ interface CallRow extends Omit<ActionCall, 'runId' | 'mode' | 'action' | 'connec
 }
 
 /**
- * Reads the current data of a waiting call. Returns undefined when the step run needs no call any more: it is settled,
- * paused, held, or its step was edited into another kind. The workflow then decides again.
+ * Reads the current data of a waiting call. Returns undefined when the step run no longer needs a call. That is so if
+ * it is settled, paused or held, or if its step was changed to another kind. The workflow then decides what comes next.
  * @param now time (UTC) at which holds are checked
  */
 export async function readActionCall(org: OrgScope, stepRunId: string, now: Date): Promise<ActionCall | undefined> {

@@ -24,7 +24,7 @@ export function baseUrlProblems(input: string | undefined, { allowUnsafe }: { al
   return !check || check.ok ? [] : [{ path: 'body.base_url', message: check.problem }];
 }
 
-/** Joins the base URL and the path of an app_action. A path cannot leave the app's origin. */
+/** Joins the base URL and the path of an app_action. The path cannot lead to another origin. */
 export function actionUrl(baseUrl: string, path: string): string {
   return baseUrl + (path.startsWith('/') ? path : `/${path}`);
 }

@@ -397,7 +397,7 @@ test.serial('a branch that asks for the error and for a reaction counts where an
   t.is((await call(mailed)).outcome, 'error');
   t.like(await readRun(mailed), { state: 'completed', outcome: 'error' });
   t.false((await readLead(mailed)).blocked);
-  // An unsent email cannot be opened, so no branch accepts the error.
+  // An email that was not sent cannot be opened, so no branch accepts the error.
   const fresh = await setup(url, { conditions: { branches: [{ to: null, when }] } });
   t.is((await call(fresh)).outcome, 'error');
   t.is((await readRun(fresh)).state, 'blocked');
@@ -512,7 +512,7 @@ test.serial('a call to an app that has as many as it may comes again later, and 
   const one = new TargetLimits({ total: 20, perTarget: 1 });
   const first = call(given, one);
   await eventually(async () => requests.length === 1);
-  // Two calls of the same step run, because the waiting contact makes no difference.
+  // The second call may be for the same step run, because the limit counts calls and not contacts.
   const second = await call(given, one);
   t.is(second.outcome, 'busy');
   t.true((second as { retryInMs: number }).retryInMs > 0);

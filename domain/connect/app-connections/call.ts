@@ -23,22 +23,22 @@ import { render } from '../../../messages/render.ts';
  */
 export const PERMIT_WAIT_MS = 500;
 
-/** The result of one call. `retry`: call again later. `stale`: the run no longer waits for an answer. */
+/** The result of one call. `retry`: call again later. `stale`: the step run no longer waits for an answer. */
 export interface CallResult {
   outcome: 'success' | 'error' | 'retry' | 'stale';
   detail?: string;
 }
 
 /**
- * The app has its maximum of open calls, or another attempt's call may be in progress. No call was made and no attempt
- * is counted. Call again after `retryInMs`.
+ * Result without a call. `busy`: the app has the maximum number of open calls. `under_way`: the call of another attempt
+ * may be in progress. No attempt is counted. Call again after `retryInMs`.
  */
 export interface AppBusy {
   outcome: 'busy' | 'under_way';
   retryInMs: number;
 }
 
-/** States of a step that waits for the app's answer. */
+/** States of a step run that waits for the app's answer. */
 const CALLED = ['running', 'waiting'] as const;
 
 type Failure = Extract<Answer, { ok: false }>;
@@ -70,7 +70,10 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   return storeFailure(ctx, call, attempts, answer);
 }
 
-/** Claims the call, and stores when the app was first called. Returns false if another attempt may be in progress. */
+/**
+ * Claims the call, and stores the time of the first call to the app. Returns false if another attempt may be in
+ * progress.
+ */
 async function claimCall(ctx: Ctx, stepRunId: string): Promise<boolean> {
   const rows = await singleStatement(ctx).sql(
     `update step_runs set ${CLAIM_CALL}, called_at = coalesce(called_at, :now)
@@ -225,7 +228,9 @@ async function routesErrors(tx: Tx, { step, action, contact, enrollment }: Actio
   return left !== undefined;
 }
 
-/** Runs `work` with the enrollment locked. Every writer locks the enrollment first. A late result changes nothing. */
+/**
+ * Runs `work` with the enrollment locked. Every writer locks the enrollment first, so a late result changes nothing.
+ */
 function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
   return transact(ctx, async (tx) => {
     const [held] = await tx.org.sql(

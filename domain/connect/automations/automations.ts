@@ -41,7 +41,7 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
 }
 
 /**
- * Stores an automation, which accepts events from now on.
+ * Stores an automation, which reacts to events from now on.
  * @throws AppError forbidden if the automation exceeds its author's rights, or if a credential saves one that adds
  * leads to campaigns
  * @throws AppError bad_request naming every fault with the id of its node, or at the workspace's limit
@@ -67,7 +67,8 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
 }
 
 /**
- * Replaces an automation. Active runs keep the graph with which they began; disabling the automation ends them at once.
+ * Replaces an automation. Active runs keep the graph with which they began; disabling the automation ends these runs at
+ * once.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, forbidden and bad_request as {@link createAutomation}; conflict if `updated_at` has
  * changed
@@ -103,7 +104,7 @@ export async function replaceAutomation(
 
 /**
  * Checks the rights of the author. An automation acts with the rights of the workspace, so its author must have the
- * rights of all its actions. An automation that it starts requires the same rights as if the author enabled that one. A
+ * rights of all its actions. To start another automation, the author needs the rights of that automation too. A
  * disabled automation has no effect, so everybody who may write automations may save it. The author's rights are stored
  * with the automation, because another person with more rights may later change an automation that it starts
  * (`startAutomationRuns`). A key or application may add leads to a sending campaign only within its policy, which
@@ -150,7 +151,7 @@ export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
     try {
       await tx.org.table('automations').where({ id }).delete();
     } catch (error) {
-      // A campaign step that references the automation was saved concurrently.
+      // The violation means that a campaign step with a reference to the automation was saved concurrently.
       if (!isForeignKeyViolation(error)) throw error;
       throw new AppError('conflict', message('connect.used_by_step'), { cause: error });
     }

@@ -52,7 +52,7 @@ export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown
     try {
       if (node.type === 'condition')
         return { status: holds(node.condition!, values, budget) ? 'branch_true' : 'branch_false' };
-      // A provider's action has the fields of the contact in addition to those of the trigger.
+      // The texts of a provider's action can name the contact's fields in addition to the trigger's fields.
       const ofNode = isNative(node.action) ? values : ofProviders;
       previews.set(node.id, renderConfig(node.config ?? {}, ofNode, new WorkBudget(budget)));
     } catch (error) {

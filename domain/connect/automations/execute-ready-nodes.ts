@@ -36,7 +36,10 @@ export async function executeReadyNodes(tx: Tx, ctx: Ctx, run: AutomationRunStat
   return ended;
 }
 
-/** Emits automation.run_failed. `loop`: too long a chain of runs that start one another, or too many such runs. */
+/**
+ * Emits automation.run_failed. With `loop`, the reason is too long a chain of runs that start each other, or too many
+ * such runs.
+ */
 export function announceFailure(tx: Tx, run: AutomationRunState, detail: Message, { loop = false } = {}): void {
   tx.emit('automation.run_failed', {
     automation_id: run.automationId,
@@ -54,8 +57,8 @@ interface Doing {
   run: AutomationRunState;
   node: AutomationNode;
   /**
-   * Work budget shared by the conditions and texts of all nodes. A single one could block the process for a tenth of a
-   * second.
+   * Work budget shared by the conditions and texts of all nodes. A single condition or text could block the process for
+   * a tenth of a second.
    */
   budget: WorkBudget;
 }
@@ -70,7 +73,8 @@ async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
   } catch (error) {
     if (error instanceof AppError) return { status: 'error', error: refusalReason(error) };
     if (error instanceof TextTooLarge) return { status: 'error', error: error.said };
-    // A rejected row is rejected on every retry too. Any other error is no fault of the action.
+    // A row that the database rejects would also be rejected on every retry. Any other error is not caused by the
+    // action.
     if (!isRefusedRow(error)) throw error;
     ctx.log.warn({ err: error, runId: run.id, nodeId: node.id }, 'what an action of an automation writes was refused');
     return { status: 'error', error: message('connect.run_refused_row', { kind: errorKind(error) }) };
@@ -101,10 +105,11 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
     run.waiting[id] = { kind: 'provider' };
     return 'waiting';
   }
-  // A graph stored by another release may not fit the current schema.
+  // A config stored by another version of Heron may not match the current schema.
   const fitting = NATIVE_ACTIONS[action].config.safeParse(config);
   if (!fitting.success) return { status: 'error', error: message('connect.config_misfit') };
-  // Rendered after the check: values written by strangers may be long, and the actions shorten them.
+  // The config is rendered after the check, because values written by strangers may be too long for the schema. The
+  // actions shorten such values.
   const checked = renderConfig(
     fitting.data as Record<string, unknown>,
     valuesOf(run.data, run.contact),

@@ -107,8 +107,9 @@ function contactOf({ contact }: AutomationRunState): AutomationContact {
 }
 
 /**
- * Called after an action without effect: either the contact already has the tag, or the tag no longer exists. @throws
- * AppError conflict if the tag does not exist
+ * Checks that a tag exists. Call it when adding the tag changed nothing: the contact has the tag already, or the tag
+ * was deleted.
+ * @throws AppError conflict if the tag does not exist
  */
 async function assertCategory(tx: Tx, id: string): Promise<void> {
   const known = await existingIds(tx.org, 'labels', [id], { registry: 'category' });

@@ -6,7 +6,7 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Starts the runs of automations, and continues runs that waited for a provider. An event starts one run per
- * automation, even if it is applied repeatedly. So a replay after later events has no further effect.
+ * automation, even if it is applied repeatedly. So a repeated event has no further effect, even after later events.
  */
 export const runAutomations = declareSubscriber({
   name: 'run_automations',

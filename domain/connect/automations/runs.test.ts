@@ -304,7 +304,7 @@ test.serial(
       { authorRights: ['contacts'] },
     );
     await reply();
-    // The requests exist, and are processed only after the change.
+    // Stores the requests to start the automations. They are processed after the change below.
     await react(world.deps, SUBSCRIBERS);
     const changed = json(chain(act('task', 'create_task', { title: 'x' })));
     await world.deps.db('automations').where({ id: late }).update({ graph: changed });
@@ -329,7 +329,7 @@ test.serial(
     t.deepEqual(lines((await runs(powerless))[0]), ['trigger success', 'on error', 'tell skipped']);
     t.deepEqual([await runs(adding), await rows('crm_tasks')], [[], []]);
 
-    // The automation runs after its own trigger, and when requested by an automation whose author has the right.
+    // An automation may start another one if its author has the rights of that one.
     const trusted = await automate(chain(run('on', adding)), { authorRights: ['crm'] });
     await reply();
     await settle();

@@ -77,13 +77,13 @@ export async function startAutomationRuns(tx: Tx, ctx: Ctx, occasions: readonly 
   );
   const runs: { run: AutomationRunState; cause: string; ended: Ended }[] = [];
   for (const group of byHops(wanted))
-    // The events emitted by all runs of a group are written together.
+    // The events of all runs in a group are written together.
     await transact({ ...ctx, trx: tx.trx, hops: group[0]!.hops + 1 }, async (own) => {
       for (const each of group) {
         const contact = (each.contactId && contacts.get(each.contactId)) || null;
         const run = toRun(each, contact);
-        // Evaluating conditions may take a while without a query. Yields to other work of the process and to the
-        // transaction's time limit.
+        // Evaluating conditions may take a while without a query. Yields to the event loop, so that other work of the
+        // process and the transaction's timeout can run.
         await setImmediate();
         runs.push({ run, cause: each.cause, ended: await begin(own, ctx, run, each) });
       }
@@ -130,7 +130,7 @@ async function begin(
   { automation, callerRights, isTooMany }: Wanted,
 ): Promise<Ended> {
   if (!automation.enabled) return { status: 'error', detail: message('connect.run_off') };
-  // Checked again, because the automation may have changed since the requesting node checked it.
+  // The rights are checked again, because the automation may have changed since the requesting node checked them.
   const borrowed = callerRights && startRefusal(callerRights, automation.graph);
   if (borrowed) {
     announceFailure(tx, run, borrowed);
@@ -152,8 +152,8 @@ async function begin(
 }
 
 /**
- * Finds the automations whose trigger and filter match the events, and locks them for share. Disabling an automation
- * concurrently therefore also ends the runs that begin here.
+ * Finds the automations whose trigger and filter match the events, and locks them for share. So disabling an automation
+ * at the same time also ends the runs that begin here.
  */
 async function matchingAutomations(tx: Tx, occasions: readonly RunTrigger[]): Promise<Wanted[]> {
   const events = occasions.filter((occasion) => occasion.kind === 'trigger');
@@ -216,8 +216,8 @@ async function requestedAutomations(tx: Tx, occasions: readonly RunTrigger[]): P
 }
 
 /**
- * Drops runs that exist already. So a repeated event starts no second run, and neither does the correction of a reply
- * that the automation has processed.
+ * Drops runs that exist already. So neither a repeated event nor the correction of an already processed reply starts a
+ * second run.
  */
 async function withoutRun(tx: Tx, wanted: readonly Wanted[]): Promise<Wanted[]> {
   if (wanted.length === 0) return [];

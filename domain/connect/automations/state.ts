@@ -14,7 +14,7 @@ export interface AutomationRunState {
   results: AutomationNodeResult[];
   /** Waiting nodes, by id. */
   waiting: AutomationWaiting;
-  /** Number of consecutive reactions that led to the run. */
+  /** Length of the chain of events and runs that led to this run. */
   hops: number;
   /**
    * Rights that limit which automations the run may start: the rights of its author and of the authors of the runs that

@@ -14,8 +14,8 @@ import { nextAttemptAt } from './schedule.ts';
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 /**
- * Signs and sends one claimed delivery, and returns the result. Before sending it checks again that the endpoint is on
- * and verified, and that its application may use the host.
+ * Signs and sends one claimed delivery, and returns the result. Before sending, it checks again that the endpoint is
+ * enabled and verified, and that its application may use the host.
  */
 export async function attempt(
   { deps, openSecret }: Pick<DeliveryEngine, 'deps' | 'openSecret'>,
@@ -108,7 +108,6 @@ function failureOf(status: number): Message | null {
  */
 function excerptOf(body: Buffer): string {
   const decoder = new TextDecoder('utf-8');
-  // `stream` keeps back the bytes of an incomplete character. Incomplete characters at the end are dropped with the
-  // decoder.
+  // With `stream`, the decoder holds back the bytes of an incomplete character at the end, which are then lost.
   return decoder.decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES }).replaceAll('\0', '�');
 }

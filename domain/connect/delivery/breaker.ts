@@ -3,8 +3,8 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { engineSql } from './sql.ts';
 
 /**
- * Number of consecutive failures from which an endpoint is failing: one of its deliveries at a time is tried, and the
- * others wait as rows.
+ * Number of consecutive failures from which an endpoint counts as failing. Its deliveries are then tried one at a time,
+ * and the others wait in the database.
  */
 export const FAILING_FROM = 5;
 /** Maximum time (ms) between two probes of a failing endpoint. */
@@ -56,7 +56,10 @@ export async function probeInMs(
   return Math.max(0, (endpoint.last_failure_at?.getTime() ?? 0) + pauseMs - clock.now().getTime());
 }
 
-/** Returns the time (ms) until a failed delivery in the batch of an endpoint is due again, if one waits. */
+/**
+ * Returns the time (ms) until the next retry of a failed delivery in an endpoint's batch. Empty if no failed delivery
+ * waits.
+ */
 export async function nextRetry(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   endpointId: string,

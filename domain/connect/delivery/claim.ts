@@ -7,7 +7,7 @@ import { engineSql } from './sql.ts';
 /** Outcome of an attempt whose worker stopped. */
 const LOST = json(message('connect.attempt_lost'));
 
-/** A delivery claimed by one process. No other attempt takes it over before the claim ends. */
+/** A delivery claimed by one process. No other attempt takes the delivery over before the claim ends. */
 export interface Claimed {
   id: string;
   /** Time of the claim by the process's clock (ms of `performance.now()`). */
@@ -28,13 +28,13 @@ export interface Claimed {
   allowedDomains: string[] | null;
   /** The stored body; null once retention has deleted it. */
   body: string | null;
-  /** The secret that signs every attempt of the delivery, from the first to the last. */
+  /** Secret that signs every attempt of the delivery. */
   secret: { id: string; sealed: Buffer } | null;
 }
 
 /**
- * Deliveries to claim: the waiting ones of a batch, those whose claim has ended without an outcome (`takeOver`), or one
- * by id. In an endpoint's own batch (`lane`), failed deliveries also wait until they are due again.
+ * Deliveries to claim. Either those of a batch, which include expired claims without an outcome if `takeOver` is set,
+ * or one by its id. In an endpoint's own batch (`lane`), failed deliveries also wait until they are due again.
  */
 type ClaimWhat =
   | { batchId: string; limit: number; takeOver: boolean; lane?: boolean }
@@ -53,7 +53,7 @@ const WHICH = {
  * Claims deliveries in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen. A
  * first attempt uses the newest secret; later attempts reuse it. An attempt whose worker died is recorded without an
  * outcome. Such an attempt does not count against the receiver's attempts and does not lengthen the next wait. A claim
- * lasts as long as a request may, so a worker that was only suspended keeps its deliveries.
+ * lasts as long as a request may take, so a worker that was suspended for a shorter time keeps its deliveries.
  */
 export async function claimWebhookDeliveries(
   { db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>,

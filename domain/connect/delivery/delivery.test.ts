@@ -502,7 +502,7 @@ test.serial(
     await running;
     const rows = await world.deps.db('webhook_deliveries').where({ organization_id: organizationId });
     t.is(rows.length, 21);
-    // Deliveries that missed the closed batch are in another one, which has an intent. The closed batch contains none.
+    // A delivery is either delivered or in another batch. No delivery waits in the closed batch.
     for (const row of rows) t.true(row.status === 'delivered' || row.batch_id !== batchId, JSON.stringify(json(row)));
     t.is(await world.deps.db('webhook_batches').where({ id: batchId }).first(), undefined);
   },
@@ -516,7 +516,7 @@ test.serial('a result that cannot be recorded holds up no other, and what was se
   for (const status of [204, 503]) {
     receiver.clear();
     receiver.respond(status);
-    // Few failures, because an endpoint with many is served by its own batch.
+    // Uses few failing deliveries, because an endpoint with many failures would be served by its own batch.
     const s = await scene(status === 204 ? 12 : 4);
     const bad = s.deliveryIds[2]!;
     await db.raw(
@@ -545,8 +545,8 @@ test.serial('a batch that fails while requests are under way waits for them, and
     return { status: 204 };
   });
   const s = await scene(3);
-  // The first claim searches for deliveries of a dead worker, the second claims the three. The third attempt fails
-  // while they are in flight.
+  // The first claim searches for deliveries of a dead worker, the second claims the three deliveries. The third claim
+  // fails while these deliveries are in flight.
   await db.raw(`
     create sequence looks;
     create function look() returns trigger language plpgsql as $$

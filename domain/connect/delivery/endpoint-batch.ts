@@ -4,14 +4,14 @@ import { webhookEndpointWorkflow } from '../../../workflows/webhook-endpoint/con
 import { engineSql } from './sql.ts';
 
 /**
- * Minimum time (ms) between two signals to the run of an endpoint's open batch, which is signalled again in case a
- * signal was lost.
+ * Minimum time (ms) between two signals to the workflow of an endpoint's open batch. The workflow is signalled again in
+ * case a signal was lost.
  */
 const REMIND_MS = 60_000;
 
 /**
- * Returns the intents that wake the workflows of endpoints' own batches for deliveries added by this transaction. An
- * active workflow needs none, because it cannot end before this transaction.
+ * Returns the intents that wake the workflows of endpoints' own batches for deliveries added by this transaction. A
+ * workflow that was signalled recently gets no intent, because it cannot end before this transaction.
  */
 export async function endpointBatchIntents(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {
   if (endpointIds.length === 0) return [];

@@ -10,8 +10,8 @@ import { Lanes } from './lanes.ts';
 import { createSettler, type Settler } from './settle.ts';
 
 /**
- * Time (ms) after which an open request marks its endpoint as slow. Shared batches then leave its deliveries to its own
- * batch.
+ * Time (ms) after which an open request marks its endpoint as slow. Shared batches then move the endpoint's deliveries
+ * to its own batch.
  */
 const SLOW_MS = 2_000;
 
@@ -43,7 +43,7 @@ export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promis
     BATCH_CHANNEL,
     (batchId) => {
       watched.get(batchId)?.wake();
-      // A new connection may have missed notifications.
+      // An empty batch id announces a new connection, which may have missed notifications.
       if (batchId === '') for (const additions of watched.values()) additions.wake();
     },
     deps.log,
@@ -69,7 +69,7 @@ export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promis
 
 const REMEMBERED_SECRETS = 5_000;
 
-/** Returns a function that decrypts secrets and caches those used last. The secret of an id never changes. */
+/** Returns a function that decrypts secrets and caches the last used ones. The secret of an id never changes. */
 function rememberingOpener({ keyring }: Deps): (secret: SealedSecret) => string {
   const opened = new LRUCache<string, string>({ max: REMEMBERED_SECRETS });
   return (secret) => {

@@ -254,7 +254,8 @@ test.serial('batches are filled one after the other; an endpoint that fails has 
     [...new Set(intents.filter(({ kind }) => kind === 'signal').map(({ workflow_id: id }) => id))],
     [`webhook-endpoint/${failing.id}`],
   );
-  // An open batch gets more deliveries without another intent. A batch closed by its run does not.
+  // Adding deliveries to an open batch needs no other intent. Once a batch is closed, the deliveries get a new batch
+  // with an intent.
   await world.deps.db('outbox').delete();
   await world.deps.db('webhook_counts').delete();
   await emitEvents(world.deps, tenants[1]!.organizationId, 1, 'role.deleted');

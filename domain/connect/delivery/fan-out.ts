@@ -24,7 +24,8 @@ const MAX_EVENTS = 500;
  */
 const MAX_NAMED = 200;
 /**
- * Maximum deliveries of one batch. A workflow costs as much as dozens of deliveries, so batches are filled under load.
+ * Maximum deliveries of one batch. A workflow costs as much as dozens of deliveries, so under load each batch contains
+ * as many as possible.
  */
 export const BATCH_SIZE = 500;
 /** Maximum time (ms) during which deliveries are added to a batch. */
@@ -33,15 +34,15 @@ const BATCH_OPEN_MS = 2_000;
 const SUCCESSOR_AFTER_MS = 500;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
 /**
- * Number of events of one workspace in an iteration from which its deliveries get batches of their own. Temporal serves
- * these in rotation with the shared ones.
+ * Number of events of one workspace in an iteration from which its deliveries get separate batches. Temporal serves
+ * these batches in rotation with the shared ones.
  */
 const OWN_BATCHES_FROM = 100;
 
 /** Outcome of a delivery for a disabled endpoint. */
 const OFF = json(message('connect.endpoint_off'));
 
-/** A batch to which a process adds deliveries while there is room. */
+/** A batch to which a process adds deliveries until it is full or closed. */
 interface OpenBatch {
   id: string;
   /** Workspace whose deliveries the batch takes. Null for the shared batch of all workspaces with few events. */
@@ -140,7 +141,7 @@ export async function assignPositions(
         ...(await endpointBatchIntents(trx, [...batches.ofEndpoints], now)),
       ]);
     }
-    // If this commit fails, the next iteration does not find the new batches and opens others.
+    // If this commit fails, the new batches do not exist, and the next iteration opens others.
     memory.open = batches.open;
     return {
       busy: false,
@@ -160,7 +161,7 @@ interface Found {
   events: NewEvent[];
   targets: Target[];
   counts: Count[];
-  /** Ids of known batches that are still open. They stay open until the commit. */
+  /** Ids of known batches that are still open. The lock on them keeps them open until the commit. */
   open: string[];
 }
 
@@ -280,7 +281,7 @@ class BatchPicker {
   readonly ofEndpoints = new Set<string>();
   /** Ids of batches committed earlier and filled further in this iteration. Their workflows must be woken. */
   readonly extended = new Set<string>();
-  /** Batches with room. Among batches of one owner, the first is filled first. */
+  /** Batches that are not full. Among batches of one owner, the first is filled first. */
   open: OpenBatch[];
 
   constructor(open: readonly OpenBatch[], now: Date) {
@@ -300,7 +301,7 @@ class BatchPicker {
     return batch.id;
   }
 
-  /** Opens successors early, because starting a run takes longer than delivering. */
+  /** Opens the successors of batches early, because starting a workflow takes longer than delivering. */
   provide(): void {
     for (const owner of new Set(this.open.map((batch) => batch.owner))) {
       const [current, successor] = this.open.filter((batch) => batch.owner === owner);

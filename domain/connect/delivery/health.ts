@@ -4,7 +4,7 @@ import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { render } from '../../../messages/render.ts';
 
-/** An endpoint that fails without a success in between: start of the failures (RFC 3339) and their number. */
+/** An endpoint whose latest deliveries all failed, with the start (RFC 3339) and the number of these failures. */
 interface Failing {
   id: string;
   organization_id: string;

@@ -10,7 +10,7 @@ interface Permit {
   release(): void;
 }
 
-/** Limits the open requests of one process per endpoint, so that an endpoint that hangs delays no other. */
+/** Limits the open requests of one process per endpoint, so that an endpoint that hangs delays no other endpoint. */
 export class Lanes {
   readonly #limit: number;
   readonly #slowMs: number;
@@ -39,7 +39,7 @@ export class Lanes {
   }
 
   /**
-   * Waits for permission to open one more request to the endpoint; undefined when the wait exceeds its limit.
+   * Waits for permission to open one more request to the endpoint; undefined when no permission was available in time.
    * @param who `shared`: fails fast if the endpoint is slow. `retry`: waits up to one request timeout. `patient`: waits
    * indefinitely
    */

@@ -13,8 +13,8 @@ interface Subscription {
 }
 
 /**
- * Returns true if an endpoint receives events of a type. Firehose events must be named. An application also needs the
- * granted scope of the event's family.
+ * Returns true if an endpoint receives events of a type. Firehose events are received only if the endpoint names their
+ * type. An application also needs the granted scope of the event's family.
  */
 export function isSubscribed({ eventTypes, grantedScopes }: Subscription, type: string): boolean {
   if (!isEventType(type)) return false;

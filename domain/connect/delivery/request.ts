@@ -39,7 +39,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     body: delivery.body,
     timeoutMs: delivery.timeoutMs,
     maxResponseBytes: delivery.maxResponseBytes,
-    // The status alone says that the receiver has the event.
+    // The status alone tells that the receiver got the event, so an incomplete body is no failure.
     acceptPartialBody: true,
   };
 }

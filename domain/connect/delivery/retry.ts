@@ -10,14 +10,14 @@ type DeliveryState = Columns<
   'endpoint_id' | 'status' | 'attempt_count' | 'max_attempts' | 'next_attempt_at' | 'response_status' | 'batch_id'
 >;
 
-/** Time (ms) to wait while another attempt has claimed the delivery. */
+/** Time (ms) between two checks while another attempt has claimed the delivery. */
 const RECHECK_MS = 1_000;
-/** Time (ms) a delivery waits when its endpoint has its maximum of open requests. */
+/** Time (ms) that a delivery waits when its endpoint has the maximum number of open requests. */
 const BUSY_MS = 15_000;
 
 /**
- * Makes the attempt of a delivery if one is due, and returns when the next is due. Repeated calls are safe: a settled
- * delivery stays settled, and a dead attempt is taken over when its claim ends.
+ * Makes the next attempt of a delivery if it is due, and returns when another one is due. Repeated calls are safe: a
+ * settled delivery stays settled, and the attempt of a dead worker is taken over when its claim ends.
  */
 export async function attemptDelivery(
   engine: DeliveryEngine,

@@ -10,7 +10,7 @@ import { BATCH_SIZE } from './fan-out.ts';
 
 /** Maximum concurrent attempts of one batch. */
 const AT_ONCE = 100;
-/** Time (ms) a run waits for more deliveries before it closes its batch. */
+/** Time (ms) for which an open batch waits for more deliveries before it is closed. */
 const OPEN_MS = 1_500;
 /** Maximum duration (ms) of one activity on a batch. */
 const ITERATION_MS = 60_000;
@@ -20,7 +20,7 @@ const LANE_CHECK_MS = 500;
 const OTHERS_CHECK_MS = 1_000;
 
 interface BatchIteration {
-  /** True for the batch of a single endpoint, whose id is the endpoint's id. */
+  /** True for the batch of a single endpoint. Such a batch has the endpoint's id. */
   lane: boolean;
   /** Aborted when the worker stops: open attempts are finished, and no new ones begin. */
   signal: AbortSignal;
@@ -45,7 +45,7 @@ export async function runBatch(
   const began = performance.now();
   let failure: unknown;
   let open = true;
-  /** True once no delivery was waiting. The batch is then polled until it is closed. */
+  /** True once a claim found no waiting delivery. The batch is then polled until it is closed. */
   let waits = false;
   let taken = 0;
 
@@ -125,8 +125,8 @@ export async function runBatch(
 }
 
 /**
- * Returns how many attempts the batch of an endpoint may have open now. For a failing endpoint also the time (ms) until
- * its next probe.
+ * Returns the number of attempts that the batch of an endpoint may have open now. For a failing endpoint, also returns
+ * the time (ms) until its next probe.
  */
 async function roomOf({ deps, lanes }: DeliveryEngine, endpointId: string): Promise<{ room: number; waitMs: number }> {
   const probeMs = await probeInMs(deps, endpointId);

@@ -47,7 +47,8 @@ export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<Se
 export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.webhook);
-  // Finds the newest secret older than KEEP_REPLACED_MS. Even older secrets were replaced earlier and are deleted.
+  // Finds the newest secret older than KEEP_REPLACED_MS. All secrets older than this one are deleted, because they were
+  // replaced even earlier.
   const [successor] = await across(trx, 'engine')
     .table('webhook_secrets')
     .where(columnsOf(owner))

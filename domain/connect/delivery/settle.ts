@@ -31,8 +31,8 @@ const STATUS: Record<Outcome, string> = {
 };
 
 /**
- * Continuation of a delivery after a failed attempt. `own run`: the delivery's own run continues. `new run`: a run is
- * started. `lane`: the delivery waits as a row in the batch of its endpoint, which fails or is slow.
+ * Continuation of a delivery after a failed attempt. `own run`: the delivery's own workflow continues. `new run`: a
+ * workflow is started for it. `lane`: the delivery waits in the batch of its endpoint, which fails or is slow.
  */
 type Continuation = 'own run' | 'new run' | 'lane';
 
@@ -54,8 +54,8 @@ interface Waiting {
 
 /**
  * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A sent but
- * unstored result would be sent again. So the settler waits for a lost connection, and stores the valid results of a
- * group that cannot be written as a whole.
+ * unstored result would be sent again. So the settler waits for an unreachable database, and stores the valid results
+ * of a group that cannot be written as a whole.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
@@ -75,13 +75,13 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
       await settleTogether(group, { bare: false });
     } catch (error) {
       if (isDatabaseUnavailable(error)) for (const { reject } of group) reject(error);
-      // A group that timed out is not split: each part would wait as long.
+      // A group that timed out is not split, because each part would wait as long.
       else if (group.length > 1 && !isOverTime(error)) for (const part of halves(group)) await settleAll(part);
       else await settleBare(group, error);
     }
   };
 
-  /** Writes the storable results of a group that failed, without attempts and health. */
+  /** Writes the storable results of a group that failed, without attempt records and endpoint health. */
   const settleBare = async (group: readonly Waiting[], cause: unknown): Promise<void> => {
     const attempts = group.map(({ result: { delivery } }) => ({ deliveryId: delivery.id, attempt: delivery.attempt }));
     deps.log.error(
@@ -141,13 +141,13 @@ async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent
       );
       return new Set(settled.decided);
     } catch (error) {
-      // An endpoint was deleted concurrently with its deliveries. The retry does not find them.
+      // The violation means that an endpoint was deleted with its deliveries. The retry does not find these deliveries.
       if (tries === TRIES || !isForeignKeyViolation(error)) throw error;
     }
   }
 }
 
-/** Writes results together with the runs that continue their deliveries, in one transaction. */
+/** Writes results together with the intents for the workflows that continue their deliveries, in one transaction. */
 async function writeWithRuns(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Written> {
   const needsIntents = group.some(
     ({ result, next }) => result.outcome === 'released' || (result.outcome === 'failed' && next !== 'own run'),
@@ -177,7 +177,7 @@ function movesToLane({ result: { outcome }, next }: Pick<Waiting, 'result' | 'ne
   return outcome === 'released' || (outcome === 'failed' && next === 'lane');
 }
 
-/** Minimum retry wait (ms) from which the starts of runs are spread. */
+/** Minimum retry wait (ms) from which the starts of workflows are spread over time. */
 const SPREAD_FROM_MS = 10_000;
 
 /**
@@ -210,13 +210,13 @@ function wasSent({ outcome }: Result): boolean {
 interface Written {
   /** Ids of the settled deliveries: their rows now have the status of their result. */
   decided: string[];
-  /** Endpoints that fail without a success in between. */
+  /** Endpoints whose latest deliveries all failed. */
   failing: { id: string; organization_id: string; since: string; failures: number }[];
 }
 
 /**
  * Writes deliveries, attempts and endpoint health in one statement. A result settles its delivery only while its claim
- * is in force. The attempt is recorded in any case, unless `bare`.
+ * is valid. The attempt is recorded in any case, unless `bare`.
  */
 async function write(
   db: Db | Trx,

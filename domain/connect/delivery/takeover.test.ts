@@ -42,7 +42,7 @@ const run = (batchId: string) => runBatch(engine, batchId, { lane: false, signal
 /** Ends the claims of all deliveries, as if their attempts had begun long ago. */
 const endClaims = () => world.deps.db('webhook_deliveries').update({ claimed_until: world.deps.db.raw('now()') });
 
-/** Returns a promise that resolves when the next attempt reads the claims of others. */
+/** Returns a promise that resolves when the next attempt reads the claims of other attempts. */
 const claimsRead = () =>
   new Promise<void>((resolve) => {
     const { db } = world.deps;

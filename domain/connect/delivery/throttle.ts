@@ -45,7 +45,7 @@ export class Throttle {
     for (const count of before) this.#before.set(keyOf(count.organization_id, count.subject), count.admitted);
   }
 
-  /** Returns the endpoints that get the event. Counts all others as dropped. */
+  /** Returns the endpoints that get the event. Counts the event as dropped for all other endpoints. */
   admit(event: { id: string; organizationId: string; type: string }, endpointIds: readonly string[]): string[] {
     if (endpointIds.length === 0) return [];
     if (!this.#take(event.organizationId, `type:${event.type}`, this.#limits.eventType)) {

@@ -70,7 +70,7 @@ export function openAccount(ctx: Ctx, connection: ConnectionRow): OpenAccount {
   let current: ConnectionRow = connection;
   const renewed = async (refused: string) => {
     const known = openStoredTokens(ctx.keyring, current).access_token;
-    // A concurrent request of this client received the same refusal first, and has refreshed the token.
+    // The tokens differ if a concurrent request of this client got the same refusal first and refreshed the token.
     if (known !== refused) return known;
     current = await refreshTokens(ctx, provider, current);
     return openStoredTokens(ctx.keyring, current).access_token;
@@ -85,7 +85,7 @@ export function openAccount(ctx: Ctx, connection: ConnectionRow): OpenAccount {
     provider,
     call,
     renew: async () => void (await accessToken()),
-    // A concurrent request may have loaded newer credentials, after a person connected the account again.
+    // `current` may already be newer than the rejected credentials, if a person connected the account again.
     refused: ({ version }) => ({ id: current.id, sealed_version: version ?? current.sealed_version }),
   };
 }
@@ -192,7 +192,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
   } catch (error) {
     const detail = failureReason(ctx, error, provider);
     const ended = error instanceof ReauthRequired;
-    // Stored first, so that no waiting process retries with the same token.
+    // The result is stored before the error is thrown, so that no waiting process retries with the same token.
     if (ended) await recordReauth(ctx, connection, detail);
     await singleStatement(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',
@@ -204,7 +204,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
 }
 
 /**
- * Marks a connection as needing reauthorization. Its waiting deliveries stay.
+ * Marks a connection as needing reauthorization. Its deliveries keep waiting.
  * @param refused the connection with the credentials that the provider did not accept
  * @returns false if the connection has newer credentials, to which the refusal does not apply
  */
@@ -227,7 +227,7 @@ export async function recordReauth(
   return renewed === undefined;
 }
 
-/** One line of a connection's log. */
+/** One entry of a connection's log. */
 interface RunLine {
   kind: Row<'integration_runs'>['kind'];
   status: 'success' | 'error';
@@ -236,12 +236,12 @@ interface RunLine {
   startedAt: Date;
 }
 
-/** Writes a line into a connection's log. Drops the line if the connection has been deleted. */
+/** Writes an entry to a connection's log. Writes nothing if the connection has been deleted. */
 export async function logRun(ctx: Ctx, connectionId: string, line: RunLine): Promise<void> {
   await singleStatement(ctx).sql(RUN_SQL, runBindings(connectionId, line, ctx.clock.now()));
 }
 
-/** Variant of {@link logRun} that joins a transaction. */
+/** Variant of {@link logRun} within the caller's transaction. */
 export async function logRunIn(tx: Tx, connectionId: string, line: RunLine): Promise<void> {
   await tx.org.sql(RUN_SQL, runBindings(connectionId, line, tx.now));
 }

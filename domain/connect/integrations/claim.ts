@@ -26,8 +26,8 @@ const MAX_REQUESTS = 6;
 /** Minimum lease (ms), for the time that a delivery spends in this process and in PostgreSQL. */
 const SHORTEST_LEASE_MS = 20_000;
 /**
- * Consecutive unanswered calls after which a provider counts as unreachable. Only one delivery at a time is then tried,
- * at growing intervals.
+ * Number of consecutive unanswered calls after which a provider counts as unreachable. Then one delivery at a time is
+ * tried, at growing intervals.
  */
 export const UNREACHABLE_AFTER = 3;
 
@@ -40,9 +40,9 @@ export function leaseMs(config: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number 
 }
 
 /**
- * Claims due deliveries of a connection: as many lanes as the provider's rate allows now. All workers share the pace
- * row of the connection. The claimed lanes are leased, so that no other worker claims them. Lanes of a dead worker are
- * due again when their lease ends.
+ * Claims due deliveries of a connection, one for each lane, and as many as the provider's rate limit allows now. All
+ * workers share the rate counter of the connection (`integration_pace`). The claimed lanes are leased, so that no other
+ * worker claims them. Lanes of a dead worker are due again when their lease ends.
  * @param rate limit of the provider for one connection
  */
 export async function claimDeliveries(
@@ -105,7 +105,10 @@ interface Pace {
   failures: number;
 }
 
-/** Locks the pace of a connection and computes its current tokens. Undefined if the connection was deleted. */
+/**
+ * Locks the rate counter of a connection and computes the number of calls that it allows now. Undefined if the
+ * connection was deleted.
+ */
 async function lockPace(tx: Tx, connectionId: string, rate: Provider['rate']): Promise<Pace | undefined> {
   const [row] = await tx.org.sql<{ tokens: number; paused_until: Date | null; failures: number }>(
     `select least(cast(:capacity as float8), tokens + greatest(0, extract(epoch from cast(:now as timestamptz) - counted_at)) * :rate) as tokens,
@@ -147,7 +150,7 @@ async function hasLanes(tx: Tx, connectionId: string): Promise<boolean> {
 }
 
 /**
- * Takes one call from a connection's pace, for work outside its queue.
+ * Counts one call against a connection's rate limit, for work outside its delivery queue.
  * @returns 0 if the call is allowed, otherwise the time (ms) until the next attempt
  */
 export async function acquireCall(ctx: Ctx, connectionId: string, rate: Provider['rate']): Promise<number> {

@@ -94,7 +94,7 @@ export async function requireConnection(
   return row;
 }
 
-/** Lists the newest lines of a connection's log. @throws AppError not_found */
+/** Lists the newest entries of a connection's log. @throws AppError not_found */
 export async function listRuns(ctx: Ctx, id: string, limit: number): Promise<IntegrationRun[]> {
   const connection = await readConnection(ctx, id);
   return reader(ctx).sql<Row<'integration_runs'>>(
@@ -142,8 +142,8 @@ export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promis
 }
 
 /**
- * Finds the oldest connection to the same account whose credentials are no longer valid. New credentials renew it, so
- * that its waiting deliveries, subscriptions and mappings stay.
+ * Finds the oldest connection to the same account whose credentials are no longer valid. The caller stores the new
+ * credentials there, so that its waiting deliveries, subscriptions and mappings stay.
  */
 async function findEnded(ctx: Ctx, { id: provider }: Provider, account: ProviderAccount): Promise<string | undefined> {
   const [row] = await reader(ctx).sql<{ id: string }>(
@@ -155,8 +155,8 @@ async function findEnded(ctx: Ctx, { id: provider }: Provider, account: Provider
 }
 
 /**
- * Stores a connection with credentials that the provider has accepted. Renews the existing connection of the same
- * account if its credentials have ended.
+ * Stores a connection with credentials that the provider has accepted. If an existing connection of the same account
+ * has rejected credentials, renews that connection.
  * @throws AppError not_found if that connection was removed in the meantime
  */
 export async function createConnection(
@@ -206,7 +206,7 @@ interface NewConnection {
   inbound: { hash: string; externalId: string | null } | null;
 }
 
-/** Inserts a connection with its pace, its first log line and its audit row. */
+/** Inserts a connection with its rate counter, its first log entry and its audit log entry. */
 export async function insertConnection(ctx: Ctx, tx: Tx, given: NewConnection): Promise<ConnectionRow> {
   const { id, provider, account } = given;
   const [row] = await tx.org.sql<ConnectionRow>(

@@ -28,17 +28,19 @@ interface DeliveryIteration {
   /** Bounds the open calls of this process to one provider. */
   limits: TargetLimits;
   signal: AbortSignal;
-  /** Called with the number of deliveries made so far. */
+  /** Progress callback, called with the number of deliveries made so far. */
   reached?: (made: number) => void;
 }
 
 /** Maximum concurrent calls, each in its own lane. */
 const SIDE_BY_SIDE = 8;
-/** Duration (ms) after which an iteration ends, so that many connections alternate. */
+/** Duration (ms) after which an iteration ends, so that connections take turns. */
 const ITERATION_MS = 30_000;
-/** Maximum wait (ms) spent inside an iteration, because a new workflow iteration costs more. */
+/** Maximum wait (ms) spent inside an iteration. For a longer wait the iteration ends. */
 const SHORT_WAIT_MS = 1_500;
-/** Interval (ms) at which a run whose provider is unknown checks for a build that knows it. */
+/**
+ * Interval (ms) at which a workflow with an unknown provider checks if a build that supports the provider is running.
+ */
 const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
 /**
  * Maximum time (ms) that an outcome waits for an unreachable database. The timeout is shorter than the lease of the
@@ -61,7 +63,7 @@ export async function makeDueDeliveries(
   if (!connection) return { kind: 'done', why: 'the account is not connected' };
   const provider = findProvider(connection.provider);
   const wakeIn = (ms: number) => ctx.clock.now().getTime() + ms;
-  // The run waits for a newer build. If it ended here, every sweep would start it again.
+  // The workflow waits for a newer build. If it ended here, every sweep would start it again.
   if (!provider)
     return { kind: 'wait', wakeAt: wakeIn(UNKNOWN_PROVIDER_MS), why: 'this build does not know the provider' };
   const permit = await turn.limits.acquireSoon(provider.id, organizationOf(ctx), PATIENCE_MS);
@@ -117,7 +119,7 @@ async function makeClaimed(
   { lease, deliveries }: Claimed,
   tally: Tally,
 ): Promise<boolean> {
-  // Read again for every group, because tokens may have been refreshed or the account reconnected.
+  // The connection is read again for every group, because tokens may have been refreshed or the account reconnected.
   const current = (await readLive(ctx, connection.id)) ?? connection;
   const account = openAccount(ctx, current);
   const { provider } = account;
@@ -187,7 +189,7 @@ async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promis
     const needsPerson = await recordReauth(ctx, account.refused(error), error.said);
     return needsPerson ? { kind: 'reauth' } : { kind: 'limited', retryAfterMs: SHORT_WAIT_MS };
   }
-  // No answer, an internal error or an unexpected answer: this delivery fails, and the others continue.
+  // After an unexpected answer or an internal error this delivery fails, and the others continue.
   return { kind: 'unavailable', said: failureReason(ctx, error, account.provider) };
 }
 

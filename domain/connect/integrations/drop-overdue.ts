@@ -11,8 +11,7 @@ import type { Delivery } from './claim.ts';
 import { emitSettled } from '../../directory/integration-deliveries.ts';
 
 /**
- * Maximum waiting actions of an account that must be connected again. The oldest deliveries beyond this number are
- * dropped.
+ * Maximum waiting actions of an account that must be connected again. Above this number the oldest actions are dropped.
  */
 export const MAX_WAITING = 10_000;
 /** Maximum actions dropped by one transaction. */
@@ -20,8 +19,8 @@ const PAGE = 1_000;
 
 /**
  * Drops actions that wait for reauthorization of an account: those older than INTEGRATION_REAUTH_DAYS, and the oldest
- * beyond {@link MAX_WAITING}. The connection's log and one dead letter per connection report the number. Each requester
- * receives the event of its action.
+ * ones above {@link MAX_WAITING}. The connection's log and one dead letter per connection report the number. Each
+ * requester receives the event of its action.
  * @returns the number of dropped actions
  */
 export async function dropOverdue(deps: Deps): Promise<number> {
@@ -67,7 +66,7 @@ function dropPage(ctx: Ctx, connectionId: string): Promise<number> {
   });
 }
 
-/** Emptied lanes are deleted at their next claim. */
+/** Lanes that are now empty are deleted at their next claim. */
 const DROP_SQL = `with overdue as (
     select id from integration_deliveries
     where organization_id = :org and connection_id = :connection and state = 'pending' and (created_at < :before or position <= (
@@ -87,7 +86,8 @@ interface Dropped {
 }
 
 /**
- * Reports dropped actions in the connection's log and in its only dead letter, which counts them until it is settled.
+ * Reports dropped actions in the connection's log and in a dead letter. An unsettled dead letter of the connection is
+ * reused, and its count grows.
  */
 async function reportDropped(tx: Tx, connectionId: string, { dropped, label, days, most }: Dropped): Promise<void> {
   const [known] = await tx.org.sql<{ dropped: string | null }>(

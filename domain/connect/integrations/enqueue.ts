@@ -53,7 +53,7 @@ export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Pro
   refuseProblems(actionProblems(row, request.action, request.config));
   const [id] = await addDeliveries(tx, [
     {
-      // The stored spelling of the id, because the workflow of the connection's deliveries is named after it.
+      // Uses the stored spelling of the id, because the workflow of the connection's deliveries is named after it.
       connectionId: row.id,
       action: request.action,
       config: request.config,
@@ -98,8 +98,8 @@ export interface NewDelivery {
 
 /**
  * Stores deliveries in their order, except those of deleted contacts. Contacts are locked against deletion, then the
- * lanes, each in one order. So deliveries of a lane are ordered by commit, and a lane does not end while a delivery is
- * added. Waits for a concurrent deletion of a contact.
+ * lanes, each in one order. So deliveries of a lane are in the order of their commits, and a lane is not deleted while
+ * a delivery is added. Waits for a concurrent deletion of a contact.
  * @returns the ids in the order of the input, including those that were not stored
  */
 export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Promise<string[]> {

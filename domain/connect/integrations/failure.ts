@@ -6,8 +6,9 @@ import { RateLimited, ReauthRequired, Refused, Unavailable, type Provider } from
 const KNOWN = [RateLimited, ReauthRequired, Refused, Unavailable, AppError];
 
 /**
- * Returns the reason of a provider failure in a form that people may read. Errors with a message for people keep that
- * message. Any other error may quote secrets and addresses, so a generic sentence replaces it and its class is logged.
+ * Returns the reason of a provider failure without secrets and addresses. Errors with a message for people keep that
+ * message. The message of any other error may contain secrets, so a generic sentence replaces it, and the error's class
+ * is logged.
  */
 export function failureReason({ log }: Pick<Ctx, 'log'>, error: unknown, { id, name }: Provider): Message {
   for (const known of KNOWN) if (error instanceof known) return error.said;

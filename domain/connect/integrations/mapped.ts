@@ -12,7 +12,7 @@ export const CUSTOM_PREFIX = 'custom.';
 /** Contact fields that can be mapped, in addition to custom fields. */
 export const SOURCE_FIELDS = ['email', 'first_name', 'last_name', 'name', 'company', 'phone'] as const;
 
-/** Returns the mappings that write contacts of a connection: its own, or those of its provider. */
+/** Returns the mappings with which contacts are written to a connection: its own, or the defaults of its provider. */
 export async function readMappings(
   org: OrgScope,
   { id }: { id: string },

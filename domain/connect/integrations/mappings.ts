@@ -54,7 +54,7 @@ export async function listMappings(ctx: Ctx, connectionId: string): Promise<Mapp
   return { mappings: defaults, updatedAt: connection.created_at };
 }
 
-/** Returns a connection's own mappings in order. All have the same time of storage. */
+/** Returns a connection's own mappings in order. All of them were stored at the same time. */
 function ownMappings(org: OrgScope, connectionId: string): Promise<FieldMapping[]> {
   return org.sql<FieldMapping>(
     'select * from integration_field_mappings where organization_id = :org and connection_id = :id order by position',

@@ -112,7 +112,7 @@ interface ConsentReturn {
 /**
  * Handles the provider's redirect: exchanges the code, reads the account, and stores the connection. A state is valid
  * once, for 15 minutes, and only for the person who requested it.
- * @param ctx context of the person signed in in the browser
+ * @param ctx context of the person who is signed in to the browser
  * @throws AppError unauthorized when nobody is signed in, forbidden for another person, not_found for an expired or
  * used state, bad_request with the provider's message, service_unavailable
  */

@@ -28,7 +28,7 @@ export interface PushSelection {
   exclude?: readonly string[] | undefined;
 }
 
-/** Result per contact. People who may read contacts see addresses. */
+/** Result of a push. `email` is set only for people who may read contacts. */
 interface PushResult {
   provider: string;
   pushed: number;
@@ -44,8 +44,8 @@ const SIDE_BY_SIDE = 4;
 const LONGEST_WAIT_MS = 20_000;
 
 /**
- * Writes contacts to a CRM now, each to its known record or else by email: a repetition creates no second record. A
- * contact that the provider rejects fails without affecting the others.
+ * Writes contacts to a CRM now, each to its known record, or else to the record with its email. So a repetition creates
+ * no second record. A contact that the provider rejects fails without affecting the others.
  * @throws AppError not_found; bad_request (the provider accepts no contacts, nothing selected); selection_too_large;
  * conflict when the account needs reauthorization
  */
@@ -170,7 +170,7 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
       return undefined;
     } catch (error) {
       if (error instanceof RateLimited) {
-        // Pauses the other contacts too, and concurrent deliveries.
+        // The pause also applies to the other contacts and to concurrent deliveries.
         if (await transact(ctx, (tx) => pauseCalls(tx, connectionId, error.retryAfterMs))) continue;
         return error.said;
       }

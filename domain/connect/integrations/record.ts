@@ -6,12 +6,12 @@ import { reader, singleStatement } from '../../platform/kernel/transact.ts';
 import { leaseMs } from './claim.ts';
 import { Unavailable, type ContactRecord } from './providers/provider.ts';
 
-/** Interval (ms) of attempts to lease a record that another worker or request writes to. */
+/** Interval (ms) between attempts to lease a record while another worker or request writes to it. */
 const POLL_MS = 100;
 
 /**
  * Calls `work` with the CRM record of a contact while no other process writes to it, and stores the resulting record.
- * So two concurrent pushes create one record in a CRM that only looks an address up before it creates a record.
+ * So two concurrent pushes create only one record, even at a CRM without an atomic upsert.
  * @throws Unavailable if another process keeps the record too long; the errors of `work`
  */
 export async function withRecord<T>(

@@ -17,7 +17,7 @@ export type Outcome =
   | { kind: 'limited'; retryAfterMs: number }
   /** The provider did not answer. */
   | { kind: 'unavailable'; said: Message }
-  /** The account must be connected again. The delivery waits until that time. */
+  /** The account must be connected again. The delivery waits until then. */
   | { kind: 'reauth' };
 
 const LONGEST_RETRY_MS = 6 * HOUR_MS;
@@ -26,8 +26,8 @@ const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const MAX_PAUSE_DOUBLINGS = 10;
 
 /**
- * Stores the outcome of an attempt, and frees the lane for its next delivery, or later for the same one. If another
- * worker has taken over the lease, only a success is stored.
+ * Stores the outcome of an attempt, and frees the lane for its next delivery. After a failure, the lane is due later
+ * for the same delivery. If another worker has taken over the lease, only a success is stored.
  */
 export function settleDelivery(ctx: Ctx, delivery: Delivery, lease: string, outcome: Outcome): Promise<void> {
   return transact(ctx, async (tx) => {
@@ -127,7 +127,7 @@ async function storePace(
     await pauseCalls(tx, connection, outcome.retryAfterMs);
     return;
   }
-  // An active pause is not cleared: one parallel call may succeed while the provider asks for a pause in others.
+  // Keeps `paused_until`, because the provider may have requested a pause in the answer to a parallel call.
   await tx.org.sql(
     'update integration_pace set failures = 0 where organization_id = :org and connection_id = :connection and failures > 0',
     { connection },
@@ -155,7 +155,7 @@ async function freeLane(
 
 /**
  * Withdraws queued provider actions of the given automation runs. An action in flight may still be done. The caller has
- * ended the runs, so no action is added concurrently; emptied lanes end at their next claim.
+ * ended the runs, so no action is added concurrently. Lanes that are now empty are deleted at their next claim.
  */
 export async function withdrawActions(tx: Tx, automationRunIds: readonly string[]): Promise<void> {
   if (automationRunIds.length === 0) return;

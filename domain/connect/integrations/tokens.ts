@@ -42,7 +42,7 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 
 /**
  * Returns the base URL of an account's API, as the token endpoint's answer names it. It must be an origin below the
- * provider's own domains, or that of the token endpoint, which the operator may have set.
+ * provider's own domains, or the origin of the token endpoint, which the operator may have set.
  * @returns undefined if the answer contains none, null for any other origin, which must not receive the account's
  * tokens
  */
@@ -117,7 +117,8 @@ export async function requestProviderTokens(
   // A proxy's page or the provider's own failure does not end the consent.
   if (code === undefined || PASSING.test(code))
     throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
-  // Providers use their own codes for an invalid grant. An error of Heron's client does not end the consent.
+  // Only errors of Heron's own OAuth client have known codes, and they do not end the consent. For an invalid grant,
+  // providers use various codes.
   const isOurs = /^((invalid|bad|deleted|disabled|unauthorized)_client|invalid_request|unsupported_grant_type)/i.test(
     code,
   );

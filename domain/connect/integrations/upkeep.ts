@@ -27,10 +27,13 @@ import { requireClient, revokeToken } from './tokens.ts';
  */
 const UNHEALTHY_EVERY_MS = 5 * MINUTE_MS;
 const PAGE = 50;
-/** Maximum duration (ms) of one round. */
+/** Maximum duration (ms) of one round of health checks. */
 const ROUND_MS = 4 * MINUTE_MS;
 const FIRST_RETRY_MS = MINUTE_MS;
-/** Maximum attempts, over about three weeks. After that the person must revoke the consent at the provider. */
+/**
+ * Maximum attempts to revoke a consent, over about three weeks. After that the person must revoke the consent at the
+ * provider.
+ */
 const MAX_ATTEMPTS = 30;
 
 /**
@@ -62,7 +65,7 @@ export async function checkHealth(deps: Deps): Promise<number> {
 async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
   const provider = findProvider(connection.provider);
   if (!provider) return;
-  // An account without a free call, or whose provider requests a pause, is checked in the next round.
+  // If the rate limit or a pause of the provider allows no call now, the account is checked in the next round.
   if ((await acquireCall(ctx, connection.id, provider.rate)) > 0) return;
   const startedAt = ctx.clock.now();
   let account: OpenAccount | undefined;
@@ -154,8 +157,8 @@ export async function revokeConnections(deps: Deps): Promise<number> {
 }
 
 /**
- * Requests the end of a consent that no other connection needs, and of its webhooks. Returns true if nothing remains to
- * be revoked.
+ * Revokes a consent that no other connection needs, and deletes its webhooks at the provider. Returns true if nothing
+ * remains to be revoked.
  */
 async function revoke(deps: Deps, row: Revocation & { shared: boolean }): Promise<boolean> {
   const provider = findProvider(row.provider);

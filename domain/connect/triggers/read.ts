@@ -7,7 +7,7 @@ export interface Triggered {
   trigger: TriggerName;
   /** Id of the contact; null if the event has no known contact. */
   contactId: string | null;
-  /** The fields of the trigger, as docs/reference/triggers.md lists them. */
+  /** Fields of the trigger, which docs/reference/triggers.md lists. */
   data: Record<string, unknown>;
 }
 

@@ -14,7 +14,7 @@ import {
 interface Declaration<E extends EventType = EventType> {
   /** Type of the stored domain event. Its payload is the data of the trigger. */
   event: E;
-  /** Condition on the data, if only some of these events count. */
+  /** Condition on the data, if only some of these events are the trigger. */
   when?: (data: EventData<E>) => boolean;
   /** Realistic data of the trigger, for dry runs and tests. */
   sample: EventData<E>;

@@ -110,7 +110,7 @@ export async function listAttempts(ctx: Ctx, deliveryId: string): Promise<Delive
 /**
  * Returns a page of deliveries by id, from a query that filters by their owner.
  * @param list names the list in its cursors
- * @param of owner of the list; its cursors are refused for other owners
+ * @param of owner of the list; a cursor is refused for another owner
  */
 export async function pageOfDeliveries(
   query: TableQuery<'webhook_deliveries', unknown>,

@@ -44,7 +44,7 @@ interface Installed {
   endpoints(): Promise<any[]>;
 }
 
-/** Registers an application through the API, with a webhook to a receiver that echoes. */
+/** Registers an application through the API, with a webhook to a receiver that echoes challenges. */
 async function application(t: ExecutionContext, fields: object = {}): Promise<Installed> {
   const receiver = await startReceiver({ respond: echo });
   t.teardown(() => receiver.stop());

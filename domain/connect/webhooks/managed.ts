@@ -14,9 +14,10 @@ const GRANTED = `exists (
 
 /**
  * Syncs an application's endpoints with its settings, in every workspace with an active grant. Missing endpoints are
- * created, and all get its `webhook_url`; a changed host must be challenged again. An empty `webhook_url` deletes them
- * all. Endpoints that Heron had disabled are enabled again, and unverified ones are challenged again: by saving, the
- * owner confirms that the receiver works. Call it in the transaction that changes the application, after the change.
+ * created, and all get the application's `webhook_url`; a changed host must be challenged again. An empty `webhook_url`
+ * deletes all endpoints. Endpoints that Heron had disabled are enabled again, and unverified ones are challenged again:
+ * by saving, the owner confirms that the receiver works. Call it in the transaction that changes the application, after
+ * the change.
  */
 export async function syncApplicationEndpoints(tx: Tx, applicationId: string): Promise<void> {
   const application = await lockApplication(tx, applicationId);
@@ -69,7 +70,7 @@ export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizat
   await scheduleChallenges(tx, { application_id: applicationId, organization_id: organizationId });
 }
 
-/** Locks the application, which serializes changes of its grants, so that the last grant to end is detected. */
+/** Locks the application, which serializes changes of its grants, so that the end of the last grant is detected. */
 async function lockApplication(tx: Tx, id: string): Promise<Application | undefined> {
   return across(tx.trx, 'application')
     .table('oauth_applications')
@@ -137,7 +138,7 @@ export function sameHost(a: string, b: string): boolean {
   return new URL(a).origin === new URL(b).origin;
 }
 
-/** Schedules a new challenge for the unverified endpoints, counting from 1. */
+/** Schedules a new challenge for the unverified endpoints. The attempts are counted from 1 again. */
 async function scheduleChallenges(tx: Tx, which: { application_id: string; organization_id?: string }): Promise<void> {
   const endpoints = await across(tx.trx, 'application')
     .table('webhook_endpoints')

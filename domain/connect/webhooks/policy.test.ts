@@ -118,7 +118,7 @@ const host = fc
   .array(label, { minLength: 1, maxLength: 4 })
   .map((labels) => [...labels, 'public', 'example'].join('.'));
 
-/** The same rule implemented differently: on labels instead of text. */
+/** Reference implementation of the rule, which compares labels instead of text. */
 function covered(name: string, entries: readonly string[]): boolean {
   const labels = name.split('.');
   return entries.some((entry) => {
@@ -130,7 +130,8 @@ function covered(name: string, entries: readonly string[]): boolean {
 }
 
 test('property: a URL passes exactly when its host is covered label by label', async (t) => {
-  // Entries are often derived from the host itself, so that near misses are common: parents, children, siblings.
+  // Entries are often derived from the host itself, so that entries are often related to the host: parents, children,
+  // siblings.
   const scene = fc
     .tuple(host, fc.array(fc.tuple(fc.nat(6), fc.boolean(), fc.constantFrom('', 'x', 'x.'), host), { maxLength: 4 }))
     .map(([name, drafts]) => ({

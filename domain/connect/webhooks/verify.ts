@@ -24,7 +24,7 @@ const MAX_ECHO_BYTES = 16 * 1024;
 export interface ChallengeResult {
   /** The challenged URL. If the endpoint's URL has changed since, the result does not apply. */
   url: string;
-  /** True if the receiver answered as its kind of endpoint requires. */
+  /** True if the receiver answered as required. An application's endpoint must echo the challenge. */
   passed: boolean;
   /** True if the receiver echoed the challenge, which proves the consent of its owner. */
   echoed: boolean;

@@ -11,9 +11,9 @@ interface CompiledPredicates {
 
 /**
  * Compiles predicates to an SQL condition on a jsonb expression, with the meaning of `meetsAll` (evaluate.ts); every
- * value is bound. The condition is true, false, or null if PostgreSQL cannot decide. This happens for `contains` on
+ * value is bound. The condition is true, false, or null if PostgreSQL cannot decide. It is null for `contains` on
  * non-ASCII text: PostgreSQL folds case by the database's locale, JavaScript by Unicode. Callers that need a result
- * call `meetsAll` for the null rows; {@link mayBeUndecided} returns whether such rows are possible.
+ * call `meetsAll` for the null rows; {@link mayBeUndecided} returns true if such rows are possible.
  * @param data the jsonb expression, such as `e.data`
  * @param prefix prefix of the binding names, so that one statement can contain several conditions
  */
@@ -29,8 +29,8 @@ export function mayBeUndecided(predicates: readonly Predicate[]): boolean {
 }
 
 /**
- * Returns SQL for the property at a path of a jsonb expression. The value is null if there is none, like `propertyAt`:
- * `->` with a text finds only own properties of objects.
+ * Returns SQL for the property at a path of a jsonb expression. The value is null if there is no such property. Like
+ * `propertyAt`, `->` with a text finds only properties of objects.
  */
 export function compilePath(where: Conditions, data: string, path: string): string {
   return [data, ...path.split('.').map((segment) => where.bind(segment, 'text'))].join(' -> ');

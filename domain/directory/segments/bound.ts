@@ -5,11 +5,14 @@ import { message } from '../../../messages/index.ts';
 import { patternComparisons } from './compile.ts';
 
 /**
- * Maximum number of comparisons of a contact's text with a pattern. `question`: in a search or a count, where they take
- * about two seconds. `audience`: when the contacts of segments are added to a campaign.
+ * Maximum number of comparisons of a contact's text with a pattern. `question`: in a search or a count, for about two
+ * seconds. `audience`: when the contacts of segments are added to a campaign.
  */
 const MAX_COMPARISONS = { question: 20_000_000, audience: 50_000_000 };
-/** Number of contacts up to which a workspace's contacts are not counted beforehand. */
+/**
+ * Assumed maximum number of contacts. Conditions that would be within the limit with this number are accepted without
+ * counting the contacts.
+ */
 const ASSUMED_CONTACTS = 1_000_000;
 
 /**

@@ -30,7 +30,7 @@ export type DeadLetter = Columns<
   | 'updated_at'
 >;
 
-/** SQL: the mailbox of each task, as (task id, mailbox_id). */
+/** SQL that selects the mailbox of each task, as (task id, mailbox_id). */
 const MAILBOX_OF_TASK = `
   select id, mailbox_id from sends where organization_id = :org
   union all select id, mailbox_id from direct_sends where organization_id = :org
@@ -77,8 +77,8 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
       throw badRequest(message('task.not_uncertain'), [
         { path: 'body.as', message: message('field.only_uncertain_email') },
       ]);
-    // Locks the rows of the task before the dead letter, as all their writers do. The dead letter is checked again
-    // under the lock, so only the first of two replays takes effect.
+    // Locks the rows of the task before the dead letter, in the lock order of every writer. The dead letter is checked
+    // again under the lock, so only the first of two replays takes effect.
     const done = letter.status === 'pending' && (await (as === 'sent' ? countAsSent : restart)(tx, letter));
     if (!done)
       throw new AppError('conflict', message('task.replayed'), {

@@ -4,7 +4,7 @@ import { AppError } from '../../../lib/errors.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Advisory lock. Administrators of the installation are changed one at a time, so that at least one remains. */
+/** Key of the advisory lock that serializes changes of administrators, so that at least one remains. */
 const ADMINS_LOCK = 7_201_948;
 
 /**

@@ -7,7 +7,7 @@ import type { FoundMessages } from './findings.ts';
 /** Returns findings from the database: its schema, its administrators, and work that waits for people. */
 export async function databaseFindings({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<FoundMessages> {
   const pending = await pendingMigrations(db);
-  // The tables queried below may not exist yet.
+  // With pending migrations, the tables of the following queries may not exist yet.
   if (pending.length > 0)
     return {
       migrations_dirty: message('finding.migrations_dirty', { count: pending.length, first: pending[0]! }),

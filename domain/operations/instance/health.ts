@@ -7,7 +7,7 @@ import { databaseFindings } from './database.ts';
 
 /**
  * Returns all findings for the installation's operator, including the settings of this process. An empty list means no
- * findings. Takes up to ten seconds when parts do not respond.
+ * findings. Takes up to ten seconds if parts of the installation do not respond.
  */
 export async function examineInstance(deps: Deps): Promise<InstanceFinding[]> {
   const [stored, parts] = await Promise.all([databaseFindings(deps), partFindings(deps)]);

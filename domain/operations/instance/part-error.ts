@@ -14,7 +14,7 @@ export class PartError extends Error {
   }
 }
 
-/** Returns the error of a part as a message: its own, or the text of a server or driver. */
+/** Returns the error of a part as a message: the message of a PartError, or else the text of a server or driver. */
 export function partErrorMessage(error: unknown): Message {
   if (error instanceof PartError || error instanceof EgressError) return error.said;
   return externalText(errorSummary(error).replace(/\.$/, ''));

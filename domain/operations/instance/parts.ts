@@ -9,7 +9,7 @@ import type { FoundMessages } from './findings.ts';
 import { PartError, partErrorMessage } from './part-error.ts';
 import { readUpdate } from './update.ts';
 
-/** Timeout (ms) for each queried part. */
+/** Timeout (ms) for the answer of each part. */
 const PATIENCE_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 

@@ -26,7 +26,10 @@ const codesOf = (env: Record<string, string | undefined>, node: Record<string, s
   return toFindings(settingFindings(loadConfig(given), node)).map((finding) => findingCode(finding) as FindingCode);
 };
 
-/** A single change of these settings for each finding, by code. `also` lists further findings of the change. */
+/**
+ * For each finding, by code, a single change of these settings that causes it. `also` lists further findings of the
+ * change.
+ */
 const CHANGES: { [code in FindingCode]?: [env: Record<string, string | undefined>, also?: FindingCode[]] } = {
   secret_published_default: [{ AUTH_SECRET: undefined, ALLOW_INSECURE_DEFAULTS: 'true' }, ['allow_insecure_defaults']],
   allow_insecure_defaults: [{ ALLOW_INSECURE_DEFAULTS: 'true' }],

@@ -8,15 +8,15 @@ import type { FoundMessages } from './findings.ts';
 
 /**
  * Returns findings from the settings of a process, without querying other parts.
- * @param env for variables outside Heron's settings: whether Node checks certificates
+ * @param env environment variables, also of Node, such as the one that disables the check of certificates
  */
 export function settingFindings(config: Config, env: Record<string, string | undefined> = process.env): FoundMessages {
   return { ...secrets(config, env), ...addresses(config), ...mail(config), ...notRead(env) };
 }
 
 /**
- * Variables of similar programs' features that this release does not have. An operator who reuses a settings file may
- * assume that they work; for a captcha this is dangerous.
+ * Variables for features of similar programs that Heron does not have, by finding. An operator who reuses a settings
+ * file may assume that they work, which is dangerous for a captcha.
  */
 const NOT_READ = {
   captcha_misconfigured: /^(?:TURNSTILE|CAPTCHA|RECAPTCHA|HCAPTCHA)_(?!.*BYPASS)/,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { VERSION } from '../../../lib/version.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
-/** A release that the feed names. */
+/** The newest release according to the feed. */
 interface Release {
   version: string;
   /** URL of its release notes. */
@@ -32,7 +32,7 @@ const ANSWER_MS = 3_600_000;
 const FAILURE_MS = 60_000;
 
 /**
- * Returns the version of this build, and whether UPDATE_FEED_URL names a newer one. Sends no request without this
+ * Returns the version of this build, and a newer version if UPDATE_FEED_URL names one. Sends no request without this
  * setting. Never throws.
  */
 export async function readUpdate({

@@ -10,7 +10,7 @@ import { stopCompany } from '../../sending/outcomes/stop-company.ts';
 import { runAutomations } from '../../connect/automations/run-automations.ts';
 import { taskForReply } from '../../crm/task-for-reply.ts';
 
-/** All subscribers of this build. Names are stored in every database, so a new name is a new subscriber. */
+/** All subscribers of this build. Names are stored in every database, so a changed name is a new subscriber. */
 export const SUBSCRIBERS: readonly Subscriber[] = [
   pauseOnSpike,
   promoteWinner,

@@ -117,8 +117,8 @@ test.serial(
   async (t) => {
     const { org, bounce, count, status } = await scene(50);
     for (let index = 0; index < 5; index += 1) await bounce(index);
-    // No process was running when the bounces were committed. The first check dies after its work and before the
-    // commit.
+    // Simulates that no process was running when the bounces were committed. The first check fails after its work and
+    // before the commit.
     await fanOut(world.deps);
     await enterEvents(world.deps, SUBSCRIBERS);
     const dying = declareSubscriber({

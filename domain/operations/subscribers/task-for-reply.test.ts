@@ -138,7 +138,7 @@ for (const [title, settings, overrides, intents] of [
     const { reply, received, tasks } = await scene(settings, overrides);
     for (const intent of ['positive', 'question', 'neutral', 'negative', null]) await reply(intent);
     await received('out_of_office', 'out_of_office', '<away@lead.test>');
-    // A copy of the same message in a second mailbox.
+    // Receives a copy of the same message in a second mailbox.
     await received('out_of_office', 'out_of_office', '<away@lead.test>');
     await received('automated', 'automated', '<robot@lead.test>');
     await received('reply', 'positive', '<counted-already@lead.test>');

@@ -8,7 +8,7 @@ import { message } from '../../../messages/index.ts';
 /** Time (ms) by which clocks of the old installation's machines may have been ahead of the database's. */
 const CLOCKS_MS = 10_000;
 
-/** Result of preventing second sends after a restore. */
+/** Result of {@link holdRestored}, which prevents that emails are sent twice after a restore. */
 export interface RestoreHolds {
   /**
    * Number of emails possibly sent after the backup. Such emails are searched in the Sent folder, and become uncertain
@@ -35,8 +35,8 @@ export async function holdRestored(
   deps: Deps,
   { takenAt, stoppedAt }: { takenAt: Date; stoppedAt: Date },
 ): Promise<RestoreHolds> {
-  // Nothing to hold, because no process ran after the backup. The claims of dead workers are recovered by their marks,
-  // as after any crash.
+  // No process ran after the backup, so no email can have been sent since. Claims of dead workers are recovered as
+  // after any crash.
   if (stoppedAt <= takenAt) return { emailsInDoubt: 0, warmupInDoubt: 0, campaignsPaused: 0 };
   const until = new Date(stoppedAt.getTime() + CLOCKS_MS);
   return {

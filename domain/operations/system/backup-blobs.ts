@@ -89,7 +89,8 @@ export async function loadBlobs(folder: string, files: readonly DumpedBlob[], wr
     );
     if (rows !== 1) throw new Error(`the backup has a file ${id}, and no row that says whose it is`);
   }
-  // A move that was running at the time of the backup does not run here, and its copy belongs to the old installation.
+  // Clears moves that were running at the time of the backup. They do not run here, and their copies belong to the old
+  // installation.
   await write(
     'update blobs set moving_to = null, moving_key = null, moving_since = null where moving_to is not null',
     [],

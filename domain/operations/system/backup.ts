@@ -10,7 +10,7 @@ import { BackupError } from './backup-error.ts';
 import { blobsOutside, dumpBlobs, type OutsideBlob } from './backup-blobs.ts';
 import { SEALED_COLUMNS } from './rotate-keys.ts';
 
-/** File that describes a backup. Written last; a folder without it is no backup. */
+/** File that describes a backup. The file is written last, so a folder without it is no backup. */
 const MANIFEST = 'manifest.json';
 /** Version of the file format. Unknown versions are refused. */
 const FORMAT = 1;

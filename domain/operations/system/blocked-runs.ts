@@ -11,21 +11,24 @@ import { message, type Message } from '../../../messages/index.ts';
 
 const FIRST_RETRY_MS = 15 * 60_000;
 const LONGEST_RETRY_MS = 86_400_000;
-/** Maximum number of successive automatic retries, over about three days. After that only a person retries a run. */
+/**
+ * Maximum number of successive automatic retries, over about three days. After that only a person retries a workflow.
+ */
 const MAX_RETRIES = 8;
 const PAGE = 500;
 
 /**
- * Returns true if a failure is not caused by the work: PostgreSQL was unreachable. Such work continues without a retry.
+ * Returns true if a failure is not caused by the work itself, because PostgreSQL was unreachable. Such work continues
+ * without being blocked.
  */
 export function isPassing(error: unknown): boolean {
   return isDatabaseUnavailable(error);
 }
 
 /**
- * Marks a repeatedly failing run as blocked, with the reason, and records a dead letter. The sweep retries it after 15
- * minutes, doubling, up to a day, until it was blocked eight times in a row. The reason names kinds of failure and no
- * values.
+ * Marks a repeatedly failing workflow as blocked, with the reason, and records a dead letter. The sweep retries it
+ * after 15 minutes, with a delay that doubles up to a day, until it was blocked eight times in a row. The reason
+ * contains kinds of failures and no values.
  * @returns the reason
  */
 export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Promise<Message> {
@@ -56,8 +59,8 @@ export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Pr
 }
 
 /**
- * Retries the blocked runs that are due. A failure does not stop the others.
- * @returns the number of retried runs
+ * Retries the blocked workflows that are due. A failure does not stop the other retries.
+ * @returns the number of retried workflows
  * @throws AggregateError at the end if some could not be retried
  */
 export async function retryDueRuns(deps: Deps): Promise<number> {
@@ -71,9 +74,9 @@ export async function retryDueRuns(deps: Deps): Promise<number> {
 }
 
 /**
- * Retries one blocked run immediately.
- * @param workflowId its workflow id, as in the dead letter and the Temporal UI
- * @returns false when it is not blocked
+ * Retries one blocked workflow immediately.
+ * @param workflowId workflow id, as in the dead letter and the Temporal UI
+ * @returns false when the workflow is not blocked
  */
 export async function retryRun(deps: Deps, workflowId: string): Promise<boolean> {
   const [letter] = await across(deps.db, 'operator').sql<DueLetter>(

@@ -22,7 +22,7 @@ import { moveBlobs, removeBlobs } from './move-blobs.ts';
 
 /** Content of more than one PostgreSQL chunk. */
 const BYTES = Buffer.from(Array.from({ length: 600_000 }, (_, i) => (i * 7) % 251));
-/** One hour ahead of the database's clock, by which deletions become due. */
+/** Time one hour ahead of the database's clock, by which deletions become due. */
 const NOW = new Date(Date.now() + 3_600_000);
 
 let clock: ManualClock;
@@ -41,7 +41,7 @@ test.after.always(async () => {
   if (root) await rm(root, { recursive: true, force: true });
 });
 
-/** Returns the parts of a worker with this BLOB_PROVIDER. */
+/** Returns the dependencies of a worker with this BLOB_PROVIDER. */
 function worker(provider: string, blobs?: (stores: BlobStores) => BlobStores) {
   const config = testConfig(world.databaseUrl, { ...s3.env, BLOB_ROOT: root, BLOB_PROVIDER: provider });
   const stores = openBlobStores(config);
@@ -205,7 +205,7 @@ test.serial(
     t.is((await inFolder()).length, 1);
     t.true((await download(tenant, messageId, fileId)).equals(BYTES));
 
-    // A reader that started in PostgreSQL continues at the new place of the bytes.
+    // A reader that started in PostgreSQL continues in the new store.
     const org = new OrgScope(db, tenant.organizationId);
     await moveBlobs(worker('postgres'));
     const reading = readBlob(org, worker('disk').blobs, blobId);

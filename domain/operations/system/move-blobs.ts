@@ -9,11 +9,11 @@ import type { BlobStoreName } from '../../../lib/blobs/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { CHUNK_BYTES, readBlob } from '../../platform/blobs.ts';
 
-/*
+/**
  * New files are written to PostgreSQL, in the transaction of the row that they belong to. A worker then moves them to
  * the store of BLOB_PROVIDER. It copies the bytes under a new key; one transaction then records the new place and
- * deletes the old bytes. A crash in between leaves an unreferenced copy, whose key is in the row. When the row is
- * deleted or moved again, that copy is deleted from its store.
+ * deletes the old bytes. A crash in between leaves an unused copy, whose key is stored in the row. When the row is
+ * deleted or moved again, the unused copy is deleted.
  */
 
 /** Maximum number of files moved in one pass. Each file is held in memory while it is moved. */
@@ -68,7 +68,8 @@ async function claimBlobs({ db, clock, blobs: { provider } }: Parts, restMs: num
       now,
       rested: new Date(now.getTime() - restMs),
       lost: new Date(now.getTime() - LEASE_MS),
-      // Each key is used once, so that a copy of an installation on the same store cannot delete the original's files.
+      // Makes each key unique, so that a copy of the installation with the same store cannot delete the original's
+      // files.
       suffix: randomBytes(4).toString('hex'),
     },
   );

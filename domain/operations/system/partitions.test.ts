@@ -53,7 +53,7 @@ async function stored(): Promise<Record<string, string[]>> {
     const rows = await world.deps.db(table).select(world.deps.db.raw(`tableoid::regclass::text as part, ${key} as id`));
     for (const { part, id } of rows) (found[part.slice(table.length + 1)] ??= []).push(id);
   }
-  // Each partition must contain the same events in every table.
+  // The partitions of a month must contain the same events in every table.
   return Object.fromEntries(
     Object.entries(found).map(([part, ids]) => [
       part,

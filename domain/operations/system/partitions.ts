@@ -5,7 +5,7 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { firstIdAt } from '../../../lib/ids.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
-/** Tables partitioned by month together. Later tables refer to the first. */
+/** Tables that are partitioned by the same months. The later tables refer to the first one. */
 interface Division {
   tables: readonly [string, ...string[]];
   /** Partition column. Ids begin with their time; `moment` is a timestamptz. */
@@ -37,11 +37,11 @@ const PARTITIONS_LOCK = 7_201_949;
 
 interface Partition {
   table: string;
-  /** Suffix of its name, after the name of its table. */
+  /** Suffix of the partition's name, after the name of the table. */
   suffix: string;
-  /** Start of its first month, UTC. Null for all earlier rows. */
+  /** Start of the partition's first month, UTC. Null for all earlier rows. */
   from: Date | null;
-  /** End of its last month, UTC. Null for all later rows. */
+  /** End of the partition's last month, UTC. Null for all later rows. */
   to: Date | null;
 }
 
@@ -54,7 +54,7 @@ export async function maintainPartitions(deps: Pick<Deps, 'db' | 'clock' | 'conf
     const { tables } = division;
     try {
       const changed = await inTransaction(deps.db, (trx) => maintainMonths(across(trx, 'maintenance'), division, deps));
-      // PostgreSQL updates statistics of partitions by itself, but not those of the whole table.
+      // PostgreSQL updates the statistics of partitions automatically, but not those of the whole table.
       for (const table of changed ? tables : []) await across(deps.db, 'maintenance').sql(`analyze ${table}`);
     } catch (error) {
       if (!isOverTime(error)) throw error;
@@ -87,7 +87,7 @@ async function maintainMonths(
     partitions.filter(({ to }) => to !== null && to <= past),
     log,
   );
-  // An `…_before` partition that is empty and alone remains from the last drop.
+  // If only an empty `…_before` partition is left, there is nothing to drop.
   const isOver = over.length > 1 || (over.length === 1 && (await hasRows(scope, over[0]!)));
   if (!isNextMissing && !isOver) return false;
   await scope.sql(`lock table ${tables.join(', ')} in access exclusive mode`);
@@ -153,7 +153,7 @@ async function isApplied(scope: AcrossScope, { table, suffix }: Partition): Prom
   return found!.applied;
 }
 
-/** Drops the same month of all tables. Referring tables go first. */
+/** Drops the same month of all tables. Tables that refer to another one are dropped first. */
 async function dropPartition(scope: AcrossScope, tables: readonly string[], suffix: string): Promise<void> {
   for (const table of tables.toReversed()) {
     await scope.sql(`alter table ${table} detach partition ${table}${suffix}`);

@@ -12,7 +12,7 @@ import { externalText } from '../../platform/external-text.ts';
 interface ReadinessCheck {
   name: string;
   ok: boolean;
-  /** State of the part, or its error. */
+  /** State of the checked part, or its error. */
   detail: Message;
   fix?: Message;
   latencyMs?: number;
@@ -24,8 +24,8 @@ const STUCK_SECONDS = 30;
 const LAG_SECONDS = 60;
 
 /**
- * Checks the running parts: database, workflow service, live workers and their clocks, outbox relay, missing and
- * failing runs, event intake, fan-out and reactions. Never throws; an error becomes a failed check.
+ * Checks the parts of a running installation: database, Temporal, live workers and their clocks, outbox relay, missing
+ * and failing workflows, event intake, fan-out and reactions. Never throws; an error becomes a failed check.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed('database', () => databaseAnswers(ctx), message('ready.database.fix'));
@@ -92,7 +92,10 @@ async function clocksAgree({ db }: Ctx): Promise<Message> {
   return maxMs < DRIFT_WARNING_MS ? message('ready.clocks') : message('ready.clocks_differ', { seconds });
 }
 
-/** Ignores intents that wait for a parked intent of the same workflow, because they do not wait for the relay. */
+/**
+ * Checks the age of waiting intents. Ignores intents that wait for a parked intent of the same workflow, because they
+ * do not wait for the relay.
+ */
 async function intentsInTime({ db }: Ctx): Promise<Message> {
   const [stuck] = await across(db, 'maintenance').sql<{ n: number }>(
     `select count(*) as n from outbox o
@@ -125,7 +128,7 @@ async function eventsPlaced(ctx: Ctx): Promise<Message> {
   return message('ready.stream');
 }
 
-/** Checks whether subscribers are behind and whether events are parked. Counts organizations whose next event fails. */
+/** Checks for subscribers that are behind, and for parked events. Counts organizations whose next event fails. */
 async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   const list = (say: (each: SubscriberStatus) => Message | false): Message[] => all.flatMap((each) => say(each) || []);
   let all: SubscriberStatus[] = [];
@@ -175,10 +178,10 @@ function workersCheck({ workers, unserved }: { workers: number; unserved: readon
   };
 }
 
-/** Maximum age (ms) of a search that counts. The sweep searches every quarter of an hour. */
+/** Maximum age (ms) of a valid search for missing workflows. The sweep searches every quarter of an hour. */
 const STALE_SEARCH_MS = 2 * 3_600_000;
 
-/** Checks the result of the last search for missing runs. A new installation has none yet. */
+/** Checks the result of the last search for missing workflows. A new installation has no result yet. */
 async function missingRuns(ctx: Ctx): Promise<Message> {
   const looks = await lastSearches(ctx.db);
   if (looks.length === 0) return message('ready.runs_unchecked');
@@ -190,7 +193,7 @@ async function missingRuns(ctx: Ctx): Promise<Message> {
   return message('ready.runs');
 }
 
-/** Maximum number of failing runs that are named. */
+/** Maximum number of failing workflows that are named. */
 const NAMED_RUNS = 5;
 
 async function noFailingRuns({ workflows }: Ctx): Promise<Message> {

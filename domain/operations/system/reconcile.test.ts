@@ -83,7 +83,7 @@ test.serial('batches and endpoints with something to deliver are found once each
 const NAMES = RECONCILED.map(({ contract }) => contract.kind);
 const [FIRST, ...OTHERS] = NAMES as [string, ...string[]];
 
-/** Searches with a Temporal that has no open run. Calls `meet` with each family when its search begins. */
+/** Searches with a stub of Temporal that has no open workflow. Calls `meet` with each family when its search begins. */
 async function look(meet: (family: string) => void, signal?: AbortSignal) {
   const turns: string[] = [];
   const reports: FamilyReport[] = [];
@@ -153,7 +153,7 @@ test.serial('a family that takes all the time has its next turn after the others
   t.deepEqual(await untilFirst(), [...OTHERS, FIRST]);
 });
 
-/** Returns a stub of Temporal with these open workflows. Records the requested ranges. */
+/** Returns a stub of Temporal with these open workflows, which records the requested ranges of ids. */
 function temporalWith(open: readonly string[]) {
   const ranges: { from: string; to: string }[] = [];
   const asked: string[] = [];

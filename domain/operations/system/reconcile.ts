@@ -10,27 +10,27 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import type { DurableFamily, ExpectedRun, ExpectedRuns } from '../../platform/kernel/tx.ts';
 
-/** Result of a search in one family. */
+/** Result of a search for missing workflows in one family. */
 export interface FamilyReport {
   family: string;
-  /** Number of runs that must be open according to PostgreSQL. */
+  /** Number of workflows that must be open according to PostgreSQL. */
   checked: number;
-  /** Number of those runs that were not open. The missing workflows were started, except on a dry run. */
+  /** Number of these workflows that were not open. They were started, except in a dry run. */
   missing: number;
-  /** False when the search was interrupted. The next search continues there. */
+  /** False when the search was interrupted. The next search continues after its last page. */
   finished: boolean;
 }
 
 interface ReconcileOptions {
-  /** True to count only: the search then starts no workflow and records no result. */
+  /** True if the search only counts: it starts no workflow and records no result. */
   dryRun?: boolean;
-  /** True continues an interrupted search. Otherwise a new search starts. */
+  /** True if an interrupted search is continued. Otherwise a new search starts. */
   resume?: boolean;
   /** Stops the search between two pages. */
   signal?: AbortSignal;
   /** Maximum number of starts per second. */
   ratePerSecond?: number;
-  /** Called after each page with the family and its number of runs checked so far. */
+  /** Called after each page with the family and its number of workflows checked so far. */
   onPage?: (family: string, checked: number) => void;
   /** Called with the result of each family, even if another family fails. */
   onFamily?: (report: FamilyReport) => void;
@@ -38,7 +38,7 @@ interface ReconcileOptions {
 
 type Parts = Pick<Deps, 'db' | 'workflows' | 'families' | 'log'>;
 
-/** A family with runs that must be open. */
+/** A family with workflows that must be open. */
 type Reconciled = DurableFamily & { mustBeOpen: ExpectedRuns };
 
 const PAGE = 1_000;
@@ -46,18 +46,18 @@ const DESCRIBE_AT_ONCE = 16;
 const RATE_PER_SECOND = 100;
 
 /**
- * Starts runs that must be open according to PostgreSQL and are not open in Temporal. Runs are lost when an operator
- * terminates them, or with Temporal's store.
+ * Starts workflows that must be open according to PostgreSQL and are not open in Temporal. Workflows are lost when an
+ * operator terminates them, or when Temporal's database is lost.
  *
- * For each family, reads the rows in pages in the order of their workflow ids. Compares each page with the open runs in
- * its range of ids, which Temporal's visibility store lists (one request per thousand). So healthy runs cost no request
- * each, and an interrupted search continues with the next page. Visibility lags, so a workflow absent from it is only
- * suspected to be missing. The workflow counts as missing if the outbox has no waiting intent for it, Temporal reports
- * it as not open, and its row still requires it afterwards. Starts use the outbox; starting an open workflow changes
- * nothing. A parked intent of a missing workflow is retried at once instead.
+ * For each family, reads the rows in pages in the order of their workflow ids. Compares each page with the open
+ * workflows in its range of ids, which Temporal's visibility store lists (one request per thousand). So a healthy
+ * workflow costs no separate request, and an interrupted search continues with the next page. Visibility lags, so a
+ * workflow absent from it is only suspected to be missing. The workflow counts as missing if the outbox has no waiting
+ * intent for it, Temporal reports it as not open, and its row still requires it afterwards. Starts use the outbox;
+ * starting an open workflow changes nothing. A parked intent of a missing workflow is retried at once instead.
  *
- * A failing family does not stop the others. A search that may be interrupted begins with the family searched longest
- * ago, so that a slow family does not use the time of every search.
+ * A failing family does not stop the others. A search that may be interrupted begins with the family whose last search
+ * is oldest, so that a slow family does not use the time of every search.
  * @returns the families in the order of their search
  * @throws AggregateError at the end if some families failed, as all do while Temporal does not respond
  */
@@ -72,7 +72,7 @@ export async function reconcile(parts: Parts, options: ReconcileOptions = {}): P
   return reports;
 }
 
-/** Returns the families with runs that must be open. */
+/** Returns the families with workflows that must be open. */
 export function reconciledFamilies({ families }: Pick<Deps, 'families'>): Reconciled[] {
   return families.filter((family): family is Reconciled => 'page' in family.mustBeOpen);
 }
@@ -117,7 +117,10 @@ async function reconcileFamily(
   return report;
 }
 
-/** Returns the runs of a page that visibility does not show as open. Keeps at most the ids of the page in memory. */
+/**
+ * Returns the workflows of a page that the visibility store does not list as open. Keeps at most the ids of the page in
+ * memory.
+ */
 async function notVisible(
   workflows: Parts['workflows'],
   contract: Reconciled['contract'],
@@ -132,15 +135,16 @@ async function notVisible(
 }
 
 /**
- * Returns the runs that are not open in Temporal and that no waiting intent will open. A parked intent does not count,
- * and neither do intents that wait for it.
+ * Returns the workflows that are not open in Temporal and that no waiting intent will start. A parked intent does not
+ * count, and neither do intents that wait for it.
  */
 async function notOpen(
   { db, workflows }: Pick<Parts, 'db' | 'workflows'>,
   suspected: readonly ExpectedRun[],
 ): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
-  // Read before the query to Temporal, so that Temporal already knows every intent that has left the outbox.
+  // The outbox is read before Temporal is queried, so that an intent that is no longer in the outbox has already
+  // reached Temporal.
   const waiting = new Set<string>(
     (
       await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
@@ -160,8 +164,8 @@ async function notOpen(
 }
 
 /**
- * Starts the workflows whose rows still require them. Some rows may have ended in the meantime. A start would wait for
- * a parked intent of the same workflow, so the parked one is retried at once.
+ * Starts the workflows whose rows still require them. The work of some rows may have ended in the meantime. A start
+ * would wait for a parked intent of the same workflow, so the parked intent is retried at once instead.
  */
 async function startMissing(
   { db }: Pick<Deps, 'db'>,
@@ -178,7 +182,7 @@ async function startMissing(
     await writeIntents(
       trx,
       still.map(({ intent }) => intent).filter(({ workflowId }) => !parked.has(workflowId)),
-      // Spreads the starts over the time until the next page, so that new intents do not wait behind all of them.
+      // Spreads the starts over the time until the next page, so that new intents do not wait for all of them.
       { withinMs: (still.length / ratePerSecond) * 1_000 },
     );
     return still.length;
@@ -237,8 +241,8 @@ async function endSearch({ db }: Pick<Deps, 'db'>, { family, checked, missing }:
 }
 
 /**
- * Returns the result of the latest search in each family: of the last completed one, or of the running one if it has
- * found more.
+ * Returns the result of the latest search in each family: that of the last completed search, or of the running search
+ * if it has found more.
  */
 export async function lastSearches(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');

@@ -75,7 +75,8 @@ interface RotatedColumn {
   column: string;
   resealed: number;
   /**
-   * Number of values that no key decrypts: their key is missing from CREDENTIALS_PREVIOUS_KEYS, or they are damaged.
+   * Number of values that cannot be decrypted, because their key is missing from CREDENTIALS_PREVIOUS_KEYS or they are
+   * damaged.
    */
   unreadable: number;
 }

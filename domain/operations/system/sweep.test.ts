@@ -278,7 +278,7 @@ test.serial('approvals are kept for APPROVAL_RETENTION_DAYS, with whom they were
   await world.deps.db('approvals').where({ id: denied.id }).update({ status: 'denied' });
   const before = clock.now();
   const left = async (days: number) => {
-    // Ids contain the machine's time.
+    // Ids contain the time of the machine's clock, so the test's clock is set relative to it.
     clock.set(new Date(Date.now() + days * 86_400_000));
     await sweepExpired(world.deps);
     return {
@@ -301,7 +301,7 @@ test.serial(
       await runs.decide(run.id, 'approved');
       return run.approval_id!;
     };
-    // Changes the rows directly, like a manual repair.
+    // Changes the rows directly, as in a manual repair.
     const cancelled = await approved();
     await db('runs').where({ approval_id: cancelled }).update({ state: 'cancelled' });
     const lone = await createApproval(world.system(runs.tenant.organizationId), runs.tenant);

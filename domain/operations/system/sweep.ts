@@ -68,8 +68,8 @@ const DECIDED = [{ table: 'approvals', column: 'id', only: UNBOUND }] as const s
 }[];
 
 /**
- * Warmup emails, kept for WARMUP_RETENTION_DAYS. An email is kept until its reply is old too, and while either is still
- * unsent.
+ * Warmup emails, kept for WARMUP_RETENTION_DAYS. An email is kept until its reply is old too, and while the email or
+ * its reply is unsent.
  */
 const WARMED = [
   {
@@ -83,7 +83,7 @@ const WARMED = [
 
 /**
  * Ended runs of automations, kept for AUTOMATION_RUN_RETENTION_DAYS. A run prevents its event from starting another
- * one, so the run is kept as long as the event. A parked event is kept at any age.
+ * run, so it is kept as long as the event. A parked event is kept at any age.
  */
 const RAN = [
   {
@@ -95,7 +95,7 @@ const RAN = [
   },
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 
-/** Rows to delete: those up to `before`, which is a time or the first id of a time. */
+/** Rows of a table to delete: those up to `before`, which is a time, or the lowest id of that time. */
 interface Expiry {
   table: string;
   column: string;

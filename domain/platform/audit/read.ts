@@ -77,7 +77,7 @@ function readEntries(
     filter.requestId && 'a.request_id = :requestId',
     filter.since && 'a.created_at >= :since',
     filter.before && 'a.created_at < :before',
-    // A Date loses microseconds, so the position is read from the row itself.
+    // A JavaScript Date has no microseconds, so the position is read from the row itself.
     after && '(a.created_at, a.id) < (select p.created_at, p.id from audit_logs p where p.id = :after)',
   ].filter(Boolean);
   return org.sql<AuditEntryRow>(

@@ -13,7 +13,8 @@ const BATCH_SIZE = 500;
 /** Time (ms) after which a transaction commits its progress, to release its locks. */
 const ENOUGH_MS = 500;
 /**
- * Timeout (ms) of a statement. APPLY_TIMEOUT_MS limits all work of a transaction. Exceeding either counts as a failure.
+ * Timeout (ms) of a statement. APPLY_TIMEOUT_MS limits all work of a transaction. Exceeding one of the two limits
+ * counts as a failure.
  */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const APPLY_TIMEOUT_MS = 30_000;
@@ -21,7 +22,10 @@ const MAX_ATTEMPTS = 10;
 /** First delay (ms) after a failure. The delay doubles up to the cap; ten attempts take about nine minutes. */
 const RETRY_BASE_MS = 1_000;
 const RETRY_CAP_MS = 300_000;
-/** Number of successive reactions after which an event counts as a loop and is parked. */
+/**
+ * Number of hops after which an event counts as part of a loop and is parked. A reaction to an event emits events with
+ * one hop more.
+ */
 export const MAX_HOPS = 16;
 
 /** Result of one iteration on a stream. */
@@ -41,7 +45,7 @@ interface Claim {
   head: number;
   attempts: number;
   events: ReactionEvent[];
-  /** True when `events` contains all events up to `head`. */
+  /** True if `events` contains all events up to the position `head`. */
   all: boolean;
 }
 
@@ -51,7 +55,7 @@ class StaleClaim extends Error {}
 class ReactionLoop extends Error {}
 
 /**
- * Applies the next events of an organization to a subscriber. Effects and position commit in one transaction. An
+ * Passes the next events of an organization to a subscriber. Its effects and its position commit in one transaction. An
  * advisory lock allows one process at a time, and the position is updated only if it is unchanged since it was read.
  * The events before a failing one are committed first. The failing event is retried later and parked after its last
  * attempt.
@@ -141,7 +145,9 @@ async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promi
   };
 }
 
-/** SQL: key of the advisory lock of one stream. Streams with the same hash only wait for each other. */
+/**
+ * SQL: key of the advisory lock of one stream. Two streams with the same hash wait for each other, which is harmless.
+ */
 export const STREAM_LOCK = `hashtextextended('reaction/' || :name || '/' || :org, 0)`;
 
 /** Converts a row of `domain_events` to an event of the transaction's organization. */
@@ -192,7 +198,7 @@ async function applyEvents(
     onBegin(events.length);
     return events.length;
   };
-  // On a timeout the transaction ends. Work that continues afterwards fails at its next query.
+  // After a timeout the transaction is rolled back, and work that still continues fails at its next query.
   return withTimeout(work(), APPLY_TIMEOUT_MS, () => {
     throw new Error(`The reaction took longer than ${APPLY_TIMEOUT_MS} ms`);
   });
@@ -221,7 +227,7 @@ function refuseLoop({ hops, type }: ReactionEvent): void {
 
 /**
  * Stores the new position in the transaction of the effects. All events up to this position have been applied.
- * @returns true if there are more events now
+ * @returns true if there are more events to apply
  * @throws StaleClaim
  */
 async function storePosition(tx: Tx, subscriber: Subscriber, claim: Claim, to: number): Promise<boolean> {
@@ -243,7 +249,7 @@ async function recordFailure(
   { position, attempts: before, events }: Claim,
   error: Error,
 ): Promise<StreamIteration> {
-  // Without events, the stream itself failed, for example because a transaction could not commit.
+  // Without an event, the failure belongs to the whole stream, for example because a transaction could not commit.
   const event = events[0];
   if (!event) throw error;
   const attempts = before + 1;

@@ -7,7 +7,7 @@ import { sortedTypes, type Subscriber } from './subscriber.ts';
 const PAGE = 5_000;
 const MAX_DUE = 500;
 
-/** Pending work of one subscriber in one organization. */
+/** One subscriber in one organization that has events to apply. */
 export interface DueStream {
   subscriber: string;
   organization_id: string;
@@ -21,10 +21,10 @@ interface EnteredEvents {
 }
 
 /**
- * Advances the subscribers in the stream of all organizations, and records which organizations have new events for
- * each. Positions become visible in order, so no event can later appear before a subscriber's position. Skips
- * subscribers that another process is advancing, and those whose stored types differ from this build's. Locks no row
- * without new events, because a lock is a write and this runs every few seconds.
+ * Reads new events of all organizations for each subscriber, and records the organizations that have some. Positions
+ * become visible in order, so no event can later appear before a subscriber's position. Skips subscribers that another
+ * process is advancing, and those whose stored types differ from this build's. Without new events it locks no row,
+ * because a lock is a write and the statement runs every few seconds.
  */
 export async function enterEvents(
   { db }: Pick<Deps, 'db'>,
@@ -38,8 +38,8 @@ export async function enterEvents(
 }
 
 /**
- * Returns the statement of {@link enterEvents}. A stream without pending events begins after the events that were
- * passed over. Exported for benchmarks of its query plan.
+ * Returns the statement of {@link enterEvents}. A stream without pending events begins after the skipped events.
+ * Exported for benchmarks of its query plan.
  */
 export function enterSql(subscribers: readonly Subscriber[]): string {
   return `with taken as materialized (
@@ -73,7 +73,7 @@ export function enterSql(subscribers: readonly Subscriber[]): string {
      select (select json_agg(e) from entered e) as streams, (select bool_or(found = ${PAGE}) from ranges) as full`;
 }
 
-/** SQL: an event (`e`) is entered for a subscriber (`r`) in every organization. */
+/** Returns the SQL condition that a subscriber (`r`) gets an event (`e`) in every organization. */
 function isAlwaysEntered(subscribers: readonly Subscriber[]): string {
   const optional = subscribers.flatMap(({ name, optional: some }) =>
     some ? [`when '${name}' then e.type <> all('{${[...new Set<string>(some.types)].join(',')}}'::text[])`] : [],
@@ -81,7 +81,7 @@ function isAlwaysEntered(subscribers: readonly Subscriber[]): string {
   return optional.length === 0 ? 'true' : `case r.name ${optional.join(' ')} else true end`;
 }
 
-/** SQL: the organization of news (`n`) wants the optional events of the subscriber. */
+/** Returns the SQL condition that the organization `n.organization_id` wants the optional events of a subscriber. */
 function isWanted(subscribers: readonly Subscriber[]): string {
   const wanted = subscribers.flatMap(({ name, optional }) =>
     optional ? [`when '${name}' then exists (${optional.wanted})`] : [],
@@ -90,7 +90,7 @@ function isWanted(subscribers: readonly Subscriber[]): string {
 }
 
 /**
- * Finds streams that are due: left by a dead process, or to be retried. Also returns the time (ms) until the next retry
+ * Finds streams that are due, because a process died or a retry is due. Also returns the time (ms) until the next retry
  * of a failed stream, or null if no stream has failed.
  */
 export async function findDueStreams(
@@ -99,7 +99,7 @@ export async function findDueStreams(
 ): Promise<{ due: DueStream[]; nextAttemptMs: number | null }> {
   const now = clock.now();
   const { rows } = await across(db, 'engine').run<DueStream & { next_attempt_at: Date | null }>(
-    // Random order makes several processes start with different streams. The second part selects the next failed
+    // Random order makes concurrent processes start with different streams. The second part selects the next failed
     // stream.
     `(select subscriber, organization_id, null::timestamptz as next_attempt_at from reaction_streams
       where subscriber = any(:names::text[]) and head > position and waits_for is null and (next_attempt_at is null or next_attempt_at <= :now)

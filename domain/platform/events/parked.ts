@@ -21,7 +21,7 @@ const COLUMNS = [
   'parked_at',
 ] as const;
 
-/** An event that used up its attempts for a subscriber. */
+/** An event for which all attempts of a subscriber failed. */
 export type ParkedEvent = Columns<'reaction_parked_events', (typeof COLUMNS)[number]>;
 
 /** Lists parked events that are neither replayed nor discarded, oldest first. */
@@ -36,8 +36,8 @@ export async function listParkedEvents({ db }: Pick<Deps, 'db'>, limit = 200): P
 }
 
 /**
- * Applies a parked event once, in one transaction with its record. A stream that waits for the event continues. On
- * failure the event stays parked.
+ * Passes a parked event to its subscriber again, and marks it as replayed in the same transaction. A stream that waits
+ * for the event continues. On failure the event stays parked.
  * @throws AppError not_found; conflict when it is settled already, its event is deleted or this build has no such
  * subscriber; and every error of the subscriber
  */
@@ -91,7 +91,7 @@ async function findParked({ db }: Deps, id: string): Promise<ParkedEvent> {
   return parked;
 }
 
-/** Locks the stream, so that no other events are applied in the meantime, and then the parked event. */
+/** Locks the stream and then the parked event, so that no other events are applied in the meantime. */
 async function lockParked(tx: Tx, { id, subscriber }: ParkedEvent): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(${STREAM_LOCK})`, { name: subscriber });
   const [open] = await tx.org.sql(

@@ -27,7 +27,8 @@ const RUNNERS = 3;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Fault of an event for a subscriber: it fails a number of times, fails always, or kills the process before the commit.
+ * Planned fault when a subscriber applies an event: it fails a number of times, fails always, or the process dies
+ * before the commit.
  */
 type Fault = { kind: 'fails'; times: number } | { kind: 'poison' } | { kind: 'crash' };
 
@@ -128,8 +129,8 @@ test('per subscriber and organization, what was applied is what was committed, i
         while (emitting) await assignPositions(deps, { open: undefined });
       };
       /**
-       * Runs one iteration like a worker process. Streams that failed for lack of a connection are found again later.
-       * Returns true if there was work.
+       * Runs one iteration like a worker process. Streams that failed because no connection was free are found again
+       * later. Returns true if there was work.
        */
       const turn = async (): Promise<boolean> => {
         const { streams } = await enterEvents(deps, subscribers);
@@ -151,7 +152,7 @@ test('per subscriber and organization, what was applied is what was committed, i
       await Promise.all([emit(), place(), ...Array.from({ length: RUNNERS }, run)]);
       const settle = async () => {
         while ((await assignPositions(deps, { open: undefined })).positioned > 0);
-        // Advancing the clock makes retries due. The loop ends when no work is left after the longest delay.
+        // Advancing the clock makes retries due. The loop ends when there is no work left after the longest delay.
         for (let quiet = 0; quiet < 3; quiet += 1) {
           const turns = await Promise.all(Array.from({ length: RUNNERS }, turn));
           if (turns.includes(true)) quiet = -1;

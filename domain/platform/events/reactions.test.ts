@@ -389,7 +389,7 @@ test.serial(
     await react(world.deps, [wider]);
     t.deepEqual(await effects(wider, organizationId), added);
 
-    // After a rollback the old release's processes continue, once no newer process has confirmed for three minutes.
+    // After a rollback, processes of the old release continue once no newer process has confirmed for three minutes.
     pass(2 * CONFIRM_MS);
     await confirmSubscribers(world.deps, [wider], 2);
     pass(3 * CONFIRM_MS + 1);
@@ -400,7 +400,7 @@ test.serial(
     await react(world.deps, [old]);
     t.deepEqual(await effects(old, organizationId), [...added, ...back]);
 
-    // A release without build numbers takes over at every start. Once the older process has stopped, the still running
+    // Simulates a release without build numbers, which takes over at every start. Once its process has stopped, the
     // newer process continues.
     await world.deps.db('reaction_subscribers').where({ name: 'rolled' }).update({ build: 2 });
     pass(3 * CONFIRM_MS + 1);
@@ -429,9 +429,9 @@ test.serial(
     await world.deps.db('domain_events').delete();
     const { ids, parkedId } = await park(kept, organizationId);
     const [late] = await emit(other.organizationId, 1);
-    // The following month and then EVENT_RETENTION_DAYS have passed.
+    // Advances the clock past the following month and EVENT_RETENTION_DAYS.
     clock.set(new Date(Date.UTC(clock.now().getUTCFullYear(), clock.now().getUTCMonth() + 2) + 31 * DAY_MS));
-    // The sweeping build does not have these subscribers. Another process confirms `kept`.
+    // The sweep runs without these subscribers, as in another build. Simulates a process that confirms `kept`.
     const alive = () =>
       world.deps.db('reaction_subscribers').where({ name: kept.name }).update({ seen_at: clock.now() });
     await alive();

@@ -22,10 +22,10 @@ const STALE_MS = 3 * CONFIRM_MS;
 const BUILD = MIGRATIONS.length;
 
 /**
- * Registers the subscribers of this build at process start. A new subscriber gets its starting position. Changed types
- * apply from now on, and processes of the other build skip the subscriber. The registration of a newer running build is
- * kept. So an old process that restarts during a roll-out does not become the registered build again.
- * @param build recency of the build; a parameter for tests
+ * Registers the subscribers of this build at process start. A new subscriber gets its starting position. A changed list
+ * of types is valid from now on, and processes with the earlier list skip the subscriber. The registration of a newer
+ * running build is kept. So an old process that restarts during a roll-out does not become the registered build again.
+ * @param build number of the build; a parameter for tests
  */
 export async function registerSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -38,7 +38,7 @@ export async function registerSubscribers(
 /**
  * Confirms that a process with these subscribers is alive, which protects them from {@link removeAbandoned}. Called
  * every {@link CONFIRM_MS}. Takes over subscribers whose registered build no longer runs.
- * @param build recency of the build; a parameter for tests
+ * @param build number of the build; a parameter for tests
  */
 export async function confirmSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -49,7 +49,8 @@ export async function confirmSubscribers(
 }
 
 /**
- * @param takesSame true to take over the registration of an equally new build, so that the last process to start wins
+ * @param takesSame true to take over the registration of a build with the same number, so that the last process to
+ * start wins
  */
 async function store(
   db: Deps['db'],

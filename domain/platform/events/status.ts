@@ -21,7 +21,7 @@ export interface SubscriberStatus {
   waiting_organizations: number;
   /** Number of parked events that are neither replayed nor discarded. */
   parked_events: number;
-  /** Latest time at which a process with this subscriber was alive. */
+  /** Latest time at which a process confirmed that it runs this subscriber. */
   seen_at: Date;
 }
 

@@ -12,29 +12,29 @@ export type ReactionEvent<T extends StoredEventType = StoredEventType> = {
     /** Position in commit order over all organizations, with gaps. */
     position: number;
     createdAt: Date;
-    /** Number of successive reactions that led to the event. */
+    /** Length of the chain of reactions that led to the event; 0 if no reaction emitted it. */
     hops: number;
     data: EventData<K>;
   };
 }[T];
 
 interface Declaration<T extends StoredEventType> {
-  /** Lower case with underscores. Stored with the cursor, so a new name is a new subscriber. */
+  /** Name in lower case with underscores. It identifies the stored cursor, so a changed name is a new subscriber. */
   name: string;
-  /** Event types of the subscriber. Events of a type that is added later count from that time on. */
+  /** Event types of the subscriber. For a type that is added later, only events from that time on are passed. */
   types: readonly [T, ...T[]];
-  /** Starting position of a new subscriber: the present end, or the oldest stored event. */
+  /** Starting position of a new subscriber: the current end of the stream, or the oldest stored event. */
   startsFrom: 'now' | 'beginning';
   /**
    * Treatment of an organization's later events after one was parked. `pass` (default): later events are applied, and a
    * replay applies the parked event after them. `wait`: later events wait until the parked event is replayed or
-   * discarded. Choose `wait` only if an event is meaningless without the earlier ones, because one failing event then
-   * stops the organization until a person acts.
+   * discarded. Choose `wait` only if an event is useless without the earlier ones, because one failing event then stops
+   * the stream until a person acts.
    */
   afterParking?: 'pass' | 'wait';
   /**
-   * Events that matter only where something wants them, such as an enabled automation. Elsewhere the subscriber passes
-   * over them without a transaction. What is enabled later gets no earlier event.
+   * Event types that are applied only in organizations that want them, for example because of an enabled automation. In
+   * other organizations the subscriber skips such events without a transaction, and they are not applied later.
    */
   optional?: {
     types: readonly T[];
@@ -49,7 +49,7 @@ interface OneByOne<T extends StoredEventType> {
   /**
    * Applies an event in the transaction that advances the cursor: rows, `tx.emit`, `tx.intend`. Must have no effects
    * outside the transaction, because after a rollback it is called again for the same event.
-   * @param ctx for domain functions, which then join the transaction
+   * @param ctx context for domain functions, which then use this transaction
    */
   apply(tx: Tx, event: ReactionEvent<T>, ctx: Ctx): Promise<void>;
   applyBatch?: undefined;

@@ -12,7 +12,7 @@ export const MAX_USER_AGENT = 512;
 export interface Actor {
   kind: 'session' | 'api_key' | 'oauth' | 'anonymous' | 'system';
   userId: string | null;
-  /** The organization of the caller. Null for a session without a selected one. */
+  /** The organization of the caller. Null for a session without a selected organization. */
   organizationId: string | null;
   sessionId?: string;
   apiKeyId?: string;

@@ -11,15 +11,14 @@
 const MARGIN_MS = 10_000;
 
 /**
- * Maximum delay (ms) before checking again whether another attempt has ended. In most cases the attempt has ended by
- * then.
+ * Maximum delay (ms) before checking again whether another attempt has ended. Usually the attempt has ended by then.
  */
 export const CALL_RECHECK_MS = 2_000;
 
 /** SQL assignment that claims the call of a row. `:claimMs` is bound to {@link callClaimMs}. */
 export const CLAIM_CALL = `call_until = now() + :claimMs * interval '1 millisecond'`;
 
-/** SQL condition: no other attempt's call of a row is in progress. */
+/** SQL condition that no other attempt's call for a row is in progress. */
 export const CALL_IS_FREE = '(call_until > now()) is not true';
 
 /** Returns the duration (ms) of the claim of a call that lasts at most `timeoutMs`. */

@@ -17,7 +17,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { systemActor, type Actor } from './actor.ts';
 import type { DurableFamily, Tx } from './tx.ts';
 
-/** The parts of a process. Created once at start and passed as arguments, never imported. */
+/** Services of a process. They are created once at start and passed as arguments, never imported. */
 export interface Deps {
   db: Db;
   clock: Clock;
@@ -36,13 +36,16 @@ export interface Deps {
   catalogue?: CatalogueReader | undefined;
   /** Direct calls to Temporal, for the few functions that need an immediate result (mailbox checks, readiness). */
   workflows: WorkflowGateway;
-  /** All durable families, from `activities/index.ts`. */
+  /** All families of workflows, declared in `activities/index.ts`. */
   families: readonly DurableFamily[];
   /** Checks every event against its schema and rolls the transaction back if one does not match. Enabled in tests. */
   strictEvents?: boolean;
 }
 
-/** Context of a domain function: the process's parts, the actor and, inside a guarded write, the open transaction. */
+/**
+ * Context of a domain function: the services of the process, the caller and, inside a guarded write, the open
+ * transaction.
+ */
 export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
@@ -51,7 +54,7 @@ export interface Ctx extends Deps {
    * request names none.
    */
   language?: Language;
-  /** Set by the HTTP server: adds a limit that the request counts against to the RateLimit headers of its answer. */
+  /** Adds a rate limit that applies to the request to the RateLimit headers of its answer. Set by the HTTP server. */
   reportQuota?: ((quota: Quota) => void) | undefined;
   /** Set by the guard for idempotent writes. {@link transact} joins this transaction instead of opening another. */
   trx?: Trx;
@@ -60,7 +63,7 @@ export interface Ctx extends Deps {
    * them at its end in few statements.
    */
   joined?: Tx;
-  /** Number of reactions that led to this call. Stored with emitted events. */
+  /** Length of the chain of reactions that led to this call. Stored with emitted events. */
   hops?: number;
 }
 
@@ -83,8 +86,8 @@ export function systemCtx(deps: Deps, organizationId: string, requestId: string)
 }
 
 /**
- * Returns a context whose database connections count for the share of its organization (`db/shares.ts`). Without an
- * organization it is returned unchanged.
+ * Returns a context whose database connections count for the share of its organization (`db/shares.ts`). A context
+ * without an organization is returned unchanged.
  * @param options.isUrgent for work that stops something
  */
 export function withOwnShare(ctx: Ctx, options: { isUrgent?: boolean } = {}): Ctx {

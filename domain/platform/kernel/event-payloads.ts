@@ -185,7 +185,10 @@ const task = {
 };
 const changedFields = z.array(text).describe('What changed');
 
-/** Events of planned areas, with only the certain fields. Adding fields later is compatible. */
+/**
+ * Payload for events that are not emitted yet. It contains only the certain fields, because more fields can be added
+ * later.
+ */
 const warmedMailbox = z.looseObject({ email_account_id: id });
 const storedEmail = z.looseObject({ email_id: id, email_account_id: id });
 

@@ -24,7 +24,9 @@ interface IdempotentRequest {
   actorId: string;
   operation: string;
   key: string;
-  /** HMAC keyed with AUTH_SECRET. The body may contain a password, which could be guessed from a plain hash. */
+  /**
+   * Hash of the request, keyed with AUTH_SECRET. From a hash without a key, a password in the body could be guessed.
+   */
   requestHash: string;
 }
 
@@ -48,7 +50,7 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
  * @param work.prepare runs before the transaction, for example to connect to a server. Skipped when a response is
  * already stored. Without `prepare` the stored response is read only inside the transaction.
  * @param work.run the write, with the open transaction in its context. A returned error is thrown after the commit: the
- * written rows stay, and the key becomes free as after a thrown error
+ * written rows stay, and the key can be used again as after a thrown error
  * @throws AppError conflict (409) when the key was used with another request, or the first request takes too long
  */
 export async function performOnce<Prepared>(

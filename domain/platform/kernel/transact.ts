@@ -21,7 +21,7 @@ interface Collected {
   endings: Map<string, () => Promise<void>>;
 }
 
-/** Collections of open transactions, for functions that join them. */
+/** Collected items of open transactions, for functions that run within the same transaction. */
 const COLLECTED = new WeakMap<Tx, Collected>();
 
 /**
@@ -83,7 +83,7 @@ async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   }
 }
 
-/** Passes errors of a repeatable transaction on unchanged, because its owner recognizes them and retries. */
+/** Returns errors of a repeatable transaction unchanged, because `inTransaction` recognizes them and retries. */
 function translateWithin(error: unknown): unknown {
   return isToRepeat(error) ? error : translateDbError(error);
 }
@@ -118,7 +118,7 @@ function assertFits({ type, data }: EmittedEvent): void {
   if (!checked.success) throw new Error(`${type}: the payload does not fit its schema: ${checked.error.message}`);
 }
 
-/** Statement that stores events, without its conditions. */
+/** Start of the SQL statement that stores events. Conditions can follow. */
 const WRITE_EVENTS = `insert into domain_events (id, organization_id, type, data, created_at, hops)
      select t.id, :org, t.type, t.data::jsonb, :now, nullif(:hops::smallint, 0)
      from unnest(:eventIds::uuid[], :eventTypes::text[], :eventData::text[]) as t(id, type, data)`;
@@ -139,12 +139,12 @@ function eventBindings(events: readonly EmittedEvent[], hops: number) {
   };
 }
 
-/** Statement of {@link writeSingleStatement}. */
+/** SQL statement of {@link writeSingleStatement} and its event. */
 interface StatementWithEvent<T extends StoredEventType> {
   /** CTEs, without `with`. `:org` and `:now` are bound. */
   ctes: `${string}:org${string}`;
   bindings: Bindings;
-  /** Emitted once if the CTE `when` has a row. */
+  /** Event that is emitted once if the CTE named by `when` returns a row. */
   event: { type: T; data: EventData<T>; when: string };
 }
 

@@ -15,53 +15,53 @@ export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
-  /** Values before and after a change; for a secret only the fact that it changed (domain/platform/changes.ts). */
+  /** Values before and after a change. For a secret only the fact of the change (domain/platform/changes.ts). */
   changes?: AuditChanges;
   metadata?: Record<string, unknown>;
 }
 
-/** Transaction of a domain function. Collected events, audit rows and workflow intents commit with the rows. */
+/** Transaction of a domain function. Events, audit rows and workflow intents are collected and commit with the rows. */
 export interface Tx {
   trx: Trx;
   org: OrgScope;
-  /** All durable families of the process. */
+  /** All families of workflows in this process. */
   families: readonly DurableFamily[];
   /** The caller. Functions whose permissions depend on rows check them against this actor. */
   actor: Actor;
   now: Date;
-  /** Number of reactions that led to this transaction; 0 outside reactions. Stored with its events. */
+  /** Length of the chain of reactions that led to this transaction; 0 outside reactions. Stored with its events. */
   hops: number;
   /** Emits a domain event for webhooks and the realtime gateway. */
   emit<T extends StoredEventType>(type: T, data: EventData<T>): void;
   audit(entry: AuditEntry): void;
-  /** Stores an intent: work that Temporal must do after the commit. */
+  /** Stores an intent to start or signal a workflow after the commit. */
   intend(intent: Intent): void;
   /**
-   * Runs once per key just before the commit. Keys run in sorted order, so that all transactions take these locks in
-   * one order and hold them only until the commit.
+   * Runs work once per key just before the commit. Keys run in sorted order, so that all transactions take the locks of
+   * this work in one order and hold them only briefly.
    */
   atEnd(key: string, work: () => Promise<void>): void;
 }
 
 /**
- * All facts about one kind of run outside `workflows/`. Declared once in `activities/<family>.ts`; functions get it as
- * {@link Tx.families} and `Deps.families`.
+ * Declaration of one kind of workflow for the code outside `workflows/`. Made once in `activities/<family>.ts`;
+ * functions get all families as {@link Tx.families} and `Deps.families`.
  */
 export interface DurableFamily {
   contract: WorkflowContract<any, any>;
-  /** Runs that must be open according to PostgreSQL, or the reason why the family has none. */
+  /** Workflows that must be open according to PostgreSQL, or the reason why the family needs no such query. */
   mustBeOpen: ExpectedRuns | { unneeded: string };
-  /** Marks runs that keep failing. Absent if runs of the family cannot be blocked. */
+  /** Marks workflows that keep failing as blocked. Undefined if workflows of the family cannot be blocked. */
   blocked: BlockedRuns | undefined;
-  /** Kinds of dead letters of the family, except that of a blocked run. */
+  /** Kinds of dead letters of the family, except the kind for blocked workflows. */
   deadLetters: readonly DeadLetterKind[];
   /** Action of the family that can wait for a person's approval. */
   approval: ApprovalSubject | undefined;
 }
 
 /**
- * A kind of action that waits for a person if no policy allows it. The acting room implements it; `domain/approvals`
- * calls it in the transaction of the decision.
+ * A kind of action that waits for a person if no policy allows it. The area of the action implements it;
+ * `domain/approvals` calls it in the transaction of the decision.
  */
 export interface ApprovalSubject<Subject = any> {
   type: ApprovalRow['subject_type'];
@@ -71,8 +71,8 @@ export interface ApprovalSubject<Subject = any> {
    */
   lock(tx: Tx, approval: ApprovalRow): Promise<Subject | undefined>;
   /**
-   * Leaves an approved action to a workflow, which later calls `executeApproved` (`domain/approvals/decide.ts`). Without this
-   * function the decision executes the action.
+   * Passes an approved action to a workflow, which later calls `executeApproved` (`domain/approvals/decide.ts`).
+   * Without this function the decision executes the action.
    */
   handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;
   /**
@@ -82,7 +82,7 @@ export interface ApprovalSubject<Subject = any> {
   content(tx: Tx, subject: Subject, config: Config): Promise<ApprovalContent | null>;
   /**
    * Executes the action.
-   * @throws AppError to refuse; then nothing happens and no decision is stored
+   * @throws AppError to refuse the action; then nothing changes and no decision is stored
    */
   execute(tx: Tx, subject: Subject, approval: ApprovalRow, config: Config): Promise<void>;
   /**
@@ -112,19 +112,19 @@ export interface StoppedEmail {
   fields: string[];
 }
 
-/** A run that must be open: the variable part of its workflow id, and the intent that opens the run. */
+/** A workflow that must be open: the variable part of its id, and the intent that starts it. */
 export interface ExpectedRun {
   position: string;
   intent: Intent;
 }
 
-/** Queries for the runs of a family that must be open. */
+/** Queries for the workflows of a family that must be open. */
 export interface ExpectedRuns {
   /** SQL of {@link ExpectedRuns.page}, for `explain`. `:after` and `:limit` are bound. */
   pageSql: string;
-  /** Returns the next runs after a position, in the order of their workflow ids. */
+  /** Returns the next workflows after a position, in the order of their ids. */
   page(db: Db, after: string, limit: number): Promise<ExpectedRun[]>;
-  /** Returns the runs at the given positions that must still be open. */
+  /** Returns the workflows at the given positions that must still be open. */
   only(db: Db, positions: readonly string[]): Promise<ExpectedRun[]>;
 }
 
@@ -134,14 +134,20 @@ export type RetryCause = 'operator' | 'sweep';
 /** A kind of task that can become a dead letter. */
 export interface DeadLetterKind {
   taskType: string;
-  /** Restriction for keys limited to mailboxes: the dead letter is `hidden`, or `readOnly` and cannot be replayed. */
+  /**
+   * Restriction for API keys that are limited to mailboxes. `hidden`: they cannot see the dead letter. `readOnly`: they
+   * cannot replay it.
+   */
   restricted?: 'hidden' | 'readOnly' | undefined;
   /** Starts the task again, unless its row is deleted or has ended. The resolved value is ignored. */
   retry(tx: Tx, taskId: string, cause: RetryCause): Promise<unknown>;
 }
 
-/** The kind of dead letter for runs that keep failing. */
+/** The kind of dead letter for workflows that keep failing. */
 export interface BlockedRuns extends DeadLetterKind {
-  /** Marks the row of the run as blocked. Returns its id, or undefined when it is deleted or has ended. */
+  /**
+   * Marks the row of a workflow as blocked. Returns the row's id, or undefined if the row is deleted or its work has
+   * ended.
+   */
   block(tx: Tx, workflowId: string, reason: Message): Promise<string | undefined>;
 }

@@ -66,7 +66,7 @@ export async function readStream(ctx: Ctx, after: number, types: readonly string
   return { events, full: events.length === STREAM_PAGE };
 }
 
-/** Returns the present end of an organization's stream. */
+/** Returns the current end of an organization's stream. */
 export async function streamHead(ctx: Ctx): Promise<StreamCursor> {
   const [last] = await reader(ctx).sql<{ id: string; position: number }>(
     `select id, position from domain_events where organization_id = :org and position is not null order by position desc limit 1`,

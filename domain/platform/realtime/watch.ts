@@ -4,8 +4,8 @@ import type { Deps } from '../kernel/context.ts';
 import { namedOrganizations, POSITIONS_CHANNEL } from '../kernel/events.ts';
 
 /**
- * Calls back when events have new positions, and once after every (re)connect, because notifications may have been
- * lost.
+ * Calls `onPositions` when events have new positions, and once after every (re)connect, because notifications may have
+ * been lost.
  * @param onPositions called with the organizations of the events; null when unknown
  */
 export function watchPositions(

@@ -1,5 +1,5 @@
 /**
- * Main time zone of each country, by country-code top-level domain (ASCII form). For a country with several zones, the
+ * Main time zone of each country, by country-code top-level domain (ASCII form). A country with several zones has the
  * zone of its largest business centre.
  */
 export const COUNTRY_ZONES: Readonly<Record<string, string>> = {
@@ -252,8 +252,8 @@ export const COUNTRY_ZONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Country codes that are used worldwide, so that a domain such as `name.io` does not show its owner's country. A
- * national second level (`com.co`) still does.
+ * Country codes that are used worldwide, so that a domain such as `name.io` does not show its owner's country. A second
+ * level such as `com.co` still shows the country.
  */
 export const WORLDWIDE_SUFFIXES: ReadonlySet<string> = new Set([
   'ac',

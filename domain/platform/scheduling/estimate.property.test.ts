@@ -134,7 +134,7 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
   return blocked;
 }
 
-/** Drops state that no longer matters at a day's opening, so that mailboxes become equal again. */
+/** Drops state that has no effect any more at a day's opening, so that mailboxes become equal again. */
 function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
   return merge(
     kinds.map((kind) => ({
@@ -171,7 +171,8 @@ function merge(kinds: readonly Kind[]): Kind[] {
 }
 
 /**
- * Returns the emails of a mailbox on a day up to and including a time, each as early as possible, and its state then.
+ * Returns the emails of a mailbox on a day up to and including a time, each as early as possible, and its state at that
+ * time.
  */
 function sendAlone(
   kind: Kind,
@@ -202,7 +203,10 @@ function sendAlone(
   return { emails, free, own, last };
 }
 
-/** Returns the emails on a UTC day that are not part of the projection, past and coming. */
+/**
+ * Returns the emails on a UTC day that are not part of the projection: emails sent or reserved before, and later emails
+ * of other senders.
+ */
 function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
   const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
   return (used.get(day) ?? 0) + later;
@@ -277,7 +281,10 @@ interface Lot extends Kind {
   readonly last: number;
 }
 
-/** Distributes the last emails of a day, all due at the same time, each to the mailbox with the fewest emails. */
+/**
+ * Distributes the last emails of a day, which are all due at the same time. Each email goes to the mailbox with the
+ * fewest emails.
+ */
 function shareOut(given: readonly Lot[], emails: number, at: number): Lot[] {
   const lots = [...given];
   const day = Math.floor(at / DAY);
@@ -320,7 +327,7 @@ const asked = fc
   .record({
     boxes,
     minute: fc.integer({ min: Date.UTC(2025, 0) / MINUTE, max: Date.UTC(2026, 0) / MINUTE }),
-    // Recipients as a percentage of the emails possible in 500 days.
+    // Number of recipients, as a percentage of the emails possible in 500 days.
     part: fc.integer({ min: 1, max: 100 }),
     dailyLimit: fc.integer({ min: 1, max: 60 }),
     ramp: fc.option(fc.record({ start: fc.integer({ min: 1, max: 3 }), increment: fc.nat(2), ceiling: fc.nat(9) })),

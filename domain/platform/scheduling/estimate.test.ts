@@ -332,7 +332,7 @@ test('property: the projection is what trying every minute gives', async (t) => 
       const played = playMinutes(asked);
       const { sending_days: days, estimated_finish_at: finish } = await estimateSending(asked);
       if (played.length < asked.recipients) {
-        // No end within two weeks, or the campaign can never send.
+        // The reference found no end within two weeks, so the estimate must not be earlier than that.
         if (finish !== null && finish.getTime() < asked.now.getTime() + 14 * DAY) throw new Error('too hopeful');
         return;
       }

@@ -10,7 +10,7 @@ import { DAY, localDay, nextLocalDay } from './zone.ts';
 /** Maximum number of local days in two years, including the first and the last. */
 const MAX_DAYS = 2 * 366 + 2;
 /**
- * Maximum number of cached openings. At most seven entries recur each week, and each is as large as the pool of
+ * Maximum number of cached openings. At most seven openings recur each week, and each needs memory for all groups of
  * mailboxes.
  */
 const MAX_OPENINGS = 32;
@@ -28,7 +28,7 @@ export interface EstimateInput {
   readonly now: Date;
 }
 
-/** Response of POST /campaigns-estimate, with the API's names. */
+/** Response of POST /campaigns-estimate, with field names of the API. */
 export interface Estimate {
   recipients: number;
   mailboxes: number;
@@ -43,15 +43,15 @@ export interface Estimate {
 
 /**
  * Estimates when the last of `recipients` first emails is sent, by the rules of the allocator. Assumes that the
- * mailboxes send only `coming` besides the campaign, and that each of those emails counts in the cap. On each day, each
- * mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily limit is
+ * mailboxes send only the emails in `coming` in addition to the campaign, and that these count in the cap. On each day,
+ * each mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily limit is
  * reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a fifth if no
  * email of the day is lost. So days and emails per day are as projected, but the last email may be later on its day.
- * Both projections are null without recipients, capacity or sending days, with an end date too early, or after more
- * than two years.
+ * The number of days and the finish are null without recipients, capacity or sending days, with an end date too early,
+ * or after more than two years.
  *
  * Mailboxes in the same state are grouped. Days that begin in the same state with the same hours are computed once.
- * After the first weeks all weeks are alike, so the computation for two years costs little more. With ten thousand
+ * After the first weeks all weeks are equal, so the computation for two years takes little longer. With ten thousand
  * mailboxes of different warmup plans these weeks may take a second or two, so the function yields to the event loop
  * between days.
  */
@@ -62,10 +62,10 @@ export async function estimateSending(input: EstimateInput): Promise<Estimate> {
   const deadline = new Date(begin);
   deadline.setUTCFullYear(deadline.getUTCFullYear() + 2);
 
-  // Skips the projection if two years cannot be enough.
+  // Skips the projection if two years are too short in any case.
   const shares = mailboxes.reduce((sum, { cap }) => sum + Math.min(cap, dailyLimit), 0);
   const reachable = MAX_DAYS * Math.min(dailyLimit, shares);
-  // A ramp above the highest cap has no effect, so the days after it are alike.
+  // A ramp above the highest cap has no effect, so all later days have the same limit.
   const highest = mailboxes.reduce((most, { cap }) => Math.max(most, cap), 0);
   const today = localDay(plan.pattern.clock, now.getTime());
   const days = new PlayedDays(dailyLimit);

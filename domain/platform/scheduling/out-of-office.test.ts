@@ -22,7 +22,7 @@ const holds: [string | null, string, string][] = [
   ['2025-09-05', 'America/Santiago', '2025-09-08T03:00:00.000Z'],
   ['2025-06-02', 'UTC', '2025-06-03T00:00:00.000Z'],
   [null, 'UTC', '2025-06-09T12:00:00.000Z'],
-  // A date in the distant past was misread.
+  // A date in the distant past is ignored, because it was misread.
   ['2024-06-10', 'UTC', '2025-06-09T12:00:00.000Z'],
 ];
 

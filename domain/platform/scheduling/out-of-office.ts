@@ -25,7 +25,7 @@ export function nextWorkingDay(day: string): string {
 
 /**
  * Returns the end of an away message's hold: the start of the working day after the return date. Without a future date,
- * the hold lasts `holdDays` times 24 hours from the message. A past date comes from a misread date or an outdated
+ * the hold lasts `holdDays` times 24 hours from the message. A date in the past was misread, or comes from an outdated
  * auto-reply.
  */
 export function awayHoldEnd({ receivedAt, returnDate, holdDays, timezone }: AwayMessage): Date {

@@ -79,8 +79,8 @@ function spanIn(pattern: WeekPattern, segment: ZoneSegment, utc: number): Span |
 }
 
 /**
- * Moves an interval that a clock change skips entirely to the end of the gap, with its own length. Otherwise a window
- * of 02:15 to 02:45 would lose that day. A day that the calendar skips is not replaced.
+ * Moves an interval that a clock change skips entirely to the end of the gap, and keeps its length. Otherwise a window
+ * of 02:15 to 02:45 would not open on that day. A day that the calendar skips is not replaced.
  */
 function skippedSpan(pattern: WeekPattern, segment: ZoneSegment, utc: number): Span | null {
   if (segment.gap === 0 || segment.gap >= DAY || utc >= segment.from + segment.gap) return null;
@@ -91,7 +91,7 @@ function skippedSpan(pattern: WeekPattern, segment: ZoneSegment, utc: number): S
   const joined = first.from === 0 && last.to === WEEK;
   let longest = 0;
   for (const span of spans) {
-    // An interval that starts on Sunday 00:00 and continues Saturday's is the tail of Saturday's interval.
+    // An interval from Sunday 00:00 that continues the one of Saturday belongs to Saturday's interval.
     if (joined && span === first) continue;
     const length = span.to - span.from + (joined && span === last ? first.to : 0);
     const into = (((span.from - gapStart) % WEEK) + WEEK) % WEEK;

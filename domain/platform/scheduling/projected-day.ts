@@ -3,8 +3,8 @@ import { DAY } from './zone.ts';
 
 /**
  * Simulates the emails of mailboxes on one sending day of a projection (`estimate.ts`), and their state afterwards.
- * Times are ms from the UTC midnight before the day opens, and UTC days are counted from there. So days with the same
- * hours are equal, regardless of their dates.
+ * Times are ms from the UTC midnight before the day opens, and UTC days are counted from that midnight. So days with
+ * the same hours are equal, regardless of their dates.
  */
 
 /** A mailbox as input of a projection. Times in epoch ms, UTC days since 1970. */
@@ -14,11 +14,11 @@ export interface ProjectedMailbox {
   readonly gapMs: number;
   /** Emails counted so far by UTC day (YYYY-MM-DD), including slots reserved for later. */
   readonly used: ReadonlyMap<string, number>;
-  /** Times of its latest email and of its reserved slots. */
+  /** Times of the mailbox's latest email and of its reserved slots. */
   readonly taken: readonly number[];
   /** Time before which the mailbox may not send. */
   readonly restsUntil: number;
-  /** Coming emails of the mailbox that belong to no campaign, such as warmup, and have no slots yet. */
+  /** Future emails of the mailbox that belong to no campaign and have no slots yet, such as warmup. */
   readonly coming?: UpcomingEmails | undefined;
 }
 
@@ -56,7 +56,10 @@ export interface Kind {
   readonly blocked: readonly Span[];
 }
 
-/** Returns the mailboxes before the projection. `midnight` (epoch ms) is the zero of all times. */
+/**
+ * Returns the groups of mailboxes at the start of the projection. All times in the result count from `midnight` (epoch
+ * ms).
+ */
 export function kindsOf(mailboxes: readonly ProjectedMailbox[], midnight: number): Kind[] {
   const since = midnight / DAY;
   return mailboxes.map(({ cap, gapMs, used, taken, restsUntil, coming }) => ({
@@ -88,8 +91,9 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
 }
 
 /**
- * Returns the groups of mailboxes at a day's opening. Times become relative to the UTC midnight before it. Drops state
- * that no longer matters, so that mailboxes become equal again. Openings with the same `key` are equal.
+ * Returns the groups of mailboxes at a day's opening. Times become relative to the UTC midnight before the opening.
+ * Drops state that has no effect any more, so that mailboxes become equal again. Openings with the same `key` are
+ * equal.
  */
 export function openDay(kinds: readonly Kind[], opensAt: number): { key: string; kinds: Kind[] } {
   const days = Math.floor(opensAt / DAY);
@@ -125,7 +129,7 @@ function laterBy(kind: Kind, days: number, from: number): Kind {
   };
 }
 
-/** Returns the same emails relative to `days` later. Drops days that have passed. */
+/** Returns the same emails with days counted from `days` later. Drops days that have passed. */
 function upcomingFrom({ firstDay, emails }: UpcomingEmails, days: number): UpcomingEmails {
   const passed = Math.min(Math.max(0, days - firstDay), emails.length - 1);
   return { firstDay: Math.max(0, firstDay - days), emails: passed === 0 ? emails : emails.slice(passed) };
@@ -188,7 +192,7 @@ function sendAlone(kind: Kind, pieces: readonly Piece[], level: number, until = 
   return { emails, free, own, last };
 }
 
-/** Returns the emails on a UTC day that do not belong to the projection, counted and coming ones. */
+/** Returns the emails on a UTC day that do not belong to the projection, both sent and future ones. */
 function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
   const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
   return (used.get(day) ?? 0) + later;
@@ -269,7 +273,7 @@ interface Lot {
 
 /**
  * Distributes the last emails of a day, all due at the same time. Each email goes to the mailbox with the fewest
- * emails, and among equals to the one whose last email is oldest.
+ * emails. Among equal mailboxes, it goes to the one whose last email is oldest.
  */
 function distributeLast(lots: readonly Lot[], emails: number, at: number): Kind[] {
   const day = Math.floor(at / DAY);

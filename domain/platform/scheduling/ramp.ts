@@ -14,8 +14,9 @@ export interface Ramp {
 
 /**
  * Returns the emails allowed per mailbox on ramp day `dayIndex`, counted in sending days since `level` was stored. The
- * index is 0 when the level is advanced daily. Never exceeds the ceiling or the mailbox's cap. A start raised above the
- * level applies at once. A ramp allows at least one email, because with zero the campaign would wait indefinitely.
+ * index is 0 if the stored level is advanced daily. The result never exceeds the ceiling or the mailbox's cap. If
+ * `start` is raised above the level, it applies at once. A ramp allows at least one email, because with zero the
+ * campaign would wait indefinitely.
  */
 export function rampLevel(ramp: Ramp, dayIndex: number): number {
   const cap = Math.max(0, Math.floor(ramp.perMailboxCap));

@@ -52,8 +52,8 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   NZDT: 'Pacific/Auckland',
 };
 
-// Zones for fractional offsets, which have no Etc zone. These zones keep their offset all year. Keys are minutes east
-// of UTC.
+// Zones for offsets that are not whole hours and have no Etc zone, by minutes east of UTC. These zones have the same
+// offset all year.
 const FRACTIONAL: Readonly<Record<number, string>> = {
   [-570]: 'Pacific/Marquesas',
   210: 'Asia/Tehran',

@@ -37,7 +37,7 @@ const draws =
   () =>
     values.shift() ?? 0;
 
-// 2025-06-02 is a Monday. Budapest is two hours ahead, so the office is open from 07:00 to 15:00 UTC.
+// 2025-06-02 is a Monday. Budapest is two hours ahead of UTC, so its office hours are 07:00 to 15:00 UTC.
 const table: [string, Partial<SlotRequest>, string][] = [
   ['open and nothing sent: now', {}, 'at 2025-06-02T10:00:00.000Z'],
   ['a gap that has passed', { lastSentAt: date('2025-06-02T09:50:00Z') }, 'at 2025-06-02T10:00:00.000Z'],
@@ -267,7 +267,8 @@ test('property: asking again at the time given, with the same draws, gets that v
         time === Infinity ? time : timeOf(nextSlot({ ...asked, now: new Date(time) }));
       const first = again(asked.now.getTime());
       const second = again(first);
-      // A weekend slot chosen for lack of a weekday may move once, if a clock change makes a weekday possible.
+      // A weekend slot that was chosen because no weekday was possible may move once, if a clock change makes a weekday
+      // possible.
       const gaveIn = asked.optimize !== undefined && asked.jitter() >= asked.optimize.weekendWeight;
       return gaveIn ? second >= first && again(second) === second : second === first;
     }),

@@ -20,11 +20,13 @@ export interface SlotRequest {
   /** The mailbox's latest send or reserved slot. Null when {@link SlotRequest.freeFrom} decides instead. */
   readonly lastSentAt: Date | null;
   readonly minGapSeconds: number;
-  /** Maximum (ms) by which a gap or an opening is lengthened. Default and upper limit: a fifth of the gap. */
+  /**
+   * Maximum time (ms) by which a gap or an opening is lengthened. The default and upper limit is a fifth of the gap.
+   */
   readonly maxSpreadMs?: number;
   /**
-   * Returns the first time from `at` on (epoch ms) at which other slots and caps let the mailbox send, or Infinity. A
-   * wait for another slot may be lengthened by `spreadMs`.
+   * Returns the first time from `at` on (epoch ms) at which other slots and caps allow the mailbox to send, or
+   * Infinity. A wait for another slot may be lengthened by `spreadMs`.
    */
   readonly freeFrom?: (at: number, spreadMs: number) => number;
   readonly schedule: Schedule;
@@ -34,13 +36,15 @@ export interface SlotRequest {
   readonly notBefore: Date | null;
   readonly optimize?: SendTimePreference;
   /**
-   * Returns a uniform number from 0 to 1. Called once for the spread, and once more for a preference. Use the send as
-   * the seed, so that a repeated request draws the same numbers.
+   * Returns a uniform number from 0 to 1. Called once for the spread, and once more for a preference. Seed it with lead
+   * and step, so that a repeated request draws the same numbers.
    */
   readonly jitter: () => number;
 }
 
-/** A time to reserve, a time of the next try, or the reason why the schedule has no more time. */
+/**
+ * Result of a search: a time to reserve, the time of the next search, or the reason why the schedule has no more time.
+ */
 export type Slot = { at: Date } | { later: Date } | { never: 'ended' | 'no_window' };
 
 const SPREAD = 0.2;
@@ -56,8 +60,8 @@ const FOREVER = 8.64e15;
 /**
  * Returns the next time at which one mailbox may send to one contact. The time is inside the campaign's window and
  * dates, not before `notBefore`, and one gap after the mailbox's last send. The gap is lengthened at random by up to a
- * fifth. An opening is shifted by the same amount, so that mail is not sent at the exact minute. Beyond the horizon the
- * result is `later`.
+ * fifth. The start of a window is shifted by the same amount, so that emails are not sent at the exact minute. For a
+ * time after the horizon the result is `later`.
  *
  * Optimization only delays. The send waits for the first time at which the campaign is open and the recipient's clock
  * shows a preferred hour, even if the campaign ends before (`ended`). If the two never overlap in a week, the
@@ -78,7 +82,7 @@ export function nextSlot(request: SlotRequest): Slot {
     const at = openFrom(request, { pattern, from, until }, earliest, spread, weekend);
     if (at === null) return { never: 'ended' };
     const free = request.freeFrom?.(at, spread) ?? at;
-    // Beyond the horizon the exact time is not needed.
+    // The exact time is not needed if it is after the horizon.
     if (free > now.getTime() + request.horizonMs || tries === MAX_TRIES)
       return { later: new Date(Math.min(Math.max(at, free), FOREVER)) };
     if (free <= at) return { at: new Date(at) };
@@ -105,7 +109,7 @@ function openFrom(
 
   const at = Math.max(earliest, opens);
   const shifted = Math.min(opens + spread, Math.min(span.to, until) - 1);
-  // An interval may begin at a boundary within an open period. Only a real opening is shifted.
+  // An interval may begin within an open period. The time is shifted only if the schedule was closed before it.
   const openBefore = (): boolean => opens > from && openAt(pattern, opens - 1) && openAt(preference, opens - 1);
   return at < shifted && !openBefore() ? shifted : at;
 }

@@ -14,7 +14,9 @@ interface TimeZone {
  */
 let known: { hour: number; zones: Promise<TimeZone[]> } | undefined;
 
-/** Returns the time zones that schedules accept, by their offset to UTC at the hour of a moment and then by name. */
+/**
+ * Returns the time zones that schedules accept, by their offset to UTC at the hour of a given time and then by name.
+ */
 export function timeZones(at: Date): Promise<TimeZone[]> {
   const hour = Math.floor(at.getTime() / HOUR_MS);
   if (known?.hour !== hour) known = { hour, zones: listZones(hour * HOUR_MS) };

@@ -26,8 +26,8 @@ const on = (days: Record<number, MinuteWindow[]>): MinuteWindow[][] =>
 const iso = (date: Date | null): string | null => date?.toISOString().replace('.000Z', 'Z') ?? null;
 
 /**
- * Independent model of `Schedule`'s documentation, minute by minute from luxon's calendar. Returns if each minute from
- * `start` on is open, ignoring the schedule's dates.
+ * Reference implementation of `Schedule`, minute by minute from luxon's calendar. Returns for each minute from `start`
+ * on if it is open, ignoring the schedule's dates.
  */
 function naiveMinutes(schedule: Schedule, start: number, minutes: number): boolean[] {
   const wanted = (wall: DateTime): boolean => {
@@ -46,7 +46,7 @@ function naiveMinutes(schedule: Schedule, start: number, minutes: number): boole
     return (sends(weekday) && minute >= from) || (sends((weekday + 6) % 7) && minute < to);
   };
   const open: boolean[] = Array.from({ length: minutes }, () => false);
-  // Starts a day early, because an earlier gap may have moved a window into the range.
+  // Starts a day early, because a clock change on the day before may have moved a window into the range.
   const lead = 24 * 60;
   let before = DateTime.fromMillis(start - (lead + 1) * MINUTE, { zone: schedule.timezone });
   for (let index = -lead; index < minutes; index += 1) {
@@ -54,7 +54,7 @@ function naiveMinutes(schedule: Schedule, start: number, minutes: number): boole
     if (index >= 0 && wanted(wall)) open[index] = true;
     const skipped = wall.offset - before.offset;
     if (skipped > 0 && skipped < 1440) {
-      // The skipped minutes on a calendar without gaps, plus one minute on each side.
+      // Maps the skipped minutes to a calendar without clock changes, plus one minute on each side.
       const calendar = before.setZone('UTC', { keepLocalTime: true });
       const flags = Array.from({ length: skipped + 2 }, (_, minute) => wanted(calendar.plus({ minutes: minute })));
       let longest = 0;
@@ -352,7 +352,7 @@ test('property: openings agree with the calendar minute by minute', (t) => {
   fc.assert(
     fc.property(caseArb, fc.integer({ min: 0, max: 1440 }), ({ schedule: plain, start }, startsIn) => {
       const model = naiveMinutes(plain, start, span);
-      // The schedule's dates are checked on the same minutes.
+      // Checks the schedule's dates at the same minutes.
       const schedule = {
         ...plain,
         startDate: new Date(start + startsIn * MINUTE),

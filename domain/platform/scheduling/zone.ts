@@ -23,8 +23,8 @@ const PROBE = 8 * DAY;
 const MAX_BLOCKS = 64;
 const MAX_ZONES = 1000;
 
-// IANA names without a slash. ICU also accepts own abbreviations, some with unexpected meanings (BST is Dhaka, IST is
-// India, CST is Chicago). They are not IANA names, and no campaign should use them.
+// IANA names without a slash. ICU also accepts abbreviations of its own, some with unexpected meanings (BST is Dhaka,
+// IST is India, CST is Chicago). They are not IANA names, and no campaign should use them.
 const PLAIN_NAMES = new Set(
   [
     'CET',
@@ -79,7 +79,8 @@ const MAX_NAMES = 5_000;
 const known = new LRUCache<string, boolean>({ max: MAX_NAMES });
 
 /**
- * Returns true if `name` is a time zone of the IANA database, in any letter case. Offsets and abbreviations are not.
+ * Returns true if `name` is a time zone of the IANA database, in any letter case. Returns false for offsets and
+ * abbreviations.
  */
 export function isIanaZone(name: string): boolean {
   if (!name.includes('/') && !PLAIN_NAMES.has(name.toLowerCase())) return false;
@@ -142,7 +143,7 @@ export class ZoneClock {
       gap = Math.max(0, next - offset);
       offset = next;
     }
-    // The segment is empty after a transition on the last probe. The next block then contains it.
+    // After a transition at the end of the block the segment is empty. The next block then contains it.
     segments.push({ from, to: start + BLOCK, offset, gap });
     return segments;
   }

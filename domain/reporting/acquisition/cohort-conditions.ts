@@ -29,7 +29,7 @@ export function bindingsOf(now: Date, { from, to, windowDays, campaignId }: Coho
     to,
     window: windowDays * (DAY_MS / 1000),
     matured: new Date(now.getTime() - windowDays * DAY_MS),
-    // Later conversions cannot count.
+    // Conversions after this time cannot count for any send.
     until: new Date(to.getTime() + windowDays * DAY_MS),
     ...(campaignId ? { campaign: campaignId } : {}),
   };

@@ -33,7 +33,7 @@ interface Money {
 /** Figures of all confirmed sends, or of one group. */
 export interface CohortRow {
   key: string | null;
-  /** Name of the group. Null for a deleted record, and for sends that belong to none. */
+  /** Name of the group. Null for a deleted record, and for sends without a group. */
   name: string | null;
   confirmedSends: number;
   matureSends: number;

@@ -9,7 +9,7 @@ export interface CountedPerson {
   id: string;
   contact_id: string | null;
   contact_email: string | null;
-  /** Time from which the person counts. */
+  /** Time from which the figure counts the person. */
   at: Date;
 }
 

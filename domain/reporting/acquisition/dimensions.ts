@@ -44,7 +44,10 @@ export function groupingKeyOf(dimension: Dimension): string {
   return dimension !== 'all' && key.endsWith('::text') ? key.slice(0, -'::text'.length) : `(${key} collate "C")`;
 }
 
-/** Returns SQL joins for a dimension's key, beyond `send_facts f`. A send without category has one row, with null. */
+/**
+ * Returns SQL joins for a dimension's key, in addition to `send_facts f`. A send without category has one row, with
+ * null.
+ */
 export function joinsOf(dimension: Dimension): string {
   return dimension === 'category' ? 'left join lateral unnest(f.category_ids) as category(id) on true' : '';
 }

@@ -93,7 +93,7 @@ async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; 
     ctes.push(`taken${index} as materialized (${found.sql})`);
     Object.assign(bindings, found.bindings);
   }
-  // Only people who take the second step need further queries. For the others the start is enough.
+  // Only people who take the second step need further queries. For the others the time of the first step is enough.
   if (funnel.steps.length > 1)
     ctes.push(
       `chain0 as (select who, id as entry, at as entered, at, array[id] as ids from taken0 where who in (select who from taken1))`,
@@ -111,8 +111,8 @@ async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; 
 }
 
 /**
- * Returns the index of the step that loses the most people compared with the previous one; the first of equals. Null if
- * no step loses people.
+ * Returns the index of the step that loses the most people compared with the previous one. If several steps lose
+ * equally many, returns the first. Null if no step loses people.
  */
 export function largestDropOff(people: readonly number[]): number | null {
   const losses = people.map((count, index) => (index === 0 ? 0 : people[index - 1]! - count));

@@ -22,7 +22,7 @@ const PAGE = 5_000;
 
 /**
  * Returns the SQL condition on product events `e`. Events for which PostgreSQL cannot decide (text beyond ASCII) are
- * read and decided in TypeScript.
+ * read and evaluated in TypeScript.
  * @param prefix starts the names of the bindings
  */
 export async function eventCondition(

@@ -43,7 +43,10 @@ export interface ProspectRow {
   sends: number;
   first_sent_at: Date;
   last_sent_at: Date;
-  /** Time of the first occurrence in any of these emails. Opens and clicks by people only, hard bounces only. */
+  /**
+   * Times of the first occurrence in any of these emails. Counts only opens and clicks by people, and only hard
+   * bounces.
+   */
   opened_at: Date | null;
   clicked_at: Date | null;
   replied_at: Date | null;
@@ -80,8 +83,8 @@ const DROPPED: Record<NonNullable<ProspectSearch['dropoff']>, string> = {
 };
 
 /**
- * Lists contacts with confirmed sends, newest activity first (GET /acquisition/prospects). Stages of goals are those of
- * the person, whenever reached.
+ * Lists contacts with confirmed sends, newest activity first (GET /acquisition/prospects). The stages show goals that
+ * the person has reached at any time.
  * @throws AppError not_found for an unknown campaign; bad_request for a bad cursor
  */
 export async function listProspects(ctx: Ctx, asked: ProspectSearch, page: PageRequest): Promise<Page<ProspectRow>> {

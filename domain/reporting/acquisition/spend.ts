@@ -48,7 +48,8 @@ export async function setCampaignSpend(ctx: Ctx, campaignId: string, spend: Spen
 
 /**
  * Deletes the cost of a campaign (DELETE /acquisition/campaign-spend/:campaignId), even if the campaign was deleted.
- * @throws AppError not_found for an unknown campaign; also for another organization's or a deleted one without spend
+ * @throws AppError not_found for an unknown campaign; also for a campaign of another organization, and for a deleted
+ * campaign without a stored cost
  */
 export async function removeCampaignSpend(ctx: Ctx, campaignId: string): Promise<void> {
   await transact(ctx, async (tx) => {

@@ -76,7 +76,10 @@ export async function countStoredSends(
   );
 }
 
-/** Returns SQL parts for a dimension: the key of an email, its place among the groups, and the necessary joins. */
+/**
+ * Returns SQL parts for a dimension: the key of an email, the index of the group in `send_groups.next_days`, and the
+ * necessary joins.
+ */
 function placed(dimension: Dimension): { key: (kept?: string) => string; place: string; groups: string } {
   const bytes = (text: string) => `(${text} collate "C")`;
   if (dimension === 'category')

@@ -28,7 +28,7 @@ const MAX_ITEMS = 500;
 
 /**
  * Returns a contact's timeline, latest first, at most 500 entries (GET /acquisition/prospects/:contactId/timeline). A
- * key restricted to mailboxes sees only their drafts.
+ * key restricted to mailboxes sees only drafts of these mailboxes.
  * @throws AppError not_found
  */
 export async function readTimeline(ctx: Ctx, contactId: string): Promise<TimelineItem[]> {

@@ -7,7 +7,7 @@ import { replacingDifferent } from './replacing.ts';
 export const MATCH_METHODS = ['contact', 'email', 'linked_identity', 'website_visitor', 'unknown', 'none'] as const;
 export type MatchMethod = (typeof MATCH_METHODS)[number];
 
-/** Columns of `acquisition_facts` besides its key. */
+/** Columns of `acquisition_facts` except its key. */
 export const ACQUISITION_MEASURES = [
   'contact_id',
   'conversion_id',

@@ -25,7 +25,7 @@ export const COUNTED_FLOW = `select ${KEY}, count(*)::int as leads from (
 
 /** Recomputes the lead counts of every campaign in one statement. Concurrent changes add their differences. */
 export async function recountCampaignFlow(tx: Tx): Promise<void> {
-  // Takes the same lock as the fold, because both delete rows.
+  // Takes the same lock as the merging of count rows, because both delete rows.
   await tx.org.lock(`campaign-flow/${tx.org.organizationId}`);
   await tx.org.sql(
     `with gone as (delete from campaign_flow_counts where organization_id = :org)

@@ -2,7 +2,7 @@ import type { Bindings } from '../../../db/statement.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { pageOf, type Page } from '../../../lib/cursor.ts';
 
-/** Start of a page: after the row with this id. In lists by time also its time, in PostgreSQL's text form. */
+/** Row after which a page starts: its id, and in lists by time also its time in PostgreSQL's text form. */
 interface CountedPlace {
   id: string;
   at?: string;

@@ -4,7 +4,10 @@ import { replacingDifferent } from './replacing.ts';
 /** Campaign id of the rows that cover all campaigns. */
 export const ALL_CAMPAIGNS = '00000000-0000-0000-0000-000000000000';
 
-/** Times of which `prospect_facts` keeps the first one. Opens and clicks by people only, hard bounces only. */
+/**
+ * Occurrences of which `prospect_facts` stores the first time. Only opens and clicks by people, and only hard bounces,
+ * count.
+ */
 export const MILESTONES = [
   'opened_at',
   'clicked_at',
@@ -15,7 +18,7 @@ export const MILESTONES = [
   'unsubscribed_at',
 ] as const;
 
-/** Columns of `prospect_facts` besides its key. */
+/** Columns of `prospect_facts` except its key. */
 export const PROSPECT_MEASURES = [
   'sends',
   'first_sent_at',

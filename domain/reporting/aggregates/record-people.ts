@@ -19,7 +19,7 @@ const PAGE = 500;
 
 /**
  * Updates the facts of prospects and acquisitions for the contacts and people of events. Includes people of the same
- * companies who were acquired after the email. Call it after {@link recordFacts} in its transaction, under its lock.
+ * companies who became customers after the email. Call it after {@link recordFacts} in its transaction, under its lock.
  */
 export async function recordPeople(
   tx: Tx,

@@ -3,7 +3,7 @@ import { recordGroups } from './groups.ts';
 import { MILESTONES } from './prospects.ts';
 import { DIMENSIONS, FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 
-/** An email with the ids from its event, for a row that has lost them. */
+/** An email with the ids from its event. They are used if the email's row was deleted or has lost them. */
 interface NamedEmail {
   sendId: string;
   campaignId: string | null;

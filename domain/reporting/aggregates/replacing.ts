@@ -1,5 +1,5 @@
 /**
- * Returns the end of an insert statement that replaces the row of the same key if its measures differ. Equal rows are
+ * Returns the end of an insert statement that replaces the row with the same key if its measures differ. Equal rows are
  * not written.
  */
 export function replacingDifferent(table: string, key: string, measures: readonly string[]): string {

@@ -5,7 +5,7 @@ import { replacingDifferent } from './replacing.ts';
 const VISIT_PARTS = { countries: 'country_code', clients: 'client', devices: 'device_type' } as const;
 export type VisitPart = keyof typeof VISIT_PARTS;
 
-/** Columns of `visit_facts` besides its key. */
+/** Columns of `visit_facts` except its key. */
 export const VISIT_MEASURES = ['campaign_id', 'first_at'] as const;
 
 /** SQL condition: a person has opened the email `f` or clicked in it. */

@@ -26,7 +26,7 @@ export interface AccountHealth {
 }
 
 const HELD = message('mailbox_issue.held');
-/** Points subtracted for each problem from the 100 of a mailbox. */
+/** Points that each kind of problem subtracts from a mailbox's score of 100. */
 const PENALTY = { error: 60, rest: 30, problem: 10, off: 30 };
 
 /**

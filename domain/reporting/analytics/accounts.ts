@@ -16,7 +16,7 @@ export interface AccountStatus {
   lastSyncedAt: Date | null;
   health: AccountHealth;
   errors: Columns<'mailbox_errors', 'id' | 'error_code' | 'severity' | 'message' | 'created_at'>[];
-  /** The current UTC day. */
+  /** Emails sent on the current UTC day, and their limits. */
   usage: { date: string; campaign_sent: number; campaign_limit: number; warmup_sent: number; warmup_limit: number };
   inCampaign: boolean;
 }
@@ -35,7 +35,10 @@ export interface AccountDetail extends AccountStatus {
 
 const MAX_ERRORS = 10;
 
-/** Lists all mailboxes, newest first (GET /analytics/accounts). A key restricted to mailboxes lists only those. */
+/**
+ * Lists all mailboxes, newest first (GET /analytics/accounts). A key restricted to mailboxes lists only these
+ * mailboxes.
+ */
 export async function listAccounts(ctx: Ctx): Promise<AccountStatus[]> {
   const query = reader(ctx).query(Mailboxes).orderBy('id', 'desc');
   if (ctx.actor.allowedMailboxes) void query.whereIn('id', [...ctx.actor.allowedMailboxes]);

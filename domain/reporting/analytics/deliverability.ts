@@ -56,9 +56,9 @@ const BAND_FROM: Record<Band, number> = { healthy: 80, watch: 60, throttled: 40,
 
 /**
  * Returns the deliverability of a workspace's emails (GET /analytics/deliverability). Counts are stored by the hour, so
- * the start is rounded down and the end up; the report contains both. A bounce, complaint or opt-out counts once per
- * email at its own time, regardless of when the email was sent. Totals are those of the workspace. In the list of
- * mailboxes, a key restricted to mailboxes sees only its own.
+ * the start is rounded down and the end up. The report contains the rounded times. A bounce, complaint or opt-out
+ * counts once per email at its own time, regardless of when the email was sent. Totals are those of the workspace. In
+ * the list of mailboxes, a key restricted to mailboxes sees only its own.
  */
 export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<DeliverabilityReport> {
   const org = reader(ctx);

@@ -93,7 +93,8 @@ const emails = (metric: keyof typeof MOMENT_OF): Source => ({
       `select 'email' as kind, f.send_id as id, f.contact_id, null as address, f.campaign_id, f.mailbox_id, ${at} as at from send_facts f
        where f.organization_id = :org ${condition} and ${at} is not null ${inRange(at, of)} ${of.campaignId ? 'and f.campaign_id = :campaign' : ''}
          ${of.stepId ? 'and f.step_id = :step' : ''} ${of.mailboxId ? 'and f.mailbox_id = :mailbox' : ''} ${provider}`;
-    // Emails without a time of sending were refused by the server at once. Each half has an index by its time.
+    // Emails without a time of sending were refused by the server at once. Each of the two selects has an index on its
+    // time.
     return metric === 'sent'
       ? [counted('f.sent_at'), counted('f.bounced_at', 'and f.sent_at is null')]
       : counted(MOMENT_OF[metric]);
@@ -198,7 +199,7 @@ const SOURCES = {
   dlq_pending: {
     byId: true,
     parts: [],
-    // A failed or uncertain email belongs to its recipient, and a lead's run to that lead.
+    // The dead letter of an email shows its recipient, and that of a lead's workflow shows the lead.
     sql: () => `select 'dead_letter' as kind, d.id, coalesce(s.contact_id, e.contact_id) as contact_id, s.recipient as address,
          coalesce(s.campaign_id, e.campaign_id) as campaign_id, s.mailbox_id, d.created_at as at
        from dead_letters d

@@ -10,6 +10,6 @@ export interface FigurePart {
   mailboxId?: string | undefined;
   /** Provider of the mailbox; `removed` for deleted mailboxes. */
   provider?: string | undefined;
-  /** Country, mail program or kind of device. Empty for unknown. */
+  /** Country, mail program or kind of device. Empty if it is unknown. */
   key?: string | undefined;
 }

@@ -14,7 +14,9 @@ export interface Usage {
   contacts: { total: number; subscribed: number; added_today: number };
 }
 
-/** Returns the usage of a workspace (GET /analytics/usage). Emails are those of the period in whole hours. */
+/**
+ * Returns the usage of a workspace (GET /analytics/usage). Emails are counted for the period, extended to whole hours.
+ */
 export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
   const org = reader(ctx);
   const now = ctx.clock.now();

@@ -14,7 +14,7 @@ export interface WarmupReport {
   days: WarmupDay[];
   totalSent: number;
   totalReplied: number;
-  /** Average number of sent emails per day with at least one. */
+  /** Average number of sent emails per day, without days on which none was sent. */
   averageDaily: number;
   /** Replies in percent of sent emails. */
   replyRate: number;
@@ -33,7 +33,8 @@ interface WarmupDay {
 
 /**
  * Returns the warmup emails for every day of a range (GET /analytics/warmup). A day's target is that of the current
- * ramp: 0 before the ramp began and after it was paused. A key restricted to mailboxes sees only their emails.
+ * ramp: 0 before the ramp began and after it was paused. A key restricted to mailboxes sees only emails of these
+ * mailboxes.
  * @param mailboxId one mailbox; all mailboxes if undefined or not a UUID
  * @throws AppError not_found for a mailbox of another organization; forbidden for one that the key may not use
  */

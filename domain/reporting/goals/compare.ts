@@ -61,7 +61,10 @@ interface OutcomeRow {
   contact_id: string | null;
   value_minor: number | null;
   currency: string | null;
-  /** Data of an event that PostgreSQL cannot decide. `standing_revision` is that of its present conversion. */
+  /**
+   * Data of an event for which PostgreSQL cannot evaluate the definition. `standing_revision` is that of its present
+   * conversion.
+   */
   data: unknown;
   standing_revision: number | null;
   /** The following columns are set only in the row `page`. */

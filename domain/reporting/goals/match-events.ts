@@ -23,7 +23,8 @@ type Revision = Columns<'goal_revisions', 'goal_id' | 'revision' | 'created_at'>
  */
 export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<void> {
   const [, events] = await Promise.all([
-    // Sent first: a goal being created waits for this lock, or its creation is already visible here.
+    // The lock is sent first: a transaction that creates a goal waits for it, or has committed and its goal is visible
+    // here.
     tx.org.lock(goalsOf(tx), { isShared: true }),
     readEvents(tx, eventIds),
   ]);

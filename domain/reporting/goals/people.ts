@@ -3,8 +3,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Match } from './compare.ts';
 
 /**
- * Adds the person to each match. An event stored before people existed has only a contact, so a person is created for
- * that contact.
+ * Adds the person to each match. An event may have only a contact without a person. A person is then created for that
+ * contact.
  * @throws AppError event_contact_not_found when a contact and its events were deleted in the meantime; the caller must
  * read the events again
  */

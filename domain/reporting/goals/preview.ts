@@ -30,7 +30,8 @@ export async function previewGoal(ctx: Ctx, definition: GoalDefinition, days: nu
   const people = new Set<string>();
   const sums = new Map<string, { amount: bigint; conversions: number }>();
   let [scanned, matched] = [0, 0];
-  // A new goal has no conversions, so every match is an addition. An event at exactly this time counts.
+  // A new goal has no conversions, so every match is an addition. The end is exclusive, so 1 ms is added to include the
+  // present time.
   const range = { from, to: new Date(to.getTime() + 1) };
   for await (const page of comparePages(reader(ctx), { goalId: newId(), revision: 1, definition, ...range })) {
     scanned += page.scanned;

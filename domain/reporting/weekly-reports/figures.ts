@@ -66,7 +66,7 @@ export async function readWeeklyFigures(ctx: Ctx, range: HourRange, before: Hour
 function figuresOf({ counts, unassigned }: Awaited<ReturnType<typeof readDeliverability>>): Figures {
   return {
     sent: counts.sent,
-    // Bounces may belong to emails of an earlier week.
+    // Bounces may belong to emails of an earlier week, so the difference may be negative.
     delivered: Math.max(0, counts.sent - counts.bounced),
     replies: counts.replied,
     positive: counts.replied_positively,

@@ -100,7 +100,7 @@ async function scene(name = 'Acme & Sons') {
   await send('2026-03-02T03:00:00Z');
   const leads: { sendId: string; email: string }[] = [];
   for (let n = 0; n < 6; n += 1) leads.push(await send(`2026-03-04T1${n}:00:00Z`));
-  // Monday by UTC, Sunday in New York.
+  // This time is a Monday by UTC, but still Sunday in New York.
   leads.push(await send('2026-03-09T02:00:00Z'));
   for (const [index, intent] of (['positive', 'negative'] as const).entries())
     await tell(async (tx) =>

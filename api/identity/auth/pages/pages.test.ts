@@ -20,7 +20,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** An address that a tenant's owner has invited, and the path of the mailed link. */
+/** Creates an invitation by a tenant's owner. Returns the invited address and the path of the mailed link. */
 async function invited(name: string) {
   const tenant = await tenantWithPassword(world, name);
   const role = await world.deps
@@ -74,7 +74,7 @@ browserTest('a fresh installation is claimed with a form; the key it shows once 
   await page.goto(link!.url);
   await page.getByRole('heading', { name: 'This installation has an owner' }).waitFor();
   await page.goto(fresh.url);
-  // The dashboard if web/ was built, which scripts render; else a page with a link to the reference.
+  // Accepts the dashboard, which scripts render, or a page with a link to the reference if web/ was not built.
   await page.locator('a[href="/docs"], script[src^="/assets/"]').first().waitFor({ state: 'attached' });
   await context.close();
 });

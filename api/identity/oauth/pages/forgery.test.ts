@@ -10,7 +10,7 @@ const browserTest = browserTests(test);
 let world: World;
 let chrome: TestBrowser;
 /**
- * A server of a third party. http://127.0.0.1 is the same site as ours on another port, and http://localhost is another
+ * A server of a third party. At http://127.0.0.1 it belongs to the same site as Heron, at http://localhost to another
  * site.
  */
 let stranger: Receiver;
@@ -40,7 +40,7 @@ async function consentShown() {
 
 const grantCount = async (userId: string) => (await world.deps.db('oauth_grants').where('user_id', userId)).length;
 
-/** The fields of the consent form as the page has them. */
+/** Reads the fields of the consent form from the page. */
 async function consentFields(page: Page): Promise<Record<string, string>> {
   const form = page.locator('form', { has: page.getByRole('button', { name: 'Approve' }) });
   const pairs = await form
@@ -103,7 +103,7 @@ browserTest('the pages cannot be framed, by another site or by another port of t
     const refused = page.waitForEvent('console', (message) => /frame-ancestors|X-Frame-Options/i.test(message.text()));
     await page.goto(`http://${host}:${stranger.port}/frame`);
     await refused;
-    // Chromium puts its error page into the frame under another name.
+    // The frame contains only Chromium's error page, which has no form.
     t.is(await page.frameLocator('iframe').locator('form').count(), 0, host);
   }
 });
@@ -116,7 +116,7 @@ browserTest('a session planted before the sign-in, or kept after the sign-out, i
   const signedIn = async (email: string, planted?: string) => {
     const { page, context } = await chrome.visit();
     await page.goto(`${world.url}/account/apps`);
-    // Planted after the sign-in form was loaded, as an attacker would to make it pass.
+    // The cookie is planted after the sign-in form was loaded, when an attack would be most likely to succeed.
     if (planted) await context.addCookies([{ name: 'heron_session', value: planted, url: world.url }]);
     await signInOn(page, email);
     return { page, context };

@@ -8,7 +8,7 @@ import { html } from '../../../http/html.ts';
 
 const browserTest = browserTests(test);
 const CALLBACK = 'https://app.example.com/callback';
-/** One red pixel. */
+/** PNG image of one red pixel. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
@@ -115,7 +115,7 @@ test('a template escapes what it is given', (t) => {
   );
 });
 
-/** A small file that declares four gigapixels. */
+/** Returns a small PNG file whose header declares four gigapixels. */
 function vast(): Buffer {
   const bytes = Buffer.from(PNG);
   bytes.writeUInt32BE(65_535, 16);

@@ -14,7 +14,10 @@ const ACCESS = z.strictObject({
   user_id: uuid,
 });
 
-/** Routes by which the dashboard's scripts get an access token for a browser's session, never the cookie. */
+/**
+ * Routes by which the dashboard's scripts get an access token for a browser's session. Scripts never see the session
+ * cookie.
+ */
 export const sessionRoutes = [
   route({
     operationId: 'pages.renewSession',

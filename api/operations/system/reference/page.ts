@@ -27,7 +27,7 @@ const POLICY = [
 const CONFIGURATION = {
   url: '/openapi.json',
   authentication: { preferredSecurityScheme: 'bearer' },
-  // Disables every service of Scalar's maker: fonts, proxy, statistics, assistant, editor.
+  // The following options disable all services of Scalar's vendor: fonts, proxy, statistics, assistant, editor.
   withDefaultFonts: false,
   proxyUrl: '',
   telemetry: false,
@@ -50,8 +50,8 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta n
 <a href="/openapi.json">/openapi.json</a></p></noscript><script src="${SCRIPT}"></script><script src="${START}"></script></body></html>`;
 
 /**
- * File names of Scalar's bundle and of the reason why it is missing. Neither is in git; builds and starts from source
- * write one of them.
+ * File names of Scalar's bundle, and of a text with the reason why the bundle is missing. Git contains neither. A
+ * build, or a start from source, writes one of them.
  */
 const BUNDLE = 'scalar.js.br';
 const REASON = 'scalar.missing.txt';
@@ -84,7 +84,8 @@ export function serveReference(koa: Context, folder = new URL('.', import.meta.u
 }
 
 /**
- * Explains why the reference is missing. From source it is fetched while Heron starts, so it may still be downloading.
+ * Explains why the reference is missing. If Heron runs from source, the bundle is fetched at start, so it may still be
+ * downloading.
  */
 function missingPage(folder: URL): string {
   const file = new URL(REASON, folder);
@@ -95,7 +96,7 @@ function missingPage(folder: URL): string {
 <body><p>${state} the document is at <a href="/openapi.json">/openapi.json</a>.</p></body></html>`.text;
 }
 
-/** Serves Scalar's bundle as stored, brotli-compressed, or decompressed for clients that do not accept that. */
+/** Serves Scalar's bundle as stored, brotli-compressed, or decompressed for clients that do not accept Brotli. */
 function serveScript(koa: Context, folder: URL): void {
   compressed ??= readFileSync(new URL(BUNDLE, folder));
   koa.type = 'text/javascript';

@@ -12,9 +12,9 @@ export interface Crm {
   name: string;
   /** Creates a record with this email if there is none. @returns its id */
   createContact(call: ProviderCall, email: string, fields: Fields): Promise<string>;
-  /** {@link Crm.createContact} changes the record that has the email, in the same request. */
+  /** Set if {@link Crm.createContact} changes an existing record with the email, in the same request. */
   upserts?: true;
-  /** The id of the record with this email. */
+  /** Returns the id of the record with this email, if there is one. */
   findContact(call: ProviderCall, email: string): Promise<string | undefined>;
   /** Returns false if the record was deleted. */
   hasContact(call: ProviderCall, id: string): Promise<boolean>;
@@ -120,15 +120,15 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
   };
 }
 
-/** The person that a record at the CRM is about. */
+/** The person whom a record at the CRM describes. */
 interface RecordedPerson {
   email: string;
   record: ContactRecord;
 }
 
 /**
- * Writes a contact to its CRM record: its known record, else the one with its address, else a new one. Empty fields do
- * not change the record.
+ * Writes a contact to its CRM record: the known record, else the record with the contact's address, else a new one.
+ * Empty fields do not change the record.
  */
 export async function writeContact(
   crm: Crm,

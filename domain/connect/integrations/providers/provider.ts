@@ -23,7 +23,7 @@ type ProviderId = (typeof PROVIDER_IDS)[number];
 /**
  * Declaration of a provider: how its accounts are connected, and which actions it offers. A provider is one folder of
  * `providers/` with this declaration and its functions. These functions reach the provider only through the given
- * {@link ProviderCall}, and know nothing of rows, queues and retries.
+ * {@link ProviderCall}, and do not depend on rows, queues and retries.
  */
 export interface Provider {
   id: ProviderId;
@@ -71,7 +71,7 @@ export interface Provider {
 /** Names of the settings with the installation's OAuth clients, in lib/config/provider-settings.ts. */
 type ClientSetting = `${'HUBSPOT' | 'SALESFORCE' | 'PIPEDRIVE' | 'SLACK' | 'GOOGLE_SHEETS'}_CLIENT_${'ID' | 'SECRET'}`;
 
-/** Settings to connect an account by the consent of its person (RFC 6749, authorization code). */
+/** Settings to connect an account by OAuth consent (RFC 6749, authorization code). */
 export interface ProviderOAuth {
   authorizeUrl: string;
   tokenUrl: string;
@@ -174,9 +174,9 @@ export interface ActionInput {
   isTest: boolean;
 }
 
-/** The record of a contact at a CRM; empty before the first is known. */
+/** The record of a contact at a CRM. Empty while no record is known. */
 export interface ContactRecord {
-  /** The record's id there. */
+  /** The record's id at the CRM. */
   externalId?: string;
   /** The contact's address in the record. */
   email?: string;
@@ -203,8 +203,8 @@ interface ProviderPush {
    */
   defaults: readonly { from: string; to: string }[];
   /**
-   * Writes a contact to its record, or creates one, and stores the id in `person.record`: a repetition creates no
-   * second record.
+   * Writes a contact to its record, or creates one, and stores the id in `person.record`, so that a repetition creates
+   * no second record.
    * @param fields by the provider's names
    */
   writeContact(
@@ -253,7 +253,10 @@ export interface InboundRequest {
   now: Date;
 }
 
-/** Client for one connection's account. Its requests are authorized, bounded and kept off private addresses. */
+/**
+ * Client for one connection's account. Its requests are authorized, limited in time and size, and never go to private
+ * addresses.
+ */
 export interface ProviderCall {
   /** The pasted `config`, including secrets; empty with OAuth. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -270,14 +273,14 @@ export interface ProviderCall {
 export interface ProviderRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
-   * Path below the base of the API, with its leading slash. Or a whole https URL, which gets credentials only if it has
-   * the API's origin.
+   * Path below the base of the API, with its leading slash. May also be a whole https URL, which gets credentials only
+   * if it has the API's origin.
    */
   path: string;
   query?: Readonly<Record<string, string | number | undefined>>;
-  /** Sent as JSON. */
+  /** Request body, sent as JSON. */
   json?: unknown;
-  /** Sent as a form. */
+  /** Request body, sent as a form. */
   form?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
   /** True to sign the body with the connection's webhook secret, as docs/guides/webhooks.md describes. */

@@ -1,5 +1,5 @@
 /**
- * Tests every provider against its double: connecting, performing its actions, and a provider that is busy, down, slow
+ * Tests every provider against a fake server: connecting, performing actions, and a provider that is busy, down, slow
  * or refuses.
  */
 import test from 'ava';
@@ -36,7 +36,7 @@ let deps: CallDeps;
 
 test.before(async () => {
   doubles = await startDoubles();
-  // The doubles have no rate limits here, because another test checks the limits.
+  // The fake servers have no rate limits in these tests, because another test checks the limits.
   for (const double of allDoubles()) double.limit(undefined);
   const config = testConfig('postgres://127.0.0.1/none', doubles.env);
   deps = { config, egress: createEgress({ allowUnsafe: true }), clock: { now: () => new Date() } };
@@ -46,7 +46,7 @@ test.after.always(async () => {
   await doubles.closeAll();
 });
 
-/** For each provider with an action: its double, the action, and the number of times it was executed there. */
+/** Test case for a provider with an action. */
 interface Case {
   config?: () => Record<string, unknown>;
   verb: string;
@@ -140,14 +140,14 @@ for (const [id, one] of Object.entries(CASES) as [keyof Doubles, Case][]) {
     const busy = await t.throwsAsync(act(), { instanceOf: RateLimited });
     t.is(busy.retryAfterMs, one.waitMs ?? 7_000);
     for (const kind of ['hang', 'broken', 'reset'] as const) {
-      // A provider that answers may take its time, because the machine can be busy.
+      // A provider that answers gets a long timeout, because the machine can be busy.
       Object.assign(deps.config, { INTEGRATION_TIMEOUT_MS: kind === 'hang' ? 400 : 15_000 });
       double.fail({ kind });
       await t.throwsAsync(act(), { instanceOf: Unavailable }, kind);
     }
     t.is(one.done(), before + 1, 'none of these did anything');
 
-    // The answer is lost after the work is done, and the action is retried.
+    // The provider does the work, but its answer is lost and the action is retried.
     const other = inputFor({ email: `lost@${id}.test` });
     double.fail(...faultsAtLast(double.calls().at(-1)!));
     await t.throwsAsync(act(other), { instanceOf: Unavailable });
@@ -297,7 +297,7 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
         [],
       );
 
-      // Under a new address the record stays, with its further addresses, and the note finds the record.
+      // After a change of the address, the record and its other addresses stay, and the note is added to this record.
       const record = { externalId: again.externalId!, email };
       const renamed = `mary.new.${id}@acme.test`;
       await perform(provider, call, 'log_activity', { text: 'hello' }, inputFor({ email: renamed }, { record }));
@@ -594,7 +594,7 @@ async function perform(
   await action.perform(call, { ...input, fields, config: action.config.parse(config) });
 }
 
-/** Loses the answer of the request that does the work, but not of earlier look-ups. */
+/** Returns faults that lose the answer of the request that does the work, but not of earlier look-ups. */
 function faultsAtLast(call: string) {
   return [{ kind: 'lost' as const, match: call }];
 }

@@ -37,8 +37,9 @@ export function fillText(
 type TextInput = Pick<ActionInput, 'data' | 'contact' | 'trigger' | 'deliveryId' | 'occurredAt'>;
 
 /**
- * Builds the values that action templates can name: fields of the contact, which win, and data of the trigger. The
- * contact is also available as an object, as in other automation texts: `.first_name` equals `.contact.first_name`.
+ * Builds the values that action templates can name: fields of the contact and data of the trigger. A field of the
+ * contact takes precedence. The contact is also available as an object, as in other automation texts: `.first_name`
+ * equals `.contact.first_name`.
  */
 export function textValues({ data, contact, trigger, deliveryId, occurredAt }: TextInput): Record<string, unknown> {
   const ofContact = contact && {
@@ -59,7 +60,7 @@ export function textValues({ data, contact, trigger, deliveryId, occurredAt }: T
   };
 }
 
-/** Shortens a text to a length in UTF-16 units, at a whole character, and marks the cut. */
+/** Shortens a text to a length in UTF-16 units, after a whole character, and marks the end. */
 export function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const cut = text.slice(0, maxLength - 1);

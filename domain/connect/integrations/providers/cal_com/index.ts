@@ -14,8 +14,8 @@ const config = z.strictObject({
 });
 
 /**
- * Maximum age (ms) of a webhook, by the time in its signed body. Cal.com retries with the same body for some minutes,
- * so the limit is longer than for a signature that each attempt renews. A repetition within the limit changes nothing.
+ * Maximum age (ms) of a webhook, by the time in its signed body. Cal.com retries for some minutes with the same body
+ * and time, so the limit is long. Processing a webhook again changes nothing.
  */
 const MAX_AGE_MS = HOUR_MS;
 
@@ -89,7 +89,7 @@ const KINDS = { BOOKING_CREATED: 'booked', BOOKING_RESCHEDULED: 'rescheduled', B
 const text = bookingText;
 const moment = z.iso.datetime({ offset: true });
 const person = z.object({ email: z.string().min(1), name: text });
-/** A location as text, or as an object of an integration. */
+/** A location as text, or as an object with its link, address or phone number. */
 const place = z
   .union([z.string(), z.looseObject({ link: text, address: text, phone: text, location: text })])
   .nullish()

@@ -16,8 +16,8 @@ const PAGE = 100;
 const MAX_PAGES = 10;
 
 /**
- * Close: contacts that belong to a lead (a company), with notes and opportunities of the lead. A contact's id here is
- * `lead/contact`, because Close requires the lead wherever it requires the contact.
+ * Close: contacts that belong to a lead (a company), with notes and opportunities of the lead. The stored id of a
+ * contact is `lead/contact`, because Close requires the lead's id wherever it requires the contact's.
  */
 export const closeCrm: Crm = {
   name: 'Close',
@@ -39,7 +39,7 @@ export const closeCrm: Crm = {
     const found = z
       .object({ data: z.array(contact.extend({ emails: z.array(z.object({ email: z.string() })).nullish() })) })
       .parse(json)
-      // Close searches by words, so the exact address is compared here.
+      // The search of Close matches words, so the whole address is compared here.
       .data.filter(({ emails }) => emails?.some((one) => one.email.toLowerCase() === email.toLowerCase()))
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))[0];
     return found && `${found.lead_id}/${found.id}`;

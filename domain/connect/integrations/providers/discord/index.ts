@@ -66,7 +66,7 @@ export const discord: Provider = {
   },
 };
 
-/** Escapes a stranger's text for Discord's Markdown, without mentions and links. */
+/** Escapes a stranger's text for Discord's Markdown, so that it contains no mentions and links. */
 function escapeForDiscord(value: string): string {
   return unlink(value.replaceAll(/[\\*_~`|>#()[\]<-]/g, String.raw`\$&`).replaceAll('@', '@\u200b'));
 }

@@ -12,7 +12,7 @@ export const make: Provider = {
   webhookHint: 'provider.make.hint',
   highlights: ['provider.highlight.any_scenario', 'provider.highlight.signed'],
   events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
-  // Each zone has its own host, so the pasted URL is used as a whole.
+  // Each zone of Make has its own host, so requests go to the whole pasted URL instead of a path below this origin.
   apiBase: 'https://hook.eu1.make.com',
   rate: { capacity: 100, perSecond: 15 },
   ...webhookProvider({

@@ -22,7 +22,7 @@ export const pipedrive: Provider = {
     tokenUrl: 'https://oauth.pipedrive.com/oauth/token',
     revokeUrl: 'https://oauth.pipedrive.com/oauth/revoke',
     pkce: false,
-    // The scopes are chosen in the app at Pipedrive; the authorization request names none.
+    // The scopes are chosen in the settings of the app at Pipedrive, so the authorization request names none.
     scopes: [],
     clientAuth: 'basic',
     clientSettings: ['PIPEDRIVE_CLIENT_ID', 'PIPEDRIVE_CLIENT_SECRET'],

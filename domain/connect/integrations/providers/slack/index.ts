@@ -67,7 +67,7 @@ export const slack: Provider = {
           json: {
             channel,
             text: noticeText(input, escapeForSlack),
-            // Names in the text notify nobody, and URLs get no preview.
+            // Prevents names in the text from notifying people, and URLs from getting a preview.
             parse: 'none',
             link_names: false,
             unfurl_links: false,
