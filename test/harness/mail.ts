@@ -18,7 +18,7 @@ export interface MailWorldMailbox {
   /** Puts a message into the INBOX or another folder. */
   deliver: (raw: Buffer | string, folder?: Folder) => void;
   messages: (folder: Folder) => StoredMessage[];
-  /** Names of its clients' IMAP commands so far. */
+  /** Names of the IMAP commands that the mailbox's clients have sent so far. */
   commands: readonly string[];
   /** Capabilities that the IMAP server currently lacks. Tests add and delete entries. */
   lacks: ImapBox['lacks'];
