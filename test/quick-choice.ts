@@ -17,8 +17,8 @@ const STANDS_FOR: Record<string, string[]> = {
 const NEAR = 2;
 
 /**
- * Chooses the test files for a change, the nearest first. First come those in a changed file's folder, then those of
- * its area in `api/` and `domain/`, those about its folder, and those that import it within a few steps.
+ * Chooses the test files for a change, the nearest first. They are in a changed file's folder, belong to its area in
+ * `api/` and `domain/`, test its folder, or import it within a few steps.
  * @param changed paths from the root
  * @param imports for every source file, the files that it imports
  */

@@ -23,7 +23,7 @@ export interface MailboxSpec {
 export type Reaction = 'opened' | 'clicked' | 'replied';
 
 /**
- * Response of an app to a lead: at once, or with a refusal (400 or a redirect), or after a number of failures (503 or
+ * Response of an app to a lead: at once, or with a refusal (400 or a redirect). It can also come after failures (503 or
  * 429), timeouts or a delay (ms). If there are more failures than attempts, the call gets no answer.
  */
 export type AppAnswer =

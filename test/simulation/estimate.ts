@@ -70,9 +70,8 @@ function emailsByDay({ campaigns: [rules] }: WorldSpec, letters: readonly Letter
 }
 
 /**
- * Checks that the last email is sent on the estimated day and not before the estimated time. It may be later by what
- * lengthened gaps explain: a fifth of the open time until then, and one more gap, which can shift the start of a
- * window.
+ * Checks that the last email is sent on the estimated day and not before the estimated time. Lengthened gaps may delay
+ * it: by a fifth of the open time until then, and by one more gap, which can shift the start of a window.
  */
 function finishFaults(spec: WorldSpec, letters: readonly Letter[], estimated: Date | null): string[] {
   const [rules] = spec.campaigns;
