@@ -24,9 +24,9 @@ const BARE_ROUNDS = 5;
 const BARE_PAGE = `select * from catalogue_people order by id limit ${PAGE}`;
 
 /**
- * Measures the prospect catalogue at its size (HERON_BENCH_PEOPLE, default 10,000,000; a tenth as many companies).
- * Loads a million people, then all, and searches with every filter, alone and combined, with random values. A catalogue
- * left by an earlier run in `--data` is searched unchanged, once it has this version's indexes.
+ * Measures the prospect catalogue with HERON_BENCH_PEOPLE people (default 10,000,000) and a tenth as many companies.
+ * Loads a million people, then all of them. Searches with every filter, alone and combined, with random values. A
+ * catalogue left by an earlier run in `--data` is searched unchanged, once it has this version's indexes.
  */
 export async function run({ assembly, stack, quick, log }: BenchContext): Promise<BenchResult> {
   const wanted = quick ? 20_000 : Number(process.env.HERON_BENCH_PEOPLE ?? 10_000_000);
@@ -116,7 +116,7 @@ async function load(
   }
 }
 
-/** Runs every search `rounds` times on a catalogue of the samples. */
+/** Runs every search `rounds` times, with values from the samples. */
 async function measureCatalogue(
   ctx: Ctx,
   people: number,
@@ -126,7 +126,7 @@ async function measureCatalogue(
   const known = [{ label: 'people, and a tenth as many companies', value: String(people) }];
   const { figures, raw, measure: series } = openSeries(rounds, known, log);
   const bare: number[] = [];
-  // Also reads a page by key between the searches, as a baseline of the machine's current speed.
+  // Measures a search. In between it also reads a page by key, as a baseline of the machine's current speed.
   const measure = async (name: string, work: (round: number) => Promise<unknown>) => {
     for (let round = 0; round < BARE_ROUNDS; round += 1)
       bare.push(await timed(() => ctx.catalogue!.query(BARE_PAGE, {})));
@@ -163,7 +163,7 @@ async function measureCatalogue(
 
 type Searches<F> = Record<string, (round: number) => F>;
 
-/** Lower-cases filters, as the schemas of the routes do. */
+/** Converts filters to lower case, as the schemas of the routes do. */
 function lower<F extends object>(filters: F): F {
   return Object.fromEntries(
     Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? value.toLowerCase() : value]),

@@ -11,13 +11,13 @@ const PAGE = 50;
 const CONNECTIONS = 10;
 
 /**
- * Compares the authenticated list of contacts to plain Koa and pg with the same query, and the last page to the first.
+ * Compares the authenticated list of contacts to the same query in plain Koa and pg, and the last page to the first.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 20_000 : 100_000;
   const rounds = context.quick ? 2 : 7;
   const seconds = context.quick ? 2 : 6;
-  // Many, because the 99th percentile of fewer requests would only reflect a few garbage collections.
+  // The number is large, because the 99th percentile of fewer requests would only reflect a few garbage collections.
   const requests = context.quick ? 400 : 20_000;
   const { assembly, stack, log } = context;
   const tenant = await createTenant(assembly.deps, 'Bench');
@@ -93,7 +93,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** Captures the SQL of the list's first page. */
+/** Captures the SQL of the first page of the list. */
 async function listQuery({ assembly }: BenchContext, tenant: Tenant): Promise<{ sql: string; bindings: unknown[] }> {
   const { db } = assembly.deps;
   const seen: { sql: string; bindings: unknown[] }[] = [];
@@ -106,7 +106,7 @@ async function listQuery({ assembly }: BenchContext, tenant: Tenant): Promise<{ 
   return seen[0]!;
 }
 
-/** Pages to the end and returns the URL of the last page. */
+/** Requests all pages and returns the URL of the last one. */
 async function lastPage(first: string, headers: Record<string, string>, rows: number): Promise<string> {
   let url = first;
   for (let page = 1; page < rows / PAGE; page += 1) {

@@ -9,19 +9,19 @@ import { silentLogger } from '../lib/log.ts';
 import { forkSource } from '../local/typescript.ts';
 
 /**
- * Input of a bench: an installation of real processes, a direct connection to its database, and the amount of work.
+ * Input of a benchmark: an installation of real processes, a direct connection to its database, and the amount of work.
  */
 export interface BenchContext {
   stack: LocalStack;
   assembly: TestAssembly;
-  /** Uses small amounts to check that everything works; the figures mean little. */
+  /** True to check with small amounts that everything works. The figures then mean little. */
   quick: boolean;
   /** Fraction of the full size of large data sets. Default: 1. */
   scale: number;
-  /** Folder that keeps the installation and the data of a bench. Undefined: all data is deleted at the end. */
+  /** Folder in which the installation and its data are kept. Undefined: all data is deleted at the end. */
   dataDir?: string | undefined;
   log(line: string): void;
-  /** Starts a process of bench/processes, which ends with the bench. */
+  /** Starts a process of bench/processes, which ends with the benchmark. */
   helper(name: string, env?: Record<string, string>): Promise<Helper>;
   /** Returns the versions of the running parts. */
   versions(): Promise<Record<string, string>>;
@@ -30,18 +30,18 @@ export interface BenchContext {
 /** Process outside the installation that answers queries. */
 export interface Helper {
   pid: number;
-  /** Port from its first message. */
+  /** Port that the process reported in its first message. */
   port: number;
   ask<Answer>(question: string): Promise<Answer>;
   stop(): Promise<void>;
 }
 
-/** Results of one bench. */
+/** Results of one benchmark. */
 export interface BenchResult {
   /** Figures for the table: label, and value with unit. */
   figures: { label: string; value: string }[];
   targets: { what: string; target: string; got: string; met: boolean }[];
-  /** All single values by series. */
+  /** All single values, by series. */
   raw: Record<string, unknown>;
 }
 
@@ -59,7 +59,7 @@ const SETTINGS: Record<string, string> = {
   ORG_IMPORT_BYTES: '0',
 };
 
-/** Starts an installation for one bench with the durability of `npm start`, and stops it afterwards. */
+/** Starts an installation for one benchmark with the durability of `npm start`, and stops it afterwards. */
 export async function withContext<T>(
   {
     env = {},

@@ -33,7 +33,7 @@ interface Filled {
   campaignIds: string[];
 }
 
-/** Measures a workspace written by {@link fillCrm}; each search runs several times with different values. */
+/** Measures the workspace of {@link fillCrm}; each search runs several times with different values. */
 async function measureCrm(
   deps: TestDeps,
   filled: Filled,

@@ -15,7 +15,7 @@ const PAINT_TARGET_MS = 1_500;
 const FRAME_MS = 1000 / 60;
 /** Frame time (ms) from which a frame counts as dropped. */
 const DROPPED_MS = 1.5 * FRAME_MS;
-/** Pixels per frame: a mouse wheel, a fast wheel, and a fling of twenty rows per frame. */
+/** Scrolling speeds in pixels per frame: a mouse wheel, a fast wheel, and a fling of twenty rows per frame. */
 const SPEEDS = [45, 300, 900];
 const SIGN_IN = '/account/sign-in';
 const CLICKED = ['/campaigns', '/inbox', '/leads', '/reports', '/'];
@@ -29,8 +29,8 @@ interface Office {
 
 /**
  * Measures the dashboard in a browser with a slowed processor. The figures are: time until pages show content,
- * scrolling of a long list, requests per page, and time from click to content. With `--data`, it uses the data set of
- * an earlier run of `reports`.
+ * scrolling of a long list, requests per page, and time from click to content. With `--data`, it uses the data set that
+ * an earlier run of `reports` has left.
  */
 export async function run({ stack, assembly, quick, dataDir, log }: BenchContext): Promise<BenchResult> {
   await ensureDashboard();
@@ -138,7 +138,7 @@ async function measureScroll(
   return targets;
 }
 
-/** Returns the data set's workspace left by the bench of reports, as its owner. */
+/** Returns the workspace of the data set that the benchmark of reports has left, as its owner. */
 async function keptOffice(deps: TestDeps, dataDir: string | undefined): Promise<Office | undefined> {
   const text = dataDir && (await readFile(join(dataDir, 'bench-reports.json'), 'utf8').catch(() => undefined));
   if (!text) return undefined;
@@ -154,7 +154,7 @@ async function keptOffice(deps: TestDeps, dataDir: string | undefined): Promise<
   };
 }
 
-/** Creates a separate workspace: one campaign with many leads. */
+/** Creates a separate workspace with one campaign and many leads. */
 async function ownOffice(assembly: TestAssembly, quick: boolean): Promise<Office> {
   const contacts = quick ? QUICK_LEADS : LEADS;
   const { tenant, campaignId } = await makeCampaign(assembly, {

@@ -12,9 +12,9 @@ import { BARE_QUEUE, type BareArgs } from './workflows/contract.ts';
 
 const STEPS = 2;
 const MAILBOXES = 4;
-/** Number of concurrent starts, equal to the relay's. */
+/** Number of concurrent starts, equal to that of the relay. */
 const STARTS = 32;
-/** Number of SMTP sessions, equal to the engine's for one pool of mailboxes. */
+/** Number of SMTP sessions, equal to the engine's number for one pool of mailboxes. */
 const SMTP_SESSIONS = 16;
 
 const BODY =
@@ -22,10 +22,10 @@ const BODY =
 
 /** Event types of a history that cost work (temporal.api.enums.v1.EventType). */
 const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
-/** Number of tasks and events of a workflow. */
+/** Numbers of events of each kind in the history of a workflow, and of all its events. */
 type Cost = Record<keyof typeof EVENT | 'events', number>;
 
-/** Shape of the bench's campaign. `waitMinutes` inserts a wait step between the two emails. */
+/** Shape of the campaign. `waitMinutes` inserts a wait step between the two emails. */
 interface Shape {
   gapSeconds: number;
   waitMinutes?: number;
@@ -39,8 +39,8 @@ const SATURATED: Shape = { gapSeconds: 0 };
 const REALISTIC: Shape = { gapSeconds: 2, waitMinutes: 1 };
 
 /**
- * Measures email steps per second through the whole engine (launcher, allocator, claim, SMTP, settle with its event).
- * Compares them to an empty workflow of the same shape and to nodemailer alone.
+ * Measures email steps per second through the whole engine: launcher, allocator, claim, SMTP, and recording of the
+ * result with its event. Compares them to an empty workflow of the same shape and to nodemailer alone.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const leads = context.quick ? 300 : 600;
@@ -50,7 +50,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const bareWorker = await context.helper('bare-worker');
   const emails = leads * STEPS;
   let cost!: Cost;
-  // Share of timers in the empty workflow, equal to the campaign's: a slot in the past needs no timer.
+  // Share of email steps with a timer, which the empty workflow takes over from the campaign. A slot in the past needs
+  // no timer.
   let timerShare = 0;
   const { worker, temporal, postgres } = context.stack.processes;
   const heronCpu = cpuSeries({ worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
@@ -86,7 +87,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   );
   const realisticCost = await campaignCost(context, realistic.campaignId, realisticLeads);
 
-  // Runs last, because it replaces the worker process of the rounds before.
+  // Runs last, because it replaces the worker process that the earlier rounds need.
   const statements = await countWorker(context, emails, () => campaignRound(context, sink, leads));
 
   const [heron, workflow, nodemailer] = [median(rates.heron), median(rates.workflow), median(rates.nodemailer)];
@@ -187,7 +188,7 @@ export async function campaignRound(
   return { campaignId, ms };
 }
 
-/** A few runs of the last round, for counting their cost. */
+/** Some workflows of the last round, whose events are counted. */
 const bareHandles: WorkflowHandle[] = [];
 const SAMPLE = 40;
 
@@ -203,7 +204,7 @@ async function bareRound(client: Client, leads: number, timerShare: number): Pro
   });
 }
 
-/** Distributes timers evenly over the steps of all runs. */
+/** Distributes timers evenly over the steps of all workflows. */
 function timersOf(index: number, share: number): boolean[] {
   return Array.from({ length: STEPS }, (_, step) => {
     const number = index * STEPS + step;
@@ -264,7 +265,7 @@ async function campaignCost({ assembly }: BenchContext, campaignId: string, lead
   );
 }
 
-/** Returns the average contents of workflow histories, per part. */
+/** Returns the average numbers of events in workflow histories, per part. */
 export async function meanCost(handles: readonly WorkflowHandle[], parts = STEPS): Promise<Cost> {
   const total: Cost = { workflowTaskCompleted: 0, activityScheduled: 0, timerStarted: 0, marker: 0, events: 0 };
   for (const handle of handles) {
@@ -283,7 +284,7 @@ export function describeCost(cost: Cost): string {
 }
 
 interface CpuSeries {
-  /** CPU time (ms) per email step and process, one value per round. */
+  /** CPU time (ms) per email step by process, one value per round. */
   values: Record<string, number[]>;
   during<T>(emails: number, work: () => Promise<T>): Promise<T>;
   describe(): string;
@@ -322,7 +323,8 @@ export function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
 }
 
 /**
- * Formats the database time of the mark per email step, compared to all statements. Waiting for locks does not count.
+ * Returns the database time of the statement that marks an email as submitted, and that of all statements, per email
+ * step. Waiting for locks is not included.
  */
 function markAmong(top: readonly { perPiece: number; meanMs: number; query: string }[]): string {
   const ms = (part: RegExp): number =>

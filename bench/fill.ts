@@ -4,13 +4,13 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { RawDb } from '../test/harness/database.ts';
 
-/** Cell of a row: text as it is, null, or a number. */
+/** Cell of a row: text, a number or null. */
 export type Cell = string | number | null;
 
-/** Number of bytes of text written at once. */
+/** Size (characters) of the text that is written at once. */
 const CHUNK = 1 << 18;
 
-/** Server settings during the filling of a reproducible data set; reset afterwards. */
+/** Server settings while a reproducible data set is written; they are reset afterwards. */
 const WHILE_FILLING = {
   autovacuum: 'off',
   max_wal_size: `'16GB'`,
@@ -53,7 +53,8 @@ export async function copyRows(
       await connection.query('set session_replication_role = replica');
       const frozen = await canFreeze(connection, table);
       await connection.query('begin');
-      // Rows of a table truncated in the same transaction are written frozen, so that no vacuum reads them again.
+      // If the table is truncated in the same transaction, its rows can be written frozen, so that no vacuum reads them
+      // again.
       if (frozen) await connection.query(`truncate ${table}`);
       await pipeline(
         Readable.from(chunksOf(rows)),
@@ -68,7 +69,7 @@ export async function copyRows(
   });
 }
 
-/** Returns true if a table can be truncated: it has no rows, and no other table references it. */
+/** Returns true if a table may be truncated: it has no rows, and no other table references it. */
 async function canFreeze(connection: pg.Client, table: string): Promise<boolean> {
   const { rows } = await connection.query<{ free: boolean }>(
     `select not exists (select 1 from ${table}) and not exists (select 1 from pg_constraint where confrelid = $1::regclass and contype = 'f') as free`,
@@ -77,7 +78,9 @@ async function canFreeze(connection: pg.Client, table: string): Promise<boolean>
   return rows[0]!.free;
 }
 
-/** Drops the indexes of a table and its unreferenced keys, runs the work, and rebuilds them. */
+/**
+ * Drops the indexes of a table and those of its keys that no other table references, runs the work, and rebuilds them.
+ */
 export async function withoutIndexes(raw: RawDb, table: string, work: () => Promise<void>): Promise<void> {
   const { rows: keys } = await raw.raw(
     `select k.conname as name, pg_get_constraintdef(k.oid) as definition from pg_constraint k

@@ -12,12 +12,12 @@ import { isAlive } from '../local/alive.ts';
 import { cpuOf, readTree, type TreeProcess } from './process-tree.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Time (ms) after which a started installation counts as idle, and the duration of the idle measurement. */
+/** Time (ms) after which a started installation counts as idle. The idle measurement takes the same time. */
 const SETTLE_MS = 60_000;
 const IDLE_MS = 60_000;
 const MEGABYTE = 1_000_000;
 
-/** Figures, named as the targets. */
+/** Figures, with the names of the targets. */
 interface Figures {
   installSeconds: number;
   packages: number;
@@ -36,12 +36,12 @@ interface Start {
 }
 
 /**
- * Measures a newcomer's first steps on a clone with empty caches: install, demo cold and warm, first and second start,
- * and the cost of an idle installation. No other load should run on the machine. Works only on Linux.
+ * Measures a newcomer's first steps on a clone with empty caches: installation, demo without and with caches, first and
+ * second start, and the cost while idle. No other load should run on the machine. Works only on Linux.
  */
 export async function run(quick: boolean, log: (line: string) => void): Promise<BenchResult> {
   const place = await mkdtemp(join(tmpdir(), 'heron-first-'));
-  // PostgreSQL runs under its own account if this process is root.
+  // If this process is root, PostgreSQL runs under its own account, which must be able to enter the folder.
   await chmod(place, 0o755);
   try {
     const clone = join(place, 'heron');
@@ -56,7 +56,7 @@ export async function run(quick: boolean, log: (line: string) => void): Promise<
 async function emptyCaches(place: string): Promise<NodeJS.ProcessEnv> {
   const folders = { XDG_CACHE_HOME: 'cache', npm_config_cache: 'npm', PIP_CACHE_DIR: 'pip', UV_CACHE_DIR: 'uv' };
   const env: NodeJS.ProcessEnv = Object.fromEntries(
-    // Settings of a parent npm would affect the measured npm.
+    // Removes settings of a parent npm, which would affect the measured npm, and Heron's settings.
     Object.entries(process.env).filter(([name]) => !name.startsWith('npm_') && !name.startsWith('HERON_')),
   );
   for (const [name, folder] of Object.entries(folders)) {
@@ -101,7 +101,7 @@ async function measure(
   };
 }
 
-/** Parses the duration (s) of the story from the demo's output. */
+/** Parses the duration (s) of the demo's story from its output. */
 function storyOf(said: string): number {
   const found = /checks in ([\d.]+) s/.exec(said);
   if (!found) throw new Error(`the demo does not say how long its story took:\n${said.slice(-2000)}`);
@@ -147,7 +147,7 @@ async function measureIdle(pid: number, idleMs: number): Promise<Figures['idle']
   }));
 }
 
-/** Sums a process tree by parts of the installation. */
+/** Sums the CPU time and memory of a process tree by parts of the installation. */
 function partsOf(tree: readonly TreeProcess[]): Map<string, { cpuSeconds: number; memoryBytes: number }> {
   const parts = new Map<string, { cpuSeconds: number; memoryBytes: number }>();
   for (const { command, cpuSeconds, memoryBytes } of tree) {

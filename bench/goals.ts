@@ -20,12 +20,12 @@ const TO = new Date();
 const FROM = new Date(TO.getTime() - 182 * DAY_MS);
 const PEOPLE = 100_000;
 const TARGET_PER_SECOND = 50_000;
-/** Allowed factor for the lateness of emails during a replay, at p99. */
+/** Factor by which the 99th percentile of the emails' lateness may grow during a replay. */
 const TARGET_LATER = 1.3;
 
 /**
- * Measures the speed of a replay through worker and Temporal when a tenth of the events match, the cost of a page, and
- * the delay of other emails.
+ * Measures the speed of a replay through worker and Temporal when a tenth of the events match. Also measures the cost
+ * of a page, and how much other emails are delayed.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { assembly, quick, scale, log } = context;
@@ -124,7 +124,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** Returns a goal for orders of one of ten plans. */
+/** Returns a definition that matches orders of one of ten plans. */
 function paidFor(plan: number): GoalDefinition {
   return {
     event_name: 'order.paid',

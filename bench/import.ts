@@ -14,7 +14,7 @@ interface Row {
   city: string;
 }
 
-/** Compares a CSV import (from upload to end) to COPY of the same rows into a table of the same shape. */
+/** Compares a CSV import, from upload to end, to a COPY of the same rows into a table with the same columns. */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const count = context.quick ? 5_000 : 100_000;
   const rounds = context.quick ? 2 : 5;

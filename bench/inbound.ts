@@ -10,8 +10,9 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /**
  * Measures the parsing of incoming mail on public corpora. `folder` contains checkouts of sisimai/set-of-emails,
- * sisimai/go-sisimai and crisp-oss/email-reply-parser under these names; none of their text is part of this project.
- * Even-numbered messages are for development, odd ones are the test set, of which only counts are shown.
+ * sisimai/go-sisimai and crisp-oss/email-reply-parser under the names of the repositories; none of their text is part
+ * of this project. Even-numbered messages are for development, odd ones are the test set, of which only counts are
+ * shown.
  */
 export async function run(folder: string, log: (line: string) => void): Promise<BenchResult> {
   const result: BenchResult = { figures: [], targets: [], raw: {} };
@@ -71,7 +72,7 @@ function addReplies(result: BenchResult, part: string, { replies, leaking, losin
   });
 }
 
-/** Adds mail designed to be slow: 256 KB each, read as a worker reads it. */
+/** Adds messages that are designed to be slow to parse: 256 KB each, parsed as in a worker. */
 async function addHostile(result: BenchResult): Promise<void> {
   const size = 256 * 1024;
   const bodies: Record<string, [type: string, body: string]> = {

@@ -12,10 +12,10 @@ import { createTenant } from '../test/harness/factories.ts';
 import { createConnectionRow } from '../test/harness/integrations.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
-/** Number of connections of the workspace with waiting deliveries; one of them is measured. */
+/** Number of connections of the workspace that have waiting deliveries. One of them is measured. */
 const CONNECTIONS = 10;
 const SIDE_BY_SIDE = 8;
-/** Removes the provider's rate limit from the measurement. */
+/** Rate limit that is never reached, so that the provider's limit does not affect the measurement. */
 const UNLIMITED = { capacity: 1_000_000, perSecond: 1_000_000 };
 const PAGE = 500;
 const TARGET_ADDED = 1_000;
@@ -36,7 +36,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   const connections: string[] = [];
   for (let n = 0; n < CONNECTIONS; n += 1) connections.push(await createConnectionRow(world, tenant));
   const [measured] = connections as [string];
-  // Keeps workers of the installation from making deliveries.
+  // Workers of the installation make no deliveries for connections with this status.
   await db('integration_connections').where({ organization_id: org }).update({ status: 'reauth_required' });
   const waiting = quick ? 10_000 : Math.round(100_000 * scale);
   const contacts = waiting / CONNECTIONS / 2;
@@ -58,7 +58,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   await db.raw('analyze integration_deliveries, integration_lanes, contacts');
   log(`${waiting} deliveries wait, of ${contacts} contacts at ${CONNECTIONS} connections`);
 
-  // Makes each event add one delivery.
+  // With this subscription each event creates one delivery.
   await createSubscription(ctx, measured, { event_type: 'email.opened', action: 'n8n.send_webhook' });
   const ids: string[] = await db('contacts').where({ organization_id: org }).pluck('id');
   const events = quick ? 1_000 : Math.round(10_000 * scale);

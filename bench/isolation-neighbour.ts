@@ -9,22 +9,22 @@ import { launchCampaign } from './data.ts';
 
 /** Pause (ms) between two requests of a series. */
 const PAUSE_MS = 100;
-/** Maximum time (ms) to wait for an effect. An effect that is missing then counts with this time. */
+/** Maximum time (ms) to wait for an effect. A missing effect counts with this time. */
 const PATIENCE_MS = 120_000;
 
-/** A tenant beside the noisy one. Each function measures latencies (ms) of a series. */
+/** Tenant that uses the installation normally beside the noisy one. Each function returns `count` latencies (ms). */
 export interface Neighbour {
-  /** Reads of a list and of a record, and writes. */
+  /** Measures reads of a list and of a record, and writes. */
   requests(count: number): Promise<number[]>;
-  /** From the commit of a new contact to the arrival of its webhook. */
+  /** Measures the time from the commit of a new contact to the arrival of its webhook. */
   webhooks(count: number): Promise<number[]>;
-  /** From the answer of a decision to the arrival of the approved email. */
+  /** Measures the time from the API's answer to a decision to the arrival of the approved email. */
   approvals(count: number): Promise<number[]>;
-  /** From the arrival of a reply in the mailbox to the end of the lead's sequence. */
+  /** Measures the time from the arrival of a reply in the mailbox to the end of the lead's sequence. */
   replies(count: number): Promise<number[]>;
 }
 
-/** Creates the tenant, with a mailbox of the mail world and a webhook endpoint. */
+/** Creates the tenant with a mailbox on the test's mail servers and a webhook endpoint. */
 export async function openNeighbour({ assembly, stack, helper }: BenchContext, mail: MailWorld): Promise<Neighbour> {
   const { deps } = assembly;
   const tenant = await createTenant(deps, 'Neighbour');

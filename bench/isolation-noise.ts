@@ -8,27 +8,30 @@ import type { BenchContext, Helper } from './context.ts';
 import { launchCampaign, makeCampaign } from './data.ts';
 
 const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
-/** Mailboxes of the tenant: some send one email per gap, some have an IMAP server that hangs. */
+/**
+ * Numbers of the tenant's mailboxes: senders, of which each sends one email per gap (s), and ones with an IMAP server
+ * that hangs.
+ */
 const MAILBOXES = { senders: 20, gapSeconds: 8, imap: 10 };
-/** Leads whose app hangs. */
+/** Number of leads whose app call hangs. */
 const CALLS = 500;
-/** Endpoints of the tenant that hang. */
+/** Number of the tenant's webhook endpoints that hang. */
 const ENDPOINTS = 10;
-/** Requests per minute: those of a key by default, and the writes of a workspace. */
+/** Requests per minute: the default limit of a key, and the writes of a workspace. */
 const QUESTIONS_PER_MINUTE = 60;
 const WRITES_PER_MINUTE = 600;
-/** Contacts, and so events, of one write. */
+/** Number of contacts that one write creates, each with an event. */
 const PER_WRITE = 100;
-/** Questions that are asked at once. */
+/** Number of searches that are sent concurrently. */
 const AT_ONCE = 24;
 
-/** A tenant that uses up its limits until it is stopped. */
+/** Tenant that uses up its limits until it is stopped. */
 interface Noise {
   /** Stops the requests. Returns the number of requests of each kind. */
   stop(): Promise<Record<string, number>>;
 }
 
-/** Makes all servers of a tenant hang, starts its campaigns, and sends its questions and writes. */
+/** Makes all servers of a tenant hang, starts its campaigns, and sends its searches and writes. */
 export async function makeNoise(
   context: BenchContext,
   { sink, hang, crowd }: { sink: Helper; hang: Helper; crowd: number },
@@ -91,7 +94,7 @@ export async function makeNoise(
   };
 }
 
-/** Returns a search with as many patterns as are allowed for 100,000 contacts. */
+/** Returns a search with as many patterns as a workspace with 100,000 contacts may send. */
 function largeQuestion(): object {
   const values = () => Array.from({ length: 20 }, () => `company ${Math.floor(Math.random() * 1e6)}`);
   const conditions = Array.from({ length: 10 }, () => ({ field: 'company', operator: 'contains', values: values() }));

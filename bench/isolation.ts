@@ -9,11 +9,11 @@ import { median, percentile } from './measure.ts';
 
 /** Number of tenants whose emails are timed in each repetition. */
 const SENDERS = 6;
-/** Time (ms) of noise before the first repetition with it. */
+/** Time (ms) for which the noise runs before it is measured. */
 const HEAD_START_MS = 10_000;
-/** Factor by which a figure of the others may grow. */
+/** Factor by which the latencies of other tenants may grow. */
 const MOST = 1.5;
-/** Load per core above which the rest of the machine is measured, not Heron. */
+/** Load per core above which the machine itself, and not Heron, would be measured. */
 const BUSY_PER_CORE = 4;
 
 /** Latencies (ms) of one repetition. */
@@ -29,8 +29,8 @@ const COLUMNS: Record<Column, { label: string; share: number }> = {
 };
 
 /**
- * Measures five latencies of other tenants, first while nobody else is active. Then one tenant uses up every limit at
- * once: questions, writes, events, hanging servers and a campaign of 100,000 leads.
+ * Measures five latencies of other tenants, first while no other tenant is active. Then one tenant uses up every limit
+ * at once: searches, writes, events, hanging servers and a campaign of 100,000 leads.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const repetitions = context.quick ? 1 : 5;
@@ -49,7 +49,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     return all;
   };
   try {
-    // The first connections and plans are measured by nobody.
+    // Runs one repetition without measuring it, because it opens connections and prepares plans.
     await repetition(context, neighbour, () => lateness(context, sink, 1, SENDERS));
     const quiet = await measure('quiet');
     const noise = await makeNoise(context, { sink, hang, crowd });

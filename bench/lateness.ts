@@ -9,7 +9,7 @@ export const TENANTS = 19;
 /** Gap (seconds) between two emails of a mailbox. */
 const GAP_SECONDS = 4;
 const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
-/** Maximum lateness (ms). An email still unsent then counts with this lateness. */
+/** Maximum lateness (ms). An email that is still unsent then counts with this lateness. */
 const PATIENCE_MS = 120_000;
 
 /**

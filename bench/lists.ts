@@ -6,12 +6,12 @@ import { cpuOf, readTree } from './process-tree.ts';
 
 const CONNECTIONS = 8;
 const WARM_UP = 200;
-/** Share of the requests per second of processor time that plain Koa and pg answer. */
+/** Minimum ratio of requests per second of processor time to those of plain Koa and pg. */
 const TARGET = 0.75;
 
 /**
- * Compares every list of the registry with more than 20 rows to plain Koa and pg with the same statements. The figure
- * is the processor time of the server and of PostgreSQL per request.
+ * Compares every list of the registry that has more than 20 rows to plain Koa and pg with the same statements. The
+ * figure is the processor time per request of the server and of PostgreSQL.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { assembly, stack, quick, log } = context;
@@ -35,7 +35,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const raw: Record<string, Record<'heron' | 'bare', number[]>> = {};
   for (const { operationId, path, token } of lists) {
     const url = `${stack.urls.api}${path}`;
-    // The first answers of a route are all checked against its schema.
+    // The first answers of a route are validated completely, so they are sent before the measurement.
     await load(url, WARM_UP, token);
     const other = `http://127.0.0.1:${bare.port}/${operationId}`;
     raw[operationId] = await alternate(

@@ -1,10 +1,10 @@
 /**
- * Measures Heron against its bare components. `npm run bench` runs all benches, `npm run bench -- contacts import` some
- * of them. `first-minutes` measures a newcomer's first steps on a clone with empty caches, and `failover` the recovery
- * from a lost database. `inbound <folder>` measures the parsing of incoming mail on the corpora in the folder, and
- * `reading` the trained model on held-out writers. `--quick` uses small amounts to check that everything works, and
+ * Measures Heron against its bare components. `npm run bench` runs all benchmarks, `npm run bench -- contacts import`
+ * some of them. `first-minutes` measures a newcomer's first steps on a clone with empty caches, and `failover` the
+ * recovery from a lost database. `inbound <folder>` measures the parsing of incoming mail on the corpora in the folder,
+ * and `reading` the trained model on held-out writers. `--quick` uses small amounts to check that everything works, and
  * writes no results. `--scale 0.1` runs reports and goals on a tenth of their data. `--data <folder>` keeps the
- * installation there: reports reuses its data set of an earlier run, and dashboard opens it in a browser.
+ * installation in the folder: reports reuses its data set of an earlier run, and dashboard opens it in a browser.
  */
 import { parseArgs } from 'node:util';
 import { withContext, type Bench, type BenchResult } from './context.ts';
@@ -41,7 +41,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   opens: () => import('./opens.ts'),
   lists: () => import('./lists.ts'),
 };
-/** Benches that start no installation. */
+/** Benchmarks that start no installation. */
 const ALONE: Record<
   string,
   (options: { folder: string | undefined; quick: boolean }, log: (line: string) => void) => Promise<BenchResult>

@@ -43,19 +43,19 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Series of measurements of several kinds of work, each repeated for several rounds. */
+/** Series of measurements: several kinds of work, each repeated for a number of rounds. */
 interface Series {
   /** Figures so far: p50 and p95 of each kind. */
   figures: BenchResult['figures'];
   /** All single times (ms), by kind. */
   raw: Record<string, number[]>;
-  /** Runs a kind of work once per round and adds its figure. */
+  /** Runs a kind of work once per round and adds its figure to the series. */
   measure(name: string, work: (round: number) => Promise<unknown>): Promise<void>;
   /** Returns the 95th percentile (ms) of all times of kinds whose names have this prefix. */
   p95(prefix: string): number;
 }
 
-/** Starts a series with known figures. */
+/** Starts a series that begins with the given figures. */
 export function openSeries(rounds: number, figures: BenchResult['figures'], log: (line: string) => void): Series {
   const raw: Record<string, number[]> = {};
   return {
@@ -101,7 +101,7 @@ const MS_PER_TICK = 10;
 export function cpuMs(pid: number, { children = false } = {}): number | undefined {
   const own = readStat(String(pid));
   if (!own) return undefined;
-  // Fields after the name: 11 and 12 are its own time, 13 and 14 that of ended children.
+  // Fields after the name: 11 and 12 are the process's own time, 13 and 14 that of its ended children.
   let ticks = Number(own[11]) + Number(own[12]);
   if (children) {
     ticks += Number(own[13]) + Number(own[14]);
@@ -134,7 +134,9 @@ export function rssMiB(pid: number): number | undefined {
   }
 }
 
-/** Returns the fields of /proc/<pid>/stat after the name, which may contain spaces: state first, parent second. */
+/**
+ * Returns the fields of /proc/<pid>/stat that follow the name (which may contain spaces): state first, parent second.
+ */
 function readStat(pid: string): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');

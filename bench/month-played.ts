@@ -11,19 +11,19 @@ const DAY = 24 * HOUR;
 /** Start of the month. Clocks change in America on its fourth day, in Europe on its twenty-fifth. */
 const FROM = Date.parse('2026-03-05T00:00:00Z');
 const DAYS = 30;
-/** Time (ms) after which no further day is started, and after which the oracle tries no further order of campaigns. */
+/** Time (ms) after which no further day is started, and after which the oracle tries no further order. */
 const PLAY_MS = 9 * MINUTE;
 const ALL_MS = 12 * MINUTE;
-/** Fraction of the oracle's capacity that should be sent. */
+/** Share of the oracle's emails that the engine should send. */
 const SHARE = 0.97;
 
 /**
- * Plays thirty days of a workspace email by email through the engine's functions with a simulated clock. Checks every
+ * Plays thirty days of a workspace, email by email, through the engine's functions with a simulated clock. Checks every
  * rule at every hour, and measures the used share of the capacity. A slow machine plays fewer days.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const size = context.quick ? { mailboxes: 4, leads: 100 } : { mailboxes: 24, leads: 1_200 };
-  // The stack's own launchers and relay would interfere.
+  // Stops the stack's worker, whose launchers and relay would interfere.
   await context.stack.processes.worker.stop();
   const spec = drawMonth(1, size);
   const { deps } = context.assembly;
@@ -48,7 +48,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const share = letters.length / could;
   const days = Math.ceil((outcome!.spec.until - FROM) / DAY);
   const each = playedMs / letters.length;
-  // Full size: 10,000 mailboxes with 30 emails a day for 30 days.
+  // Number of emails of the full size: 10,000 mailboxes with 30 emails a day for 30 days.
   const full = 10_000 * 30 * DAYS;
   return {
     figures: [

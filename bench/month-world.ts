@@ -2,10 +2,10 @@ import { spentDay } from '../domain/sending/free-seats.ts';
 import type { RawDb, TestDeps } from '../test/harness/database.ts';
 import { createCampaign, createLabel, createTenant, type StepSpec } from '../test/harness/factories.ts';
 
-/** Monday noon UTC, in the middle of every mailbox's day. */
+/** Monday, noon UTC, which is in the middle of every mailbox's day. */
 export const NOON = new Date('2026-03-02T12:00:00Z');
 const TODAY = '2026-03-02';
-/** Number of emails per mailbox and day that the campaign with a ramp may use. */
+/** Number of emails that the campaign with a ramp may send per mailbox today. */
 const RAMP = 3;
 
 /** Workspace in the middle of its day. */
@@ -35,7 +35,7 @@ export async function fillWorld(
 ): Promise<LivingWorld> {
   const { db } = deps;
   const { organizationId } = await createTenant(deps, 'Month');
-  // Only contact searches read this index, and filling it takes longer than all other work.
+  // Drops an index that only contact searches use, because filling it takes longer than all other work.
   await db.raw('drop index contacts_search');
   const tag = await createLabel(deps, organizationId, 'tag');
   const create = (fields: Record<string, unknown> = {}) =>
@@ -111,8 +111,8 @@ async function fillPools(db: RawDb, org: string, campaigns: LivingWorld['campaig
 }
 
 /**
- * Inserts leads; the first sixth in order of entry was emailed. Most of those have finished, the others wait for their
- * second email. 1 % of all leads is held, 20 % wait for their time, and for 2 % the time has come.
+ * Inserts leads; the first sixth in order of entry was emailed. Most of those have finished; the others wait for their
+ * second email. Of all leads, 1 % are held, 20 % wait until they are due, and 2 % are due.
  */
 async function fillLeads(
   db: RawDb,
@@ -205,7 +205,8 @@ async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaig
 }
 
 /**
- * Sets the counters of those emails and of the leads' states, and the free times that the allocator would have stored.
+ * Sets the counters of these emails and of the leads' states, and the times at which mailboxes are free, as the
+ * allocator would store them.
  */
 async function fillCounts(db: RawDb, org: string): Promise<void> {
   await db.raw(
@@ -230,7 +231,7 @@ async function fillCounts(db: RawDb, org: string): Promise<void> {
   );
 }
 
-/** Marks the mailboxes that have exhausted the campaign with a ramp, as the allocator would have. */
+/** Marks the mailboxes that have exhausted their share of the campaign with a ramp, as the allocator would. */
 async function noteSpent(db: RawDb, org: string, campaign: string): Promise<void> {
   await db.raw(
     `update mailboxes m set spent_days = array[:day::uuid] from (
@@ -240,7 +241,7 @@ async function noteSpent(db: RawDb, org: string, campaign: string): Promise<void
   );
 }
 
-/** Holds 1 in 20 mailboxes from the morning until the afternoon, and 1 in 100 until a person acts. */
+/** Puts mailboxes on hold: 1 in 20 from the morning until the afternoon, and 1 in 100 until a person acts. */
 async function holdSome(db: RawDb, org: string): Promise<void> {
   const number = `substr(email, 2, strpos(email, '@') - 2)::int`;
   await db.raw(

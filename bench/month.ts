@@ -22,12 +22,12 @@ const STEP_MS = 2_000;
 /** Number of slots that are not measured, because of cold caches and unprepared statements. */
 const WARM_UP = 8;
 
-/** Kind of slot request: a campaign, a property of the contact, and the figure's label. */
+/** Kind of slot request: a campaign, fields of the contact, and the label of the figure. */
 interface Asking {
   campaign: CampaignKind;
   label: string;
   fields?: Partial<Candidate>;
-  /** True if the contact is bound to a mailbox. */
+  /** True if the contact's conversation is bound to a mailbox. */
   bound?: boolean;
 }
 
@@ -42,7 +42,7 @@ const ASKING: Asking[] = [
 ];
 
 /**
- * Measures two costs in the middle of a busy day. These are one slot with very many mailboxes, and one selection of due
+ * Measures two costs in the middle of a busy day: allocating one slot among very many mailboxes, and selecting due
  * leads among very many waiting ones.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
@@ -51,7 +51,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const rounds = context.quick ? 30 : 300;
   const clock = new ManualClock(NOON);
   const deps: TestDeps = { ...context.assembly.deps, clock };
-  // The stack's own launchers would interfere.
+  // Stops the stack's worker, whose launchers would interfere.
   await context.stack.processes.worker.stop();
   let world: LivingWorld | undefined;
   const filledMs = await timed(async () => (world = await fillWorld(deps, { mailboxes, leads, log: context.log })));
@@ -146,8 +146,8 @@ interface Bench {
 }
 
 /**
- * Durations (ms) of consecutive slots: elapsed time, CPU time of the database session, and CPU time of session and this
- * process together.
+ * Times (ms) for allocating consecutive slots: elapsed time, CPU time of the database session, and CPU time of session
+ * and this process together.
  */
 interface SlotTimes {
   clock: number[];
@@ -157,16 +157,16 @@ interface SlotTimes {
 
 function tell({ clock, session, both }: SlotTimes): string {
   const of = (values: readonly number[]): string => `${ms(median(values))}, ${ms(percentile(values, 0.99))}`;
-  // Some systems do not report the CPU time of a single process this exactly.
+  // Some systems do not report the CPU time of a single process so exactly.
   if (session.some(Number.isNaN)) return of(clock);
   return `${of(clock)}; processor time ${of(both)}, of that PostgreSQL ${of(session)}`;
 }
 
-/** Allocates slots for one contact after another, each in its own transaction; measures only the allocator. */
+/** Allocates slots for one contact after another, each in its own transaction. Measures only the allocator. */
 async function measureSlots({ ctx, deps, clock, world }: Bench, asking: Asking, rounds: number): Promise<SlotTimes> {
   const { campaignId, stepIds } = world.campaigns[asking.campaign];
   const bound = asking.bound ? await busyMailboxes(deps, world, rounds) : [];
-  // Uses the leads that are last in the queue.
+  // Uses the leads at the end of the queue.
   const leads = (await deps
     .db('enrollments')
     .where({ campaign_id: world.campaigns.everybody.campaignId, state: 'pending' })
@@ -235,8 +235,8 @@ async function busyMailboxes(deps: TestDeps, world: LivingWorld, count: number):
 }
 
 /**
- * Measures the selection of the next leads of an order (locked, then released), and before it the iterations that
- * number the leads and requeue due ones.
+ * Measures the selection of the next leads in an order; the leads are locked and then released. Also measures the
+ * iterations before it, which number the leads and requeue due ones.
  */
 async function measurePicks(
   ctx: Ctx,
@@ -259,7 +259,7 @@ async function measurePicks(
   };
   const turns = await page(orderLeads);
   const back = await page(requeueCalled);
-  // Imitates autovacuum in a campaign whose leads wait for hours.
+  // Runs a vacuum, like autovacuum does in a campaign whose leads wait for hours.
   if (turns.length > 1) await deps.db.raw('vacuum analyze enrollments');
   const took: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -278,8 +278,8 @@ async function measurePicks(
 }
 
 /**
- * Measures launcher iterations that launch leads; their reserved emails are sent before the next one. Earlier
- * iterations free refused leads.
+ * Measures launcher iterations that launch leads. The emails reserved by one iteration are sent before the next.
+ * Earlier iterations release refused leads.
  */
 async function measureTurns(
   ctx: Ctx,

@@ -4,17 +4,17 @@ import type { BenchContext, BenchResult } from './context.ts';
 import { median } from './measure.ts';
 
 const WRITERS = 32;
-/** Commit latencies (µs) that are injected, as a disk or a synchronous standby adds them. */
+/** Latencies (µs) that are added to commits, as by a disk or a synchronous standby. */
 const LATENCIES_US = [0, 1_000, 3_000];
 const CHANNEL = 'heron_bench';
 
-/** Moment of the notification: not at all, as part of the commit, or after it. */
+/** Time of the notification: none, as part of the commit, or after it. */
 const MODES = ['none', 'in', 'after'] as const;
 type Mode = (typeof MODES)[number];
 
 /**
  * Measures commits per second of 32 writers without notifications, with one in each commit, and with one after each
- * commit. The modes take turns, and ratios are of one round.
+ * commit. The modes alternate, and ratios compare modes of the same round.
  */
 export async function run({ quick, stack, log }: BenchContext): Promise<BenchResult> {
   const rounds = quick ? 1 : 5;

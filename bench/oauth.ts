@@ -9,7 +9,7 @@ import { alternate, median } from './measure.ts';
 
 const CONNECTIONS = 10;
 
-/** Client with its chain of refresh tokens: each answer contains the next request's token. */
+/** Client with its refresh tokens: each answer contains the token of the next request. */
 interface Chain {
   clientId: string;
   refreshToken: string;
@@ -80,7 +80,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** Captures the SQL of a refresh: the lookup of client and token, and the exchange. */
+/** Captures the SQL of a refresh: the query of client and token, and the exchange. */
 async function refreshStatements({ assembly: { deps } }: BenchContext, chain: Chain): Promise<string[]> {
   const seen: string[] = [];
   const note = (query: { sql: string }): void => void seen.push(query.sql);

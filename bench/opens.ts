@@ -11,16 +11,19 @@ import { median } from './measure.ts';
 import { cpuOf, readTree } from './process-tree.ts';
 
 const AT_ONCE = 64;
-/** Fetches of one pixel within a minute; further ones are not recorded. */
+/** Number of fetches of one pixel within a minute. Only the first is recorded. */
 const REPETITIONS = 50;
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
-/** Pause (ms) after a round, in which reactions and reports follow. Their processor time is part of the figure. */
+/**
+ * Pause (ms) after a round, in which subscribers and reports process its events. Their processor time is part of the
+ * figure.
+ */
 const SETTLE_MS = 4_000;
 
 interface Round {
   perSecond: number;
-  /** Processor time (ms) per fetch of the tracking server, and of all processes. */
+  /** Processor time (ms) per fetch: of the tracking server, and of all processes. */
   serverMs: number;
   allMs: number;
 }
@@ -99,7 +102,7 @@ async function makeEmails(
       limit(() => createSentLead(deps, organizationId, { campaignId, stepId: stepIds[0]!, mailbox })),
     ),
   );
-  // An open within seconds of the email would be a machine's.
+  // The emails are older, because an open within seconds of the email would count as a machine's.
   await deps
     .db('sends')
     .where({ campaign_id: campaignId })

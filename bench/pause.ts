@@ -12,27 +12,27 @@ import { fillContacts } from './data.ts';
 import { median } from './measure.ts';
 
 const RUNS = 1_000_000;
-/** Open runs of the smaller campaign, with which the larger one is compared. */
+/** Number of open workflows of the smaller campaign, with which the larger one is compared. */
 const FEW = 1_000;
 const REPETITIONS = 5;
-/** Rows that a pause and a resume may write in either campaign. */
+/** Maximum number of rows that a pause and a resume may write in either campaign. */
 const MOST_ROWS = 50;
 
 interface Measured {
   pauseMs: number;
   resumeMs: number;
-  /** Time (ms) of the launcher's iterations after the resume, until it waits. */
+  /** Time (ms) that the launcher's iterations take after the resume, until the launcher waits. */
   launcherMs: number;
-  /** Rows inserted, updated or deleted by the pause and the resume, without their events and intents. */
+  /** Number of rows inserted, updated or deleted by the pause and the resume, without their events and intents. */
   rows: number;
-  /** Runs signalled by the launcher. */
+  /** Number of workflows that the launcher signals. */
   signalled: number;
 }
 
 /**
- * Measures a pause and a resume of a campaign with a million open runs that wait in a step, and of one with a thousand.
- * Its figures are time, written rows and signalled runs. The runs are rows only, because neither asks Temporal for
- * them.
+ * Measures a pause and a resume of a campaign with a million open workflows that wait in a step, and of one with a
+ * thousand. Its figures are time, written rows and signalled workflows. The workflows exist only as rows, because
+ * neither action queries Temporal for them.
  */
 export async function run({ assembly, quick, scale, log }: BenchContext): Promise<BenchResult> {
   const { deps } = assembly;

@@ -15,7 +15,7 @@ const FOLLOWER = declareSubscriber({
   apply: () => Promise.resolve(),
 });
 
-/** Fills the stream and explains the cursor's queries. The events stay in the database. */
+/** Fills the stream and explains the queries of a subscriber's cursor. The events stay in the database. */
 export async function explainCursors(
   db: RawDb,
   { events, organizations, log }: { events: number; organizations: number; log: (line: string) => void },
@@ -45,7 +45,8 @@ export async function explainCursors(
       await trx.rollback();
     }
   };
-  // Number of events as in one fan-out iteration, and as a subscriber that is far behind has to process.
+  // Compares 500 events, as one fan-out iteration adds, with many events, as a subscriber that is far behind must
+  // process.
   await enter(500);
   const near = await enter(500);
   const far = await enter(Math.min(events - 1, 500_000));
@@ -100,7 +101,7 @@ async function rebuildIndex(db: RawDb): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Explains the read of a claimed stream. */
+/** Explains the query that reads events of a claimed stream. */
 async function explainNext(db: RawDb, top: number): Promise<string[]> {
   const { organization_id: org } = await db('domain_events').where({ position: top }).first('organization_id');
   const { rows } = await across(db, 'operator').run<{ 'QUERY PLAN': string }>(

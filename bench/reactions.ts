@@ -26,8 +26,8 @@ const TICK_MS = 50;
 const SAMPLE_MS = 250;
 
 /**
- * Measures reactions: their cost in the emitting transaction, 2,000 events per second through three subscribers, kill
- * -9 in between, and the cursor's query plans with a million events.
+ * Measures event subscribers: their cost in the emitting transaction, and 2,000 events per second through three
+ * subscribers, with kill -9 in between. Also explains the cursor's queries with a million events.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log, assembly } = context;
@@ -148,17 +148,17 @@ interface Drive {
   emitted: number;
   emittedRate: number;
   commitMs: number[];
-  /** Sampled age (ms) of the oldest event not yet applied by a counting subscriber. */
+  /** Samples of the age (ms) of the oldest event that a counting subscriber has not applied. */
   lagMs: number[];
   cpuMs: number | undefined;
 }
 
-/** Omits the thousands of commit times. */
+/** Returns a measurement without the thousands of commit times. */
 function brief({ commitMs, ...rest }: Drive): object {
   return { ...rest, commitP50Ms: percentile(commitMs, 0.5), commitP99Ms: percentile(commitMs, 0.99) };
 }
 
-/** Emits RATE events per second in grouped transactions, and samples the lag. */
+/** Emits RATE events per second, several in each transaction, and samples the lag. */
 async function drive(
   { assembly: { deps } }: BenchContext,
   tenants: readonly string[],
@@ -231,7 +231,7 @@ async function drain({ db, clock }: Pick<TestDeps, 'db' | 'clock'>): Promise<num
 }
 
 /**
- * Compares settling a bounce as the engine does now to the former variant, which checked the rates in the same
+ * Compares two ways to record a bounce: the current one, and the former one, which checked the rates in the same
  * transaction.
  */
 async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) {
@@ -249,7 +249,7 @@ async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) 
     const fields = { campaignId, enrollmentId: enrollmentId!, stepId: stepIds[0]!, contactId, mailboxId, recipient };
     sends.push((await createSend(deps, org, fields)).id);
   }
-  // The check warns once; all further checks do the same work.
+  // Only the first check warns; all further checks do the same work.
   const bounce = (inside: boolean) => {
     const send = { id: sends.pop()! };
     return transact(ctx, async (tx) => {

@@ -13,8 +13,8 @@ const SEED = 1;
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /**
- * Measures the classification of held-out writers of training/people: by the application (rules and model), and by the
- * model without rules. The targets apply to the application.
+ * Measures the classification of held-out writers of training/people, by the application (rules and model) and by the
+ * model alone. The targets apply to the application.
  */
 export async function run(): Promise<BenchResult> {
   const all = sentences();
@@ -71,7 +71,7 @@ export async function run(): Promise<BenchResult> {
   return result;
 }
 
-/** Returns the parsed time expressions of a sentence, for messages that arrive on the first of any month. */
+/** Returns the times that the parser finds in a sentence, for messages that arrive on the first of any month. */
 function timesRead({ text, label }: Sentence): string[] {
   const read = label === 'not_now' ? laterTime : returnTime;
   for (let month = 0; month < 12; month += 1) {
@@ -81,7 +81,7 @@ function timesRead({ text, label }: Sentence): string[] {
   return [];
 }
 
-/** Returns the share of sentences with a time or date in which it is found. */
+/** Returns the share of those sentences with a time or date in which the parser finds it. */
 function found(
   of: readonly Sentence[],
   named: (sentence: Sentence) => string,
@@ -94,7 +94,7 @@ function found(
   return `${percent(right.length / naming.length)} of ${naming.length}`;
 }
 
-/** Reads a reply as the application does. */
+/** Classifies a reply as the application does. */
 function asApplied(text: string): ReturnType<Parameters<typeof tally>[1]> {
   const { intent, unsubscribeRequest, unsubscribeDoubtful } = replyIntent(text, 'Re: Hello');
   return { kind: intent, heard: unsubscribeRequest ? 'asked' : unsubscribeDoubtful ? 'doubtful' : null };

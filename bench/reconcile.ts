@@ -11,17 +11,20 @@ import type { RawDb } from '../test/harness/database.ts';
 import { timed } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
-/** Size of a webhook batch, and of a busy endpoint's batch. */
+/** Number of deliveries in a webhook batch, and in the batch of a busy endpoint. */
 const BATCH = 100;
-/** Number of starts per second of the part that uses Temporal. */
+/** Number of workflow starts per second in the part that uses Temporal. */
 const RATE = 50;
 
-/** Measures the search for missing workflows with very many rows: with all open, with all missing, and its rate. */
+/**
+ * Measures the search for missing workflows among very many rows: while all workflows are open, while all are missing,
+ * and its rate.
+ */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 5_000 : 100_000;
   const { assembly, stack, log } = context;
   const { db, config } = assembly.deps;
-  // The worker's own sweep and relay would start runs too.
+  // Stops the worker, whose own sweep and relay would start workflows too.
   await stack.processes.worker.stop();
   await fill(db, rows);
   log(`${rows} rows of each family are there`);
@@ -49,7 +52,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const again = await reconcile(ask(new Map()), { dryRun: true });
   await db.raw('truncate outbox');
 
-  // On the development server every workflow is queried, as after the loss of its storage.
+  // The development server has no list of open workflows, so each workflow is queried, as after the loss of its
+  // storage.
   const workflows = createWorkflowGateway(assembly.temporal, config, silentLogger, db);
   const clear = 'truncate enrollments, campaigns, contact_imports, webhook_deliveries, webhook_endpoints cascade';
   await db.raw(clear);
@@ -127,14 +131,14 @@ const sum = (reports: readonly FamilyReport[], what: 'checked' | 'missing') =>
   reports.reduce((total, report) => total + report[what], 0);
 
 /**
- * Inserts rows of each family whose workflow must be open, and as many whose workflow has ended. Half of the active
- * contacts belong to one paused campaign.
+ * Inserts rows of each family whose workflow must be open, and the same number whose workflow has ended. Half of the
+ * active contacts belong to one paused campaign.
  */
 async function fill(db: RawDb, rows: number): Promise<void> {
   const organization = `md5('organization' || n % 10)::uuid`;
   const campaign = (n: string) => `md5('campaign' || (${n}))::uuid`;
   await db.transaction(async (trx) => {
-    // Disables foreign keys, so that no people, steps and events are needed.
+    // Disables foreign keys, so that no contacts, steps and events are needed.
     await trx.raw('set local session_replication_role = replica');
     const insert = (sql: string, from = 0) =>
       trx.raw(`${sql} from generate_series(${from}, ${from + 2 * rows - 1}) n`.replaceAll('?', '\\?'));
@@ -189,7 +193,7 @@ async function explainPages(db: RawDb): Promise<{ family: string; ms: string; li
   return plans;
 }
 
-/** Returns the ids of runs that must be open, by workflow type. */
+/** Returns the ids of workflows that must be open, by workflow type. */
 async function expectedRuns(db: RawDb): Promise<Map<string, string[]>> {
   const all = new Map<string, string[]>();
   for (const { contract, mustBeOpen } of reconciledFamilies({ families: FAMILIES })) {
@@ -205,7 +209,7 @@ async function expectedRuns(db: RawDb): Promise<Map<string, string[]>> {
   return all;
 }
 
-/** Temporal stub that returns the open runs immediately. */
+/** Temporal stub that returns the open workflows immediately. */
 function openRunsOnly(open: ReadonlyMap<string, readonly string[]>): WorkflowGateway {
   const all = new Set([...open.values()].flat());
   return {

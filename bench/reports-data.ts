@@ -19,14 +19,14 @@ import {
 } from './reports-emails.ts';
 import { groupTables, groupValues } from './reports-groups.ts';
 
-/** Number of contacts per person with known events. `CONVERTS_EVERY` is the number of such people per conversion. */
+/** One contact in `PEOPLE_EVERY` is a person with known events. One such person in `CONVERTS_EVERY` converts. */
 const PEOPLE_EVERY = 10;
 const CONVERTS_EVERY = 3;
 const EVENTS = ['user.signed-up', 'app.opened', 'invoice.paid', 'app.opened'] as const;
 const EVENTS_EACH = 8;
 const moment = (there: boolean, ms: number): string | null => (there ? iso(ms) : null);
 
-/** Yields the tables in the order in which they are written: the slowest first. */
+/** Yields the tables in the order in which they are written, the slowest first. */
 export function* tablesOf(shape: Shape, office: Office): Generator<Table> {
   const org = office.organizationId;
   const now = iso(office.now.getTime());
@@ -218,8 +218,8 @@ function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
 }
 
 /**
- * Returns the counts of an email in the hour of its sending: as many rows as the subscriber stores, with similar
- * counts.
+ * Returns the counts of an email for the hour of its sending. The rows are as many as the subscriber stores, with
+ * similar counts.
  */
 function countsOf(email: Email): number[] {
   const { opened, clicked, replied, positive, bounced } = email;
@@ -268,7 +268,7 @@ function* counts(shape: Shape, office: Office): Generator<Table> {
       summed(
         shape,
         office,
-        // Key of campaign, step and variant, with one extra value for no variant.
+        // Key of campaign, step and variant. One extra value stands for no variant.
         ({ campaign, step, n }) => (campaign * 3 + step) * 3 + (n % 5 < 2 ? 1 + (n % 2) : 0),
         () => 0,
       ),

@@ -2,11 +2,12 @@ import { DAY_MS } from '../lib/clock.ts';
 import type { Cell } from './fill.ts';
 
 /**
- * The emails of a reporting bench. Each is derived from its number, so that every table can be written separately. A
- * few campaigns have most of the emails, volume grows towards now with two seasons a year, and contacts recur in turn.
+ * The emails of a reporting benchmark. Each is derived from its number, so that every table can be written separately.
+ * A few campaigns have most of the emails, volume grows towards now with two seasons a year, and contacts recur in
+ * turn.
  */
 
-/** Numbers of rows of a reporting bench. */
+/** Numbers of rows of a reporting benchmark. */
 export interface Shape {
   contacts: number;
   sends: number;
@@ -14,7 +15,7 @@ export interface Shape {
   campaigns: number;
 }
 
-/** Owner of the rows. */
+/** Workspace that owns the rows. */
 export interface Office {
   organizationId: string;
   campaignIds: string[];
@@ -53,8 +54,8 @@ const SPACES = {
 } as const;
 
 /**
- * Returns an id that sorts like its number, so that keys are written in order. Its timestamp is far in the future:
- * otherwise retention, which goes by the id's timestamp, would delete rows during the measurement.
+ * Returns an id that sorts like its number, so that keys are written in order. Its timestamp is far in the future,
+ * because retention goes by it and would otherwise delete rows during the measurement.
  */
 export function idOf(space: keyof typeof SPACES, n: number): string {
   return `f000000${SPACES[space]}-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
@@ -68,7 +69,7 @@ export function drawn(n: number, salt: number): number {
   return (x >>> 0) / 2 ** 32;
 }
 
-/** Returns the email of a number below `shape.sends`, counted from the oldest. */
+/** Returns the email with a number below `shape.sends`, counted from the oldest. */
 export function emailOf(n: number, shape: Shape, office: Office): Email {
   const u = (n + drawn(n, 1)) / shape.sends;
   const r = drawn(n, 2);
@@ -76,7 +77,7 @@ export function emailOf(n: number, shape: Shape, office: Office): Email {
   return {
     n,
     contact,
-    // The k-th campaign of the list has k times fewer emails than the first.
+    // The k-th campaign of the list gets k times fewer emails than the first.
     campaign: Math.floor(Math.exp(drawn(n, 3) * Math.log(shape.campaigns))) - 1,
     step: Math.floor(n / shape.contacts) % 3,
     mailbox: contact % office.mailboxIds.length,
@@ -109,10 +110,10 @@ const TWO = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
 /** Returns one of the values, in rotation. */
 export const pick = <T>(of: readonly T[], n: number): T => of[n % of.length]!;
 
-/** Table with its rows. */
+/** Table name, columns and rows. */
 export type Table = { table: string; columns: readonly string[]; rows: Iterable<readonly Cell[]> };
 
-/** Yields the emails of each contact that has some. */
+/** Yields the emails of each contact that has any. */
 export function* byContact(shape: Shape, office: Office): Generator<Email[]> {
   for (let contact = 0; contact < Math.min(shape.contacts, shape.sends); contact += 1) {
     const mine: Email[] = [];
@@ -121,7 +122,7 @@ export function* byContact(shape: Shape, office: Office): Generator<Email[]> {
   }
 }
 
-/** Maps each row. */
+/** Yields the result of `map` for each row. */
 export function* mapped<In, Out>(rows: Iterable<In>, map: (row: In) => Out): Generator<Out> {
   for (const row of rows) yield map(row);
 }

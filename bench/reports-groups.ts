@@ -14,17 +14,17 @@ import {
 } from './reports-emails.ts';
 
 /**
- * Rows of the groups of the bench's emails. `heron facts rebuild` would create the same rows, but needs a third of the
- * allowed time for the data set, because it queries the database per email.
+ * Rows of the groups to which the emails belong. `heron facts rebuild` would create the same rows. But it queries the
+ * database per email and needs a third of the time allowed for the data set.
  */
 
 type Dimension = keyof typeof GROUP_PLACES | 'category';
 
 const DIMENSIONS = [...Object.keys(GROUP_PLACES), 'category'] as Dimension[];
-/** Larger than the number of days, so that two days and a group fit in one number. */
+/** Factor that is larger than the number of days, so that two days and a group fit in one number. */
 const SPAN = 1024;
 
-/** Number of an email's group in each dimension, unique per group. */
+/** Functions that return the number of an email's group in a dimension; different groups have different numbers. */
 const NUMBERS: Record<Dimension, (email: Email) => number> = {
   all: () => 0,
   campaign: ({ campaign }) => campaign,
@@ -40,7 +40,7 @@ const NUMBERS: Record<Dimension, (email: Email) => number> = {
   category: ({ n }) => (n % 3 === 0 ? 1 + (n % 7) : 0),
 };
 
-/** Returns the value of a group's number; null for emails without a group. */
+/** Functions that return the value of a group by its number; null for emails without a group. */
 const VALUES: Record<Dimension, (number: number, office: Office) => string | null> = {
   all: () => 'all',
   campaign: (number, { campaignIds }) => campaignIds[number]!,
@@ -63,7 +63,10 @@ export function groupValues(email: Email, office: Office): Record<Dimension, str
   ) as Record<Dimension, string | null>;
 }
 
-/** Yields the groups of each email with the days of the contact's next emails, and their counts. */
+/**
+ * Yields the tables of the groups: the groups of each email with the days of the contact's next emails, and their
+ * counts.
+ */
 export function* groupTables(shape: Shape, office: Office): Generator<Table> {
   yield {
     table: 'send_groups',
@@ -89,7 +92,7 @@ interface Grouped {
   email: Email;
   /** Group numbers by dimension. */
   numbers: number[];
-  /** UTC day of the contact's next email in the same group, by dimension; infinity if there is none. */
+  /** UTC day of the contact's next email in the same group, by dimension. Infinity if there is none. */
   nextDays: number[];
 }
 

@@ -50,7 +50,7 @@ export async function run({ assembly, quick, scale, dataDir, log }: BenchContext
   const { deps } = assembly;
   const shape = quick ? QUICK : scaled(FULL, scale);
   const { office, filledMs } = await dataSet(deps, shape, dataDir, log);
-  // Enough rounds that the p95 is not the slowest round.
+  // There are enough rounds that the 95th percentile is not the slowest round.
   const rounds = quick ? 3 : 60;
   const known = [
     { label: 'sends, contacts, engagement rows', value: `${shape.sends}, ${shape.contacts}, ${shape.engagements}` },
@@ -87,7 +87,7 @@ export async function run({ assembly, quick, scale, dataDir, log }: BenchContext
   };
 }
 
-/** Writes the data set, or reuses the one of an earlier run in `dataDir`. */
+/** Writes the data set, or reuses the one that an earlier run has left in `dataDir`. */
 async function dataSet(
   deps: TestDeps,
   shape: Shape,
@@ -144,7 +144,7 @@ async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: st
   const raw = rawDb(deps.db);
   const step = async (table: string, write: () => Promise<void>) =>
     log(`${table}: ${((await timed(write)) / 1000).toFixed(1)} s`);
-  // Writes three tables concurrently: one builds its indexes while others receive rows.
+  // Writes three tables concurrently, because one can build its indexes while others receive rows.
   const tables = tablesOf(shape, office);
   const lane = async () => {
     for (const { table, columns, rows } of tables) await step(table, () => copyRows(raw, table, columns, rows));

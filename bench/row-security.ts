@@ -8,12 +8,12 @@ import { alternate, median } from './measure.ts';
 const PAGE = 50;
 const CONNECTIONS = 10;
 const STEPS = 2;
-/** Maximum cost (percent) at which it may be on by default. */
+/** Maximum cost (percent) of row-level security at which it may be on by default. */
 const MOST_PERCENT = 5;
 
 /**
- * Measures the cost of row-level security: two installations that differ only in ROW_SECURITY alternate, with a list
- * and a campaign each.
+ * Measures the cost of row-level security: two installations that differ only in ROW_SECURITY run alternately, each
+ * with requests of a list and a campaign.
  */
 export async function run(off: BenchContext): Promise<BenchResult> {
   return withContext(
@@ -65,8 +65,7 @@ async function contacts(contexts: Sides<BenchContext>) {
     await load[side]();
   }
   const round = (side: 'off' | 'on') => async () => {
-    // The number of requests is known only afterwards, so the CPU time is measured per second and then converted to per
-    // request.
+    // Measures the CPU time per second first, because the number of requests is known only afterwards.
     const rate = await cpu[side].during(seconds, load[side]!);
     for (const values of Object.values(cpu[side].values)) values.push(values.pop()! / rate);
     return rate;
@@ -104,7 +103,7 @@ function describe(values: Record<string, number[]>): string {
   return `${total(values).toFixed(2)} ms (${parts.join(', ')})`;
 }
 
-/** Returns the sum over all processes of the median over the rounds. */
+/** Sums the medians of all processes over the rounds. */
 function total(values: Record<string, number[]>): number {
   return Object.values(values).reduce((sum, one) => sum + (one.length > 0 ? median(one) : 0), 0);
 }

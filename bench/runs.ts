@@ -20,13 +20,13 @@ import { BARE_QUEUE } from './workflows/contract.ts';
 /** Number of concurrent requests. */
 const AT_ONCE = 32;
 const WITHIN_MS = 10_000;
-/** Number of runs whose histories are counted. */
+/** Number of workflows whose histories are counted. */
 const SAMPLE = 20;
 
 /**
- * Measures runs from the accepted request to an active campaign, compared with an empty workflow with as many
- * activities. Also measures the time from a person's decision to the active campaign, and the delay between the
- * deadline and the end of waiting runs.
+ * Measures agent runs from the accepted request to an active campaign, compared with an empty workflow that has as many
+ * activities. Also measures the time from a person's decision to the active campaign. Also measures how long after the
+ * deadline a waiting run ends.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log, assembly, stack } = context;
@@ -37,7 +37,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const { serve: api, worker, temporal, postgres } = stack.processes;
   const heronCpu = cpuSeries({ api: api.pid, worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
   const bareCpu = cpuSeries({ worker: bareWorker.pid, temporal: temporal?.pid, client: process.pid });
-  // Work after a launch (launchers, counts, reactions) is not part of a round's duration, but of its CPU time.
+  // Waits for the work after a launch (launchers, counts, subscribers). It is part of a round's CPU time, but not of
+  // its duration.
   const rest = () => untilAtRest([api.pid, worker.pid, temporal?.pid, postgres?.pid]);
   /** Returns runs per second, with the CPU time until all processes are idle. */
   const rateOf = async (cpu: typeof heronCpu, work: () => Promise<unknown>): Promise<number> => {
@@ -147,7 +148,7 @@ interface Desk {
   tenant: Tenant;
   /** Requests runs as a person, whose launches need no approval, and waits until all are active. Returns their ids. */
   launch(count: number): Promise<string[]>;
-  /** Returns the times (ms) from decision to active run, one run after the other. */
+  /** Returns the times (ms) from a decision to the active run, one run after the other. */
   decide(count: number): Promise<number[]>;
 }
 
@@ -223,7 +224,7 @@ function requestOf(mailboxId: string) {
 
 /**
  * Returns sending hours that do not include the present time. With working hours, results would depend on the time of
- * day, because emails would be refused by this bench's mail server only during the day.
+ * day, because emails would be sent, and refused by the mail server, only during the day.
  */
 function closedNow(now: Date) {
   const hour = String((now.getUTCHours() + 6) % 24).padStart(2, '0');
@@ -252,7 +253,7 @@ async function bareRound(client: Client, count: number): Promise<string[]> {
   return handles.map(({ workflowId }) => workflowId);
 }
 
-/** Lets runs wait for a person until one deadline. Returns the delays (ms) of their denials after it. */
+/** Lets runs wait for a person until one deadline. Returns how long (ms) after the deadline they were denied. */
 async function expireAll(
   { deps }: TestAssembly,
   { organizationId, apiKeyId }: Tenant,

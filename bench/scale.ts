@@ -19,8 +19,8 @@ const SETTING: Partial<Record<ProcessName, string>> = { api: 'API_PORT', worker:
 
 /**
  * Compares one and two worker processes on the same campaign, and one and two API processes on the same requests. The
- * processes share the cores of one machine. Two must cost no more per email than one, and each must do a share of the
- * work.
+ * processes share the cores of one machine. Two processes must cost no more per email than one, and each must do a
+ * share of the work.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { stack, quick, log } = context;
@@ -92,7 +92,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   }
 }
 
-/** Starts a further process of the bench's installation. */
+/** Starts another process of the benchmark's installation. */
 async function another(
   name: ProcessName,
   { stack }: BenchContext,
@@ -111,7 +111,7 @@ async function another(
   };
 }
 
-/** Returns the list requests per second that the processes answer together. */
+/** Returns the number of list requests per second that the processes answer together. */
 async function readRate(urls: readonly string[], apiKey: string, quick: boolean): Promise<number> {
   const lengthMs = quick ? 1_000 : 8_000;
   const until = performance.now() + lengthMs;

@@ -3,7 +3,7 @@ import { BY_CLOCK } from '../lib/cost-paths.ts';
 import { sumOf, type StatementCounts } from '../test/harness/statement-counter.ts';
 import type { BenchContext } from './context.ts';
 
-/** Duration (ms) of counting an idle worker, and the time before it for becoming idle. */
+/** Time (ms) for which an idle worker is counted. The worker first gets the same time to become idle. */
 const IDLE_MS = 20_000;
 const REST_MS = 3_000;
 
@@ -18,7 +18,7 @@ interface CountedWork {
 /**
  * Runs work once with a worker that counts its statements (test/harness/statement-counter.ts) in place of the stack's
  * own. The worker is then counted while idle, and that rate is subtracted for the duration of the work.
- * @param pieces number of pieces that the work consists of
+ * @param pieces number of pieces of which the work consists
  */
 export async function countWorker(
   { helper, stack }: BenchContext,
@@ -61,7 +61,7 @@ function scaled(
 }
 
 /**
- * Returns the figures of counted work: the sum by paths, transactions separately, and statements that run by the clock.
+ * Returns the figures of counted work: the sums by path, the transactions, and the statements that run by the clock.
  */
 export function statementFigures(what: string, { perPiece, byClock }: CountedWork): { label: string; value: string }[] {
   const paths = Object.keys(perPiece)
@@ -77,7 +77,7 @@ export function statementFigures(what: string, { perPiece, byClock }: CountedWor
   ];
 }
 
-/** Statistics of the database time of statements in all processes. */
+/** Statistics of the database time of statements, over all processes. */
 interface StatementTimes {
   /** Restarts the statistics. */
   reset(): Promise<void>;
@@ -88,8 +88,8 @@ interface StatementTimes {
 const TOP_STATEMENTS = 40;
 
 /**
- * Opens PostgreSQL's own statement statistics. They include the bench's statements, so they give the time per
- * statement, not the number.
+ * Opens PostgreSQL's own statement statistics. They include the statements of the benchmark itself, so only the time
+ * per statement is used, not the number.
  */
 export async function statementTimes({ assembly }: BenchContext): Promise<StatementTimes> {
   const { db } = assembly.deps;

@@ -10,7 +10,9 @@ import { openSeries } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
 const PAGE = 50;
-/** Number of words of the vocabulary. As in real texts, the n-th word is n times rarer than the first (Zipf). */
+/**
+ * Number of words of the vocabulary. As in real texts, the n-th word is n times less frequent than the first (Zipf).
+ */
 const VOCABULARY = 50_000;
 const WORD = `'w' || floor(exp(random() * ln(${VOCABULARY})))`;
 const MAILBOXES = 20;
@@ -18,7 +20,7 @@ const CHUNK = 50_000;
 const TARGET_MS = 100;
 
 /**
- * Measures searches and lists of an inbox with many messages: frequent to unique words, phrases, filters, pages,
+ * Measures searches and lists of an inbox with many messages: frequent to unique words, phrases, filters, pages and
  * counts.
  */
 export async function run({ assembly, quick, log }: BenchContext): Promise<BenchResult> {
@@ -28,7 +30,7 @@ export async function run({ assembly, quick, log }: BenchContext): Promise<Bench
   return measureInbox(assembly.deps, filled, messages, quick ? 5 : 20, log);
 }
 
-/** Measures an inbox written by {@link fillInbox}; each search and list runs several times with different words. */
+/** Measures the inbox of {@link fillInbox}; each search and list runs several times with different words. */
 async function measureInbox(
   deps: TestDeps,
   filled: Filled,
@@ -226,7 +228,7 @@ async function fillInbox(deps: TestDeps, messages: number, log: (line: string) =
   return { organizationId, mailboxIds, frequentLabel, rareLabel };
 }
 
-/** Adds as many sent emails written in Heron, with the same vocabulary. */
+/** Adds the same number of sent emails that were written in Heron, with the same vocabulary. */
 async function fillSent(
   { db }: TestDeps,
   { organizationId, mailboxIds }: Filled,

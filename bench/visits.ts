@@ -1,39 +1,39 @@
 import type { CDPSession, Page } from 'playwright-core';
 import type { TestBrowser } from '../test/harness/browser.ts';
 
-/** Factor by which a slow processor is assumed to be slower than this machine. */
+/** Factor by which a slow processor is slower than this machine. */
 export const SLOW = 4;
 /** Selector of elements shown while content is loading. */
 const SKELETON = '.mantine-Skeleton-root';
 
-/** Visitor and place of the visits. */
+/** Visitor, and the URL of the dashboard. */
 export interface Visits {
   chrome: TestBrowser;
   url: string;
-  /** Returns a fresh session cookie for each visit, as its use replaces it. Absent for anonymous visits. */
+  /** Returns a fresh session cookie for each visit, because a visit replaces it. Absent for anonymous visits. */
   cookie?: () => Promise<string>;
 }
 
-/** Cost of opening an address. */
+/** Cost of opening a page. */
 export interface Opened {
   /** Times (ms) since the navigation: first text or image, heading, and removal of the last skeleton. */
   paintMs: number;
   headingMs: number;
   allMs: number;
   /**
-   * CPU time (ms) of the page's thread until all content is shown, on the slowed processor; little affected by other
-   * load.
+   * CPU time (ms) of the page's thread until all content is shown, on the slowed processor. Other load affects it
+   * little.
    */
   cpuMs: number;
   /** API requests as `GET /v1/…` without query, with duplicates. */
   asked: string[];
   files: number;
-  /** Bytes transferred over the network. */
+  /** Size (bytes) of the transferred files. */
   fileBytes: number;
   apiBytes: number;
 }
 
-/** Opens an address in a browser with an empty cache, on a slowed processor. */
+/** Opens a page in a browser with an empty cache, on a slowed processor. */
 export async function openAddress(visits: Visits, path: string, slowness: number): Promise<Opened> {
   return withPage(visits, async (page, cdp) => {
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowness });
@@ -57,12 +57,12 @@ interface Scrolled {
   cpuMsPerFrame: number;
   /** Number of frames without a row in the middle of the window, because the row was not rendered yet. */
   empty: number;
-  /** Number of rows loaded at the end. */
+  /** Number of rows that are loaded at the end. */
   rows: number;
   asked: number;
 }
 
-/** Scrolls the list of an address by `pixels` per frame for a number of frames. */
+/** Scrolls the list on a page by `pixels` per frame for a number of frames. */
 export async function scrollList(visits: Visits, path: string, pixels: number, frames: number): Promise<Scrolled> {
   return withPage(visits, async (page, cdp) => {
     await page.goto(visits.url + path);
@@ -75,7 +75,7 @@ export async function scrollList(visits: Visits, path: string, pixels: number, f
   });
 }
 
-/** Clicks through links of the navigation. Returns the times (ms) until all content is shown, by name. */
+/** Clicks links of the navigation one after another. Returns the times (ms) until all content is shown, by name. */
 export async function clickThrough(visits: Visits, rooms: readonly string[]): Promise<Record<string, number>> {
   return withPage(visits, async (page) => {
     await page.goto(visits.url);
@@ -134,7 +134,7 @@ async function watchTraffic(
 
 /**
  * Waits until no skeleton is left and no request is open. @returns the time (ms since the navigation) at which both
- * were true
+ * conditions were met
  */
 async function untilShown(page: Page): Promise<number> {
   await page.evaluate(until(`!document.querySelector('${SKELETON}')`));
@@ -149,7 +149,7 @@ async function threadMs(cdp: CDPSession): Promise<number> {
   return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
 }
 
-/* The following script runs in the page, as text, and not in Node. */
+/* The script below is text that runs in the page, not in Node. */
 
 /** Records when the first heading was painted, which is when the frame after the next one begins. */
 const WATCH_HEADING = `
@@ -160,7 +160,7 @@ const WATCH_HEADING = `
     requestAnimationFrame(() => requestAnimationFrame(() => (window.headingAt = performance.now())));
   }).observe(document, { childList: true, subtree: true });`;
 
-/** Polls in the page, because its policy blocks Playwright's own way of waiting. */
+/** Polls in the page, because its content security policy blocks Playwright's own polling. */
 const until = (condition: string): string =>
   `(async () => { while (!(${condition})) await new Promise((resolve) => setTimeout(resolve, 10)); })()`;
 

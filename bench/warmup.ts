@@ -17,11 +17,11 @@ const MAILBOXES = 10_000;
 const PLANNED_IN_MS = 10_000;
 const TASKS_PER_EMAIL = 2;
 const FROM = new Date('2026-05-04T00:05:00Z');
-/** Maximum number of past ramp days of mailboxes, evenly distributed. */
+/** Maximum number of days that mailboxes have spent in the ramp; evenly distributed. */
 const RAMP_DAYS = 20;
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC'];
 /**
- * Factor by which exchanges are accelerated: one email per mailbox every three seconds stands for one every 24 minutes.
+ * Factor by which the exchange of emails is accelerated: one email per mailbox every 3 s stands for one every 24 min.
  */
 const FASTER = 480;
 const EVERY_MS = 3_000;
@@ -69,7 +69,10 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-/** Plans whole days for one workspace with many mailboxes and default settings. Returns ms and emails of each day. */
+/**
+ * Plans whole days for one workspace with many mailboxes and default settings. Returns the time (ms) and the emails of
+ * each day.
+ */
 async function planDays(deps: TestDeps, mailboxes: number, days: number): Promise<{ ms: number; emails: number }[]> {
   const clock = new ManualClock(FROM);
   const { organizationId } = await createTenant(deps, 'Bench of plans');
@@ -141,7 +144,7 @@ async function playExchange(
   }
 }
 
-/** Inserts the plan of a day in its state after a few hours. */
+/** Inserts the plan of a day as it is after a few hours. */
 async function insertPlan(
   { db }: TestDeps,
   organizationId: string,
@@ -168,7 +171,7 @@ async function insertPlan(
   );
 }
 
-/** Moves planned replies forward by the same factor, with the signal that planning them sends. */
+/** Moves planned replies forward by the same factor, and sends the signal that planning them sends. */
 async function hurryReplies(ctx: Ctx, { db }: TestDeps): Promise<void> {
   const replies: { id: string; mailbox_id: string; slot_at: Date; created_at: Date }[] = await db('warmup_mails')
     .where({ organization_id: ctx.actor.organizationId, state: 'reserved' })

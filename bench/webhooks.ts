@@ -9,19 +9,19 @@ import type { BenchContext, BenchResult, Helper } from './context.ts';
 const ORGANIZATIONS = 40;
 /** Number of events in one emitting transaction. */
 const PER_TRANSACTION = 25;
-/** Maximum number of emitted but unreceived events while the engine is kept busy. */
+/** Maximum number of events that are emitted but not received while the engine is kept busy. */
 const AHEAD = 2_000;
 const BARE_CONCURRENCY = 100;
 const WARM_UP_EVENTS = 2_000;
 const TARGET_RATE = 1_000;
 const LATENCY_RATE = 200;
 
-/** Event sent to every endpoint, with a payload of typical size. */
+/** Type of the event that is sent to every endpoint; its payload has a typical size. */
 const EVENT = 'team.member_role_changed';
 
 /**
- * Measures webhooks: deliveries per second, compared to undici alone; time from commit to receipt; the effect of
- * hanging receivers on others; database cost per delivery.
+ * Measures webhooks: deliveries per second compared to undici alone, the time from commit to receipt, the effect of
+ * hanging receivers on others, and the database cost per delivery.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log } = context;
@@ -142,7 +142,7 @@ interface Steady {
   p50: number;
   p99: number;
   receivedRate: number;
-  /** Number of events not received when waiting ended. */
+  /** Number of events that were not received when the wait ended. */
   late: number;
   statements: number;
 }
@@ -159,11 +159,11 @@ interface Ledger {
 interface Desk {
   url: string;
   bodies(count: number): Promise<{ id: string; event_type: string; body: string }[]>;
-  /** Emits events at the rate of deliveries. */
+  /** Emits events as fast as they are delivered. */
   busy(until: { events: number } | { forMs: number }): Promise<Busy>;
-  /** Emits at a rate, with one transaction per event up to a few hundred per second. */
+  /** Emits events at a rate. Up to a few hundred per second each has its own transaction. */
   steady(options: { rate: number; forMs: number }): Promise<Steady>;
-  /** Makes every tenth endpoint accept requests without answering, from then on. */
+  /** Makes every tenth endpoint accept requests without answering, from now on. */
   hangOneInTen(): Promise<void>;
   ledger(): Promise<Ledger>;
 }
@@ -181,7 +181,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
   }
   await db.raw('create extension if not exists pg_stat_statements');
   const hanging = new Set<string>();
-  /** Commit time of each event's transaction, by the event's number. */
+  /** Commit times of the events' transactions, by event number. */
   const committed = new Map<number, number>();
   let emitted = 0;
 
@@ -203,7 +203,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
     for (let n = first; n < first + count; n += 1) committed.set(n, at);
   }
 
-  /** Serializes questions, because answers have no id. */
+  /** Sends one query at a time to the receiver, because its answers have no id. */
   let asked: Promise<unknown> = Promise.resolve();
   function ask<Answer>(question: string): Promise<Answer> {
     const answer = asked.then(() => receiver.ask<Answer>(question));
@@ -368,7 +368,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
     }
   }
 
-  /** Counts the events from a number on that are for hanging endpoints. */
+  /** Counts the events for hanging endpoints, from a number on. */
   async function toHanging(first: number): Promise<number> {
     if (hanging.size === 0) return 0;
     const { rows } = (await db.raw(
@@ -378,7 +378,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
     return rows[0]!.n;
   }
 
-  /** Returns the number of each event, by id. */
+  /** Returns the numbers of the events by id. */
   async function readNumbers(first: number): Promise<Map<string, number>> {
     const rows = (await db('domain_events')
       .where({ type: EVENT })

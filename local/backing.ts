@@ -10,21 +10,24 @@ import { temporaryFolder } from './temporary-folder.ts';
 interface BackingOptions {
   /** Folder of all data. Default: a temporary folder, removed on stop. */
   dataDir?: string;
-  /** False trades durability for speed: no data survives the stop, and Temporal keeps its state in memory. */
+  /**
+   * False if no data needs to survive the stop: PostgreSQL is faster without durability, and Temporal keeps its state
+   * in memory.
+   */
   persistent: boolean;
-  /** True places the temporary folder in memory, if the machine has enough. */
+  /** True if the temporary folder should be in memory; applies only if the machine has enough. */
   inMemory?: boolean;
-  /** Ports of both servers. Defaults to free ports. */
+  /** Ports of the servers. Default: free ports. */
   ports?: { postgres?: number; temporal?: number; temporalUi?: number };
-  /** True disables Temporal's web UI. */
+  /** True if Temporal's web UI is disabled. */
   headless?: boolean;
-  /** Servers to use instead: PRIMARY_DB, TEMPORAL_ADDRESS. */
+  /** Servers to use instead of starting them: PRIMARY_DB, TEMPORAL_ADDRESS. */
   given?: { PRIMARY_DB?: string | undefined; TEMPORAL_ADDRESS?: string | undefined };
   /** True if a server that ends unexpectedly is restarted. */
   supervise?: boolean;
   /**
-   * True upgrades Temporal's state to the pinned server version, or starts with an empty state if that version cannot
-   * read it.
+   * True if Temporal's state may be upgraded to the pinned server version. If that version cannot read the state,
+   * Temporal starts with an empty one.
    */
   upgradeTemporal?: boolean;
   /** Receives one line per step. */
@@ -34,7 +37,10 @@ interface BackingOptions {
 /** PostgreSQL and Temporal, running and answering. */
 export interface BackingServices {
   dataDir: string;
-  /** PRIMARY_DB as given, or the administrator's URL of the embedded server's database `postgres`. */
+  /**
+   * PRIMARY_DB as given. Otherwise the URL with which the administrator connects to the embedded server's database
+   * `postgres`.
+   */
   databaseUrl: string;
   temporalAddress: string;
   /** Web UI of the embedded server, if it has one. */
@@ -85,7 +91,7 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
     postgres: postgres.value?.managed,
     temporal: temporal.value?.managed,
     async stop() {
-      // Temporal writes to its own file, so the two can stop in parallel.
+      // Temporal does not use PostgreSQL but its own file, so the two can stop in parallel.
       await Promise.all([postgres.value?.managed.stop(), temporal.value?.managed.stop()]);
       await leave();
     },

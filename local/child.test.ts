@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { startChild } from './child.ts';
 
-/** Returns options of a child that runs the given program instead of Heron. It replaces the runner of the sources. */
+/** Returns the options of a child process that runs the given program instead of Heron. */
 async function childOf(t: { teardown: (undo: () => Promise<void>) => void }, program: string) {
   const root = await mkdtemp(join(tmpdir(), 'heron-child-'));
   t.teardown(() => rm(root, { recursive: true }));
@@ -25,7 +25,7 @@ test('a child that is slow is waited for while it reports stages or writes lines
     process.send({ ready: { url: 'http://127.0.0.1:1', setupUrl: null } });
     await sleep(1e8);`;
   const stages: string[] = [];
-  // The start takes longer than the allowed silence, but each pause in it is shorter.
+  // The start takes longer than the allowed silence, but no pause in its output is that long.
   const child = await startChild('worker', {
     ...(await childOf(t, program)),
     silenceMs: 4_000,

@@ -10,32 +10,32 @@ import type { Incarnation } from './managed.ts';
 import type { ProcessMessage, ProcessName, ReadyMessage } from '../deploy/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Silence (ms) after which a starting process counts as failed. */
+/** Maximum time (ms) without output during a start; after that the start has failed. */
 const SILENCE_MS = 120_000;
-/** Time (ms) in addition to the process's own grace before it is killed. */
+/** Time (ms) by which a process may exceed its own time limit for stopping before it is killed. */
 const EXTRA_GRACE_MS = 5_000;
 const LAST_LINES = 15;
 
 interface ChildOptions {
   env: NodeJS.ProcessEnv;
-  /** File that receives all its output. */
+  /** File that receives all output of the process. */
   logFile: string;
   /** Receives every line of output: JSON log lines and others. */
   onLine?: ((line: string) => void) | undefined;
-  /** Receives each stage of its start, such as "waiting for the database". */
+  /** Receives each stage of the start, such as "waiting for the database". */
   onStage?: ((stage: string) => void) | undefined;
-  /** Maximum silence (ms) during its start; each stage and line restarts it. Default: two minutes. */
+  /** Maximum time (ms) without output during the start; each stage and line begins it anew. Default: two minutes. */
   silenceMs?: number | undefined;
-  /** Time limit (ms) for stopping it. */
+  /** Time limit (ms) for stopping the process. */
   graceMs: number;
-  /** Folder of the sources that it runs. Defaults to those of this process. */
+  /** Folder of the sources that the process runs. Default: the sources of this process. */
   root?: string | undefined;
 }
 
 /**
  * Runs one of Heron's processes as a child, and resolves once it serves. A slow start is tolerated as long as it
  * produces output.
- * @throws Error with its reason when it ends early, or with its last stage when it was silent for `silenceMs`
+ * @throws Error with the reason when the process ends early, or with its last stage when it was silent for `silenceMs`
  */
 export async function startChild(
   name: ProcessName,
@@ -46,7 +46,7 @@ export async function startChild(
   const runner = join(root, 'bundle', 'run.mjs');
   const server = await spawnServer(process.execPath, [runner, join(root, 'deploy', 'heron.ts'), name], {
     cwd: root,
-    // The C library of most Linux systems keeps a heap per thread even in idle processes.
+    // Limits the heaps of malloc. The C library of most Linux systems keeps one per thread, even in idle processes.
     env: { MALLOC_ARENA_MAX: '2', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     stopSignal: 'SIGTERM',
@@ -134,7 +134,7 @@ interface LogEntry {
   mail?: { to: string; subject: string; text: string };
 }
 
-/** A JSON log line of one of Heron's processes; undefined for any other line. */
+/** Parses a JSON log line of one of Heron's processes; undefined for any other line. */
 export function readLogLine(line: string): LogEntry | undefined {
   try {
     const entry = JSON.parse(line) as Partial<LogEntry>;

@@ -1,17 +1,20 @@
 /**
  * `npm run env-example`: writes deploy/.env.example, the settings that deploy/compose.yaml passes on, from the comments
- * and defaults in lib/config/. A test compares.
+ * and defaults in lib/config/. A test fails if the file is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { settingsSchema, type SettingName } from '../lib/config/settings.ts';
 
-/** Files of the settings, without their paths. */
+/** Names of the files in lib/config/ that declare settings. */
 const SETTINGS = ['settings.ts', 'provider-settings.ts'];
 /** Path of the example. */
 export const ENV_EXAMPLE = fileURLToPath(new URL('../deploy/.env.example', import.meta.url));
 
-/** Settings that compose.yaml defines itself: prod, its own servers, and the listening addresses inside containers. */
+/**
+ * Settings that compose.yaml sets itself: the production mode, the addresses of its own servers, and the listening
+ * addresses inside containers.
+ */
 export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
   'APP_ENV',
   'ALLOW_INSECURE_DEFAULTS',

@@ -1,24 +1,24 @@
 import type { ProcessEnd } from './servers.ts';
 
-/** One started process of a managed program. */
+/** One process of a managed program, from its start to its end. */
 export interface Incarnation {
   pid: number;
-  /** Settles when it has ended for any reason. */
+  /** Settles when the process has ended for any reason. */
   exited: Promise<ProcessEnd>;
-  /** Stops it in an orderly way; safe if it has ended. */
+  /** Stops the process in an orderly way. Has no effect if it has ended. */
   stop(): Promise<void>;
 }
 
-/** Process that can be killed and is restarted at the same address. */
+/** Program whose process can be killed and is restarted at the same address. */
 export interface Managed {
   readonly name: string;
-  /** Undefined while it is not running. */
+  /** Process id; undefined while the program is not running. */
   readonly pid: number | undefined;
   /** Sends the signal and waits for the process to end. Does nothing if it is not running. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<void>;
-  /** Starts it again and resolves when it serves. A running process is first killed (SIGKILL). */
+  /** Starts the program again and resolves when it serves. A running process is first killed (SIGKILL). */
   restart(): Promise<void>;
-  /** Stops it permanently in an orderly way. */
+  /** Stops the program permanently in an orderly way. */
   stop(): Promise<void>;
 }
 
@@ -30,12 +30,12 @@ interface ManageOptions {
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 30_000;
-/** Run time (ms) after which a process counts as healthy again. */
+/** Time (ms) after which a running process counts as healthy again. */
 const WELL_MS = 60_000;
 
 /**
  * Starts a process and manages its restarts.
- * @param start starts one process; each one has the same address
+ * @param start starts one process; each process has the same address
  */
 export async function manage(
   name: string,
@@ -77,7 +77,7 @@ export async function manage(
     try {
       process.kill(incarnation.pid, signal);
     } catch (error) {
-      // The process has just ended by itself; `exited` settles soon.
+      // The process has just ended without the signal; `exited` settles soon.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
     await incarnation.exited;

@@ -16,7 +16,10 @@ export interface Binaries {
 /** System account of PostgreSQL if this process is root; empty otherwise. */
 export type Account = { uid: number; gid: number } | Record<string, never>;
 
-/** Returns the account for PostgreSQL, which refuses to run as root: then `postgres`, which is created if missing. */
+/**
+ * Returns the account that runs PostgreSQL, which refuses to run as root. If this process is root, it is `postgres`,
+ * which is created if missing.
+ */
 export async function serverAccount(log: (line: string) => void): Promise<Account> {
   if (process.getuid?.() !== 0) return {};
   const lookUp = async (): Promise<Account> => ({
@@ -52,7 +55,7 @@ export async function findBinaries(account: Account, log: (line: string) => void
   return { initdb: join(home, 'bin', `initdb${extension}`), postgres: join(home, 'bin', `postgres${extension}`) };
 }
 
-/** Copies the programs elsewhere if PostgreSQL's account cannot enter the clone, for example below /root. */
+/** Copies the programs elsewhere if PostgreSQL's account cannot read the clone, for example below /root. */
 async function copyWithinReach(root: string, native: string, log: (line: string) => void): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const directory = join(tmpdir(), `heron-postgres-${version}`);

@@ -13,7 +13,7 @@ import { isAlive } from './alive.ts';
 const run = promisify(execFile);
 
 /**
- * Timeout (ms) of a start. After a crash the write-ahead log is replayed, which may take a while for a large directory.
+ * Timeout (ms) of a start. After a crash the write-ahead log is replayed, which may take a while for a large database.
  */
 const START_TIMEOUT_MS = 60_000;
 const PORT_ATTEMPTS = 3;
@@ -28,14 +28,14 @@ const COMMON_SETTINGS = {
   log_checkpoints: 'off',
 };
 
-/** Settings without durability, as the directory is removed when the server stops. */
+/** Settings without durability, for a server whose directory is removed when it stops. */
 const DISPOSABLE_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // Autovacuum is off, because the databases are many, small and short-lived.
+  // Autovacuum is off, because there are many small databases that exist only for a short time.
   autovacuum: 'off',
   jit: 'off',
 };
@@ -50,7 +50,7 @@ interface EmbeddedPostgresOptions {
   port?: number;
   /** False disables durability for speed and removes `dataDir` on stop. */
   persistent: boolean;
-  /** Receives one line per notable step. */
+  /** Receives one log line per notable step. */
   log: (line: string) => void;
 }
 
@@ -107,7 +107,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-/** Retries if the chosen port was taken in the meantime, and while children of a killed server are still ending. */
+/**
+ * Starts the server. Retries if another program has taken the chosen port, or while children of a killed server are
+ * still ending.
+ */
 async function launch(
   binaries: Binaries,
   account: Account,
@@ -148,7 +151,7 @@ async function spawnPostgres(
       cwd: dataDir,
       env: { ...process.env, LC_MESSAGES: 'C' },
       stdio: ['ignore', log.fd, log.fd],
-      // "Fast shutdown": sessions are ended, transactions rolled back, a checkpoint written.
+      // SIGINT requests a fast shutdown: PostgreSQL ends sessions, rolls transactions back and writes a checkpoint.
       stopSignal: 'SIGINT',
       graceMs: 20_000,
     });
@@ -203,7 +206,8 @@ async function createCluster(binaries: Binaries, account: Account, dataDir: stri
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
         `--locale=${await characterLocale()}`,
-        // Tests open thousands of connections, and each would hash the password 4096 times.
+        // A low number of hash iterations, because tests open thousands of connections. The default is 4096 per
+        // connection.
         ...(durable ? [] : ['--no-sync', '--set=scram_iterations=1']),
       ],
       { ...account, cwd: draft, env: { ...process.env, LC_MESSAGES: 'C' } },
@@ -244,7 +248,8 @@ async function releaseStaleLock(dataDir: string): Promise<void> {
 }
 
 async function readCommand(pid: number): Promise<string> {
-  // An unreadable answer counts as a running server: refusing is safer than two servers on one directory.
+  // If the command line cannot be read, a server is assumed to run, because refusing is safer than two servers on one
+  // directory.
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() =>
     run('ps', ['-o', 'command=', '-p', String(pid)]).then(
       ({ stdout }) => stdout,

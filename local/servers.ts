@@ -4,7 +4,9 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 const WINDOWS = process.platform === 'win32';
 
-/** Script that waits for its standard input to close, then sends the signal and, after ten seconds, SIGKILL. */
+/**
+ * Shell script that waits until its standard input is closed. Then it sends the signal and, after ten seconds, SIGKILL.
+ */
 const REAPER = `
 read -r _
 kill -"$2" "$1" 2>/dev/null
@@ -24,13 +26,13 @@ export interface ProcessEnd {
 /** Server process that cannot outlive the process that started it. */
 export interface ServerProcess {
   pid: number;
-  /** Child process, with its streams and messages if `stdio` requested them. */
+  /** Child process. It has streams and a message channel if `stdio` requested them. */
   child: ChildProcess;
   /** Settles when the process has ended for any reason; never rejects. */
   exited: Promise<ProcessEnd>;
-  /** True once it has ended. */
+  /** True once the process has ended. */
   readonly ended: boolean;
-  /** Requests the stop, sends SIGKILL after `graceMs`, and waits for the end. Safe to call twice. */
+  /** Sends the stop signal and, after `graceMs`, SIGKILL. Resolves when the process has ended. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -47,7 +49,7 @@ export async function freePort(): Promise<number> {
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const client = connect(port, '127.0.0.1').on('error', () => undefined);
     const [socket] = await accepted;
-    // The side that closes first enters TIME_WAIT.
+    // Closes the server's side first, because the side that closes first enters TIME_WAIT.
     socket.on('error', () => undefined).end();
     socket.resume();
     await once(client.resume(), 'end');
@@ -67,10 +69,10 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
 }
 
 /**
- * Starts a server in its own process group and ties its lifetime to this process. A separate group, because Ctrl-C
- * reaches all processes of the terminal's group: a database that stops before its clients have drained causes errors. A
- * small shell waits for a pipe to close, which happens however this process ends, including kill -9.
- * @param options.stopSignal signal that asks this server for an orderly stop
+ * Starts a server in its own process group and ties its lifetime to this process. The group is separate because Ctrl-C
+ * reaches all processes of the terminal's group, and a database that stops before its clients causes errors. A small
+ * shell waits for a pipe to close, which happens however this process ends, including kill -9.
+ * @param options.stopSignal signal that requests an orderly stop
  * @param options.graceMs time (ms) to wait for it before SIGKILL
  * @throws Error when the program cannot be started
  */

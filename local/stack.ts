@@ -12,7 +12,7 @@ import type { ProcessName } from '../deploy/processes.ts';
 const DATABASE = 'heron';
 const HOST = '127.0.0.1';
 const DEFAULT_GRACE_MS = 25_000;
-/** Time limit (ms) for the start of a given database. */
+/** Time limit (ms) for connecting to a database that the caller provides. */
 const DATABASE_PATIENCE_MS = 60_000;
 
 /** Ports of the parts of a stack. */
@@ -30,24 +30,29 @@ export interface StackPorts {
 interface LocalStackOptions {
   /** Folder of all data, secrets and logs. Default: a temporary folder, removed on stop. */
   dataDir?: string;
-  /** False trades durability for speed: no data survives the stop, and a killed Temporal loses its state. */
+  /**
+   * False if no data needs to survive the stop: PostgreSQL is faster without durability, and a killed Temporal loses
+   * its state.
+   */
   persistent: boolean;
   /**
    * Settings of the processes, which override those of the stack. PRIMARY_DB and TEMPORAL_ADDRESS name servers to use
    * instead of starting them.
    */
   env?: Record<string, string | undefined>;
-  /** Preferred ports; one in use is replaced, which the log reports. Defaults to free ports. */
+  /** Preferred ports. A port in use is replaced by another one, which the log reports. Default: free ports. */
   ports?: Partial<StackPorts>;
-  /** Required ports with the setting that requires them; a port in use is an error. */
+  /** Required ports, each with the setting that requires it. A port in use is an error. */
   fixedPorts?: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
   /** True if a process that ends unexpectedly is restarted. Otherwise call {@link Managed.restart}. */
   supervise?: boolean;
-  /** True disables Temporal's web UI. */
+  /** True if Temporal's web UI is disabled. */
   headless?: boolean;
-  /** True upgrades Temporal's state to the pinned server version, restarting its runs if necessary. */
+  /**
+   * True if Temporal's state may be upgraded to the pinned server version. Its workflows are restarted if necessary.
+   */
   upgradeTemporal?: boolean;
-  /** Receives one line per step. */
+  /** Receives one log line per step. */
   log: (line: string) => void;
   /** Receives every line of the processes' output. */
   onLine?: (from: ProcessName, line: string) => void;
@@ -59,20 +64,20 @@ export interface LocalStack {
     docs: string;
     tracking: string;
     forms: string;
-    /** Event stream, as a ws:// URL. */
+    /** URL of the event stream (ws://). */
     realtime: string;
     apiMetrics: string;
     workerMetrics: string;
     temporalUi: string | undefined;
-    /** First-run setup link; null once an account exists. */
+    /** Link for the setup of the first account; null once an account exists. */
     setup: string | null;
   };
-  /** Settings of the processes. The operator's command line reaches the same installation with them. */
+  /** Settings of the processes. With the same settings, the operator's command line reaches the same installation. */
   env: Record<string, string>;
   dataDir: string;
   /** PostgreSQL and Temporal are undefined if the caller provided them. */
   processes: {
-    /** The servers: api, tracking, forms and realtime. */
+    /** Process of the servers: API, tracking, forms and realtime. */
     serve: Managed;
     worker: Managed;
     postgres: Managed | undefined;
@@ -235,7 +240,7 @@ async function settings(
 }
 
 /**
- * Restarts the workflows that must be open according to PostgreSQL. The worker and the search attributes exist already.
+ * Restarts the workflows that must be open according to PostgreSQL. The worker and the search attributes must exist.
  */
 async function reconcileRuns(env: Record<string, string>, log: (line: string) => void): Promise<void> {
   const { families } = JSON.parse(await runCommand(['reconcile', '--json'], env)) as {
@@ -246,7 +251,7 @@ async function reconcileRuns(env: Record<string, string>, log: (line: string) =>
   log(`Temporal: ${counts ? `started again: ${counts}` : 'no run had to be started again'}`);
 }
 
-/** Migrates the schema in a separate process, whose modules would otherwise stay in this one's memory. */
+/** Migrates the schema in a separate process, so that its modules do not stay in the memory of this process. */
 async function prepareDatabase(
   backing: BackingServices,
   env: Record<string, string>,
@@ -268,7 +273,7 @@ async function prepareDatabase(
 
 /**
  * Connects to a database that may still be starting.
- * @throws Error when it is unreachable for a minute, or refuses
+ * @throws Error when it is unreachable for a minute, or refuses the connection
  */
 async function connectPatiently(url: string, log: (line: string) => void): Promise<pg.Client> {
   const deadline = performance.now() + DATABASE_PATIENCE_MS;

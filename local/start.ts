@@ -27,7 +27,7 @@ const WARN = 40;
 /** Time limit (ms) for stopping all processes; each has its own SHUTDOWN_GRACE_MS within it. */
 const GRACE_MS = 90_000;
 
-/** Setting and usual value of every port. */
+/** Setting and default of every port. */
 const PORTS: Record<keyof StackPorts, { setting: string; usual: number }> = {
   api: { setting: 'API_PORT', usual: 8080 },
   tracking: { setting: 'TRACKING_PORT', usual: 3000 },
@@ -51,7 +51,7 @@ exitWithNpm();
 try {
   const { upgradeTemporal } = askedFlags();
   const env = loadedSettings();
-  // The reference is not awaited, because Heron runs without it.
+  // The download of the API reference is not awaited, because Heron runs without it.
   ensureReference((line) => print(`  ${line}`)).catch((error: Error) =>
     print(`  The API reference could not be fetched: ${error.message}`),
   );
@@ -73,7 +73,7 @@ try {
   process.exit(1);
 }
 
-/** Parses the flags. Exits with 2 on an unknown one. */
+/** Parses the command-line flags. Exits with 2 for an unknown flag. */
 function askedFlags(): { upgradeTemporal: boolean } {
   try {
     const { values } = parseArgs({ options: { 'upgrade-temporal': { type: 'boolean', default: false } } });
@@ -84,7 +84,7 @@ function askedFlags(): { upgradeTemporal: boolean } {
   }
 }
 
-/** @throws Error naming every setting that is no valid port */
+/** @throws Error naming every setting that is not a valid port */
 function askedPorts(env: NodeJS.ProcessEnv): {
   ports: Partial<StackPorts>;
   fixedPorts: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
@@ -97,18 +97,19 @@ function askedPorts(env: NodeJS.ProcessEnv): {
     const port = Number(given);
     if (!given) ports[name] = usual;
     else if (!/^\d+$/.test(given) || port > 65_535) faults.push(`${setting}: needs a port, not ${given}.`);
-    // 0 requests any free port.
+    // The port 0 means any free port, so it is not required.
     else if (port > 0) fixedPorts[name] = { port, setting };
   }
   if (faults.length > 0) throw new Error(faults.join('\n'));
   return { ports, fixedPorts };
 }
 
-/** Validates the settings here too, so that a fault is reported before any process is started. */
+/** Returns the settings. Validates them, so that a fault is reported before any process is started. */
 function loadedSettings(): NodeJS.ProcessEnv {
   try {
     const { APP_ENV } = loadConfig();
-    // A local installation is usually tried with local mail servers, such as those of `npm run mailbox`.
+    // Private mail hosts are allowed, because a local installation is usually tried with local mail servers such as
+    // `npm run mailbox`.
     return APP_ENV === 'dev' ? { ALLOW_PRIVATE_MAIL_HOSTS: 'true', ...process.env } : process.env;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

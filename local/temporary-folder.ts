@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { lockFolder } from '../lib/folder-lock.ts';
 
 const PREFIX = 'heron-stack-';
-/** In-memory file system of Linux. */
+/** Path of the in-memory file system of Linux. */
 const MEMORY = '/dev/shm';
-/** Size of the databases of a full test run, and the memory (bytes) that must remain free. */
+/** Memory (bytes) that must be free: the databases of a full test run, and a reserve. */
 const NEEDED = 4 * 2 ** 30;
 const LEFT_FREE = 4 * 2 ** 30;
 /** Age (ms) below which a folder may belong to a process that has not locked it yet. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const RUNNER = fileURLToPath(new URL('../bundle/run.mjs', import.meta.url));
 
-/** Arguments that make Node run a TypeScript file of the project, followed by its path and arguments. */
+/** Arguments with which Node runs a TypeScript file of the project. The path of the file and its arguments follow. */
 export const TYPESCRIPT: readonly string[] = [RUNNER];
 
 /** Starts a TypeScript file of the project as a child process with a message channel. */

@@ -10,7 +10,7 @@ const FLAKES = 'test/FLAKES.md';
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'client', 'web', '.git', '.heron']);
 const HEADINGS = ['test', 'first seen', 'what it said', 'cause', 'mended by'];
 
-/** Returns rows of the table with missing cells, by their first cell. Throws if there is no table. */
+/** Returns the first cells of table rows that have missing cells. Throws if there is no table. */
 function openRows(markdown: string): string[] {
   const rows = markdown
     .split('\n')
@@ -45,7 +45,7 @@ test('every test that failed by chance has a cause, and what mended it', async (
 
 interface Kind {
   finds: (source: string) => string[];
-  /** Exact places of the pattern, with reasons. */
+  /** Places in which the pattern is correct, with the reasons. */
   exact: Record<string, string>;
 }
 

@@ -193,7 +193,7 @@ async function restrictedImports(plants: Record<string, string[]>): Promise<stri
   }
 }
 
-/** Exits with 1 if it finds anything, which is expected here. */
+/** Runs oxlint and returns its output. It exits with 1 if it finds anything, which is expected here. */
 async function oxlint(cwd: string): Promise<string> {
   const program = join(ROOT, 'node_modules', 'oxlint', 'bin', 'oxlint');
   return promisify(execFile)(process.execPath, [program, '-c', CONFIG, '--format', 'json'], { cwd }).then(
@@ -331,7 +331,7 @@ async function folderImports(root: string): Promise<Map<string, Set<string>>> {
   return arrows;
 }
 
-/** Generated files, which only compilers read. */
+/** Generated files, which only compilers read, may be longer. */
 const GENERATED = /\/(?:client\/src|db)\/schema\.ts$/;
 
 test(`no source file is longer than ${MAX_LINES} lines`, async (t) => {
@@ -389,7 +389,7 @@ test('what production runs imports no package that `npm ci --omit=dev` leaves ou
   );
 });
 
-/** Packages that a source imports, without type imports. */
+/** Returns the packages that a source imports, except for types. */
 function packagesIn(source: string): string[] {
   const specifiers = [
     ...source.matchAll(/^(?:import|export) (?!type )[^;']* from '([^'.][^']*)'/gm),
@@ -401,7 +401,7 @@ function packagesIn(source: string): string[] {
 }
 
 test('comments and documents state rules themselves; they cite no document that is not here', async (t) => {
-  // This file contains the names that it searches for.
+  // This file is exempt because it contains the names for which it searches.
   const exempt = /^test\/house\.test\.ts$/;
   const files = [...(await sourceFiles(ROOT)), ...(await markdownFiles(ROOT))];
   const found: string[] = [];
@@ -415,7 +415,7 @@ test('comments and documents state rules themselves; they cite no document that 
   t.is(citations(planted).length, 4);
 });
 
-/** Citations of documents outside this repository. */
+/** Returns citations of documents outside this repository. */
 function citations(text: string): string[] {
   return (
     text.match(/\bcontract \d\b|\bsupplement(?: parts? \d|,| [A-Z])|\bDECISIONS \d|\bDESIGN (?:section|\d)/g) ?? []
@@ -473,11 +473,11 @@ test('every link to a part of a document leads to a heading, and every source na
 
 interface Link {
   page: string;
-  /** The heading in the form of an address; empty for a link without one. */
+  /** Fragment of the link, which names a heading; empty for a link without one. */
   part: string;
 }
 
-/** Links of a document to documents of this repository. */
+/** Returns the links of a document to documents of this repository. */
 function linksIn(markdown: string): Link[] {
   return [...markdown.matchAll(/\]\((?!\w+:)([^)#\s]*)#?([^)\s]*)\)/g)].map(([, page, part]) => ({
     page: page!,
@@ -485,7 +485,7 @@ function linksIn(markdown: string): Link[] {
   }));
 }
 
-/** Pages of docs/ that a source names. */
+/** Returns the pages of docs/ that a source names. */
 function pagesIn(source: string): Link[] {
   return [...source.matchAll(/(?<![\w/.])(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g)].map(([, page, part = '']) => ({
     page: page!,
@@ -493,7 +493,7 @@ function pagesIn(source: string): Link[] {
   }));
 }
 
-/** Headings of a document, as addresses have them. */
+/** Returns the headings of a document in the form of link fragments. */
 function headingsIn(markdown: string): string[] {
   const withoutCode = markdown.replaceAll(/^```[\s\S]*?^```$/gm, '');
   return [...withoutCode.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
@@ -504,7 +504,10 @@ function headingsIn(markdown: string): string[] {
   );
 }
 
-/** Files and folders of this repository that a text names as code or as a link, without patterns and build output. */
+/**
+ * Returns the files and folders of this repository that a text names as code or as a link, except patterns and build
+ * output.
+ */
 function pathsIn(markdown: string): string[] {
   const inCode = [...markdown.matchAll(/`([\w@.-]+(?:\/[\w@.-]*)*)`/g)].map(([, path]) => path!);
   const links = [...markdown.matchAll(/\]\((?!\w+:)([^)#\s]+)[^)]*\)/g)].map(([, path]) => path!);
@@ -531,8 +534,8 @@ test('every exported function and class says what it is', async (t) => {
 });
 
 /**
- * Exported functions and classes of a source without a docstring, and the number of those with one. Overloads share the
- * docstring of the first.
+ * Returns the exported functions and classes of a source without a docstring, and the number of those with one.
+ * Overloads share the docstring of the first.
  */
 function withoutDocstring(source: string): { silent: string[]; documented: number } {
   const silent: string[] = [];
@@ -545,10 +548,7 @@ function withoutDocstring(source: string): { silent: string[]; documented: numbe
   return { silent, documented: seen.size - silent.length };
 }
 
-/**
- * A function of Temporal's SDK that no workflow uses yet, the prefix of its metrics' names, and names that come with
- * PostgreSQL.
- */
+/** Names in documents that come from others: the prefix of Temporal's metrics, and names of PostgreSQL. */
 const NAMES_OF_OTHERS = new Set(['temporal_', 'pg_dump', 'pg_prewarm', 'shared_buffers']);
 
 test('every name in code that a document mentions is in a source', async (t) => {

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 
-/** Always run: they are quick and apply to every change. */
+/** Test files that are always run, because they are quick and apply to every change. */
 const ALWAYS = ['test/house.test.ts'];
-/** Tests of a folder that are in a different folder. */
+/** Tests of a folder's files that are in other folders. */
 const STANDS_FOR: Record<string, string[]> = {
   'domain/sending/': ['test/engine/'],
   'domain/connect/delivery/': ['test/engine/webhooks.test.ts'],
@@ -17,8 +17,8 @@ const STANDS_FOR: Record<string, string[]> = {
 const NEAR = 2;
 
 /**
- * Chooses the test files for a change, the nearest first: in a changed file's folder, of its area in `api/` and
- * `domain/`, about its folder, and files that import it within a few steps.
+ * Chooses the test files for a change, the nearest first. They are in a changed file's folder, belong to its area in
+ * `api/` and `domain/`, test its folder, or import it within a few steps.
  * @param changed paths from the root
  * @param imports for every source file, the files that it imports
  */

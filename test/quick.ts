@@ -10,7 +10,7 @@ import { chooseTests } from './quick-choice.ts';
 import { TYPESCRIPT } from '../local/typescript.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Total time (s) of all chosen files. Several run in parallel, so they take at most 90 s on two cores. */
+/** Total time (s) of all chosen files. Several files run in parallel, so the tests take at most 90 s on two cores. */
 const MOST_SECONDS = 120;
 /** Time (s) of a file that is not in `test/times.json`. */
 const UNKNOWN_SECONDS = 2;

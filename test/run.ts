@@ -34,7 +34,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const IN_CI = !['', '0', 'false', undefined].includes(process.env.CI);
 
 let interruptedBy: (typeof SIGNALS)[number] | undefined;
-// While the stack starts: it is stopped after the start, unless that takes long.
+// Handles a signal while the servers start: waits for the end of the start, but exits after five seconds.
 let onInterrupt = (): void => void setTimeout(exitAsInterrupted, 5000).unref();
 for (const signal of SIGNALS) {
   process.on(signal, () => {
@@ -75,7 +75,7 @@ async function runWithServers(chosen: Chosen, startedAt: number): Promise<number
     const env = { HERON_TEST_PG: stack.databaseUrl, HERON_TEST_TEMPORAL: stack.temporalAddress };
     return await runAva(chosen, env);
   } finally {
-    // From here on nothing may interrupt the cleanup; a signal often comes twice, from the terminal and from npm.
+    // From here on a signal must not interrupt the cleanup. A signal often comes twice, from the terminal and from npm.
     onInterrupt = () => undefined;
     await stack.stop();
   }
@@ -83,14 +83,14 @@ async function runWithServers(chosen: Chosen, startedAt: number): Promise<number
 
 interface Chosen extends TestGroups {
   forAva: string[];
-  /** All tests of the project run. */
+  /** True if all tests of the project run. */
   isWhole: boolean;
 }
 
 async function bundleTests(given: string[]): Promise<Chosen> {
   const { files, forAva } = chooseFiles(ROOT, given);
   const groups = await bundleGroups(files, timesBefore(), PROCESSES);
-  // Many tests run the command line; it is bundled before, so that the first of them does not wait for it.
+  // Many tests run the command line. It is bundled first, so that none of them waits for it.
   await bundleEntries([join(ROOT, 'deploy/heron.ts')]);
   return { ...groups, forAva, isWhole: given.length === 0 };
 }
@@ -121,7 +121,7 @@ async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, s
   });
   onInterrupt = () => {
     ava.kill('SIGTERM');
-    // For a second Ctrl-C, or a test that does not end.
+    // Handles a second Ctrl-C, for a test that does not end.
     onInterrupt = () => ava.kill('SIGKILL');
     setTimeout(() => ava.kill('SIGKILL'), 5000).unref();
   };
@@ -142,7 +142,7 @@ async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, s
   const isComplete = isWhole && report.complete && !interruptedBy;
   const changed = isComplete ? reportRun(titles, times) : [];
   printSkips(report.skipped);
-  // Repeated in short at the end, where a log is read first.
+  // Repeats the names of failed tests at the end, where a log is read first.
   for (const line of report.failed) print(`  ${line}`);
   if (failed > 0) for (const line of report.causes()) print(line);
   print(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);

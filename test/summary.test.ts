@@ -8,14 +8,17 @@ import { ReportReader } from './summary.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const AVA = join(ROOT, 'node_modules', 'ava', 'entrypoints', 'cli.mjs');
 
-/** Runs ava with the given files, and reads its report. Uses the real ava, as its wording can change. */
+/**
+ * Runs ava with the given files, and reads its report. Uses the real ava, because the wording of its reports can
+ * change.
+ */
 async function report(
   t: { teardown: (undo: () => Promise<void>) => void },
   files: Record<string, string>,
   env: NodeJS.ProcessEnv = {},
 ): Promise<ReportReader> {
   await mkdir(join(ROOT, '.heron'), { recursive: true });
-  // Inside the project, so that `ava` resolves; in a hidden folder that the project's own run ignores.
+  // The folder is inside the project, so that `ava` resolves, and hidden, so that the project's own tests ignore it.
   const directory = await mkdtemp(join(ROOT, '.heron', 'summary-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   await writeFile(join(directory, 'package.json'), '{"type":"module"}');

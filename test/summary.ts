@@ -11,7 +11,9 @@ const PASSED = /^ {2}[✔√] /;
 const FAILED = /^ {2}[✘×] |^ {2}(Uncaught exception|Unhandled rejection) in /;
 const SKIPPED = /^ {2}- \[skip\] (.*)$/;
 const END_OF_RESULTS = /^ {2}[─-]$/;
-/** Lines of a failure that do not contain its cause: blank lines, stacks, code excerpts, the count at the end. */
+/**
+ * Matches lines of a failure that do not contain its cause: blank lines, stacks, code excerpts, the count at the end.
+ */
 const BESIDE_THE_CAUSE = /^\s*$|^\s+at |^\s*>? ?\d+:|^ {2}[─-]$|^\s*\d+ tests? failed/;
 const MAX_CAUSE_LINES = 40;
 
@@ -22,13 +24,13 @@ const MAX_CAUSE_LINES = 40;
  */
 export class ReportReader {
   readonly totals: Totals = { passed: 0, failed: 0, skipped: 0 };
-  /** The titles of the skipped tests. */
+  /** Titles of the skipped tests. */
   readonly skipped: string[] = [];
-  /** The lines of failed tests, as ava prints them. */
+  /** Lines of failed tests, as ava prints them. */
   readonly failed: string[] = [];
   /** True once the report is complete. */
   complete = false;
-  /** The failures in full, as ava prints them after the results. */
+  /** Lines of the full failures, which ava prints after the results. */
   private readonly details: string[] = [];
 
   /** Processes one line without its line break; ignores colours. */
@@ -49,7 +51,7 @@ export class ReportReader {
     } else if (END_OF_RESULTS.test(line)) this.complete = true;
   }
 
-  /** Returns the failures in short: without stacks, code excerpts and blank lines; only the first of many failures. */
+  /** Returns the failures without stacks, code excerpts and blank lines; of many failures, only the first. */
   causes(): string[] {
     return this.details.filter((line) => !BESIDE_THE_CAUSE.test(line)).slice(0, MAX_CAUSE_LINES);
   }

@@ -7,10 +7,10 @@ import { filesBelow } from '../local/sources.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = new Set(['.ts', '.tsx', '.mjs', '.js']);
 
-/** Exists only after it was generated, and no source imports its types by name. */
+/** Generated file, which may be missing. No source imports its types by name. */
 const GENERATED = 'client/src/schema.ts';
 
-/** Beginnings of `file: name` for exports without an import, with their users. */
+/** Exports that are used without an import, as the beginning of `file: name`, with their users. */
 const USED_OTHERWISE: Record<string, string> = {
   'bench/workflows/bare.ts: bareRun': 'Temporal finds a workflow by its name.',
   'client/src/index.ts:': 'The client is published.',
@@ -28,7 +28,10 @@ const USED_OTHERWISE: Record<string, string> = {
 const DECLARED = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type) (\w+)/gm;
 const LISTED = /^export (?:type )?\{([^}]*)\}/gm;
 const NAMED = /^(?:import|export) (?:type )?(?:\w+, )?\{([^}]*)\} from '(\.[^']+)'/gm;
-/** Pattern of a source file's path. Uses through a namespace, a dynamic import or a type query are found by name. */
+/**
+ * Matches the path of a source file. If a file is used through a namespace, a dynamic import or a type query, its
+ * exports are searched by name.
+ */
 const MENTIONED = /'(\.[^'\n]+\.(?:ts|tsx|mjs))'/g;
 
 test('no file exports what no other file uses', async (t) => {

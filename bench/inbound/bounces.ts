@@ -3,13 +3,13 @@ import type { InboundClassification } from '../../domain/mail/inbound/classify.t
 import { parseInbound } from '../../domain/mail/inbound/parse.ts';
 import type { BounceCase, BounceTruth } from './corpus.ts';
 
-/** Heron's classification of a message. A delay notice is no bounce yet and is counted separately. */
+/** Heron's classification of a message. A delay notice is not a bounce yet and is counted separately. */
 type BounceReading = 'hard' | 'soft' | 'delay notice' | 'complaint' | 'automatic' | 'reply';
 
 export const READINGS: readonly BounceReading[] = ['hard', 'soft', 'delay notice', 'complaint', 'automatic', 'reply'];
 export const TRUTHS: readonly BounceTruth[] = ['hard', 'soft', 'no bounce'];
 
-/** Score of a set of messages. Shares are 0 to 1. */
+/** Score of a set of messages. Shares are from 0 to 1. */
 export interface BounceScore {
   messages: number;
   table: Record<BounceTruth, Record<BounceReading, number>>;
@@ -27,8 +27,8 @@ export interface BounceScore {
 
 /**
  * Classifies every message and counts the correct results. A result is correct if it has the kind (hard or soft) that
- * the corpus lists, or is no bounce where the corpus lists none. A delay notice counts as soft, because the corpus
- * has no kind for it and lists it among the soft reasons.
+ * the corpus lists, or if it is not a bounce and the corpus lists none. A delay notice counts as soft, because the
+ * corpus has no kind for such notices and lists them among the soft reasons.
  */
 export async function scoreBounces(cases: readonly BounceCase[]): Promise<BounceScore> {
   const row = () => Object.fromEntries(READINGS.map((reading) => [reading, 0])) as Record<BounceReading, number>;

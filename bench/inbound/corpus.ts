@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The corpus' classification of a message. */
+/** Classification of a message by the corpus. */
 export type BounceTruth = 'hard' | 'soft' | 'no bounce';
 
 /** Message of the corpus with its expected result. */
@@ -12,11 +12,11 @@ export interface BounceCase {
   number: number;
   raw: Buffer;
   truth: BounceTruth;
-  /** The corpus' names of the reasons, one for each recipient. */
+  /** Reasons as named by the corpus, one for each recipient. */
   reasons: string[];
 }
 
-/** Reasons of the corpus that are no bounces: feedback reports, automatic replies, delivery confirmations. */
+/** Reasons of the corpus that are not bounces: feedback reports, automatic replies, delivery confirmations. */
 const NO_BOUNCE: ReadonlySet<string> = new Set(['feedback', 'vacation', 'delivered']);
 
 /**

@@ -6,7 +6,7 @@ import { stripQuoted } from '../../domain/mail/inbound/quotes.ts';
 /** Reply of the corpus: every non-empty line is the writer's own, quoted, or neither (a signature). */
 interface ReplyCase {
   name: string;
-  /** Position in the sorted list, from 1; odd ones are the test set. */
+  /** Position in the sorted list, from 1. Replies with an odd position are the test set. */
   number: number;
   text: string;
   own: ReadonlySet<string>;
@@ -29,7 +29,8 @@ interface Fragment {
 
 /**
  * Reads the reply corpus: `email-reply-parser` below `folder` is a checkout of crisp-oss/email-reply-parser. That
- * project's parser, whose tests use these texts, decides which lines are own or quoted. Returns null if it is missing.
+ * project's parser, whose tests use these texts, decides which lines are own or quoted. Returns null if the checkout is
+ * missing.
  */
 export async function readReplies(folder: string): Promise<ReplyCase[] | null> {
   const root = join(folder, 'email-reply-parser');
@@ -57,7 +58,7 @@ export async function readReplies(folder: string): Promise<ReplyCase[] | null> {
 const HEADER_LINE =
   /^-{2,}|^(?:from|to|date|sent|subject|cc|reply-to):\s|^on \w{3} \d{1,2}, \d{4},$|^at \d{1,2}:\d{2},$|<[^<>\s]+@[^<>\s]+> wrote:$/i;
 
-/** Strips every reply and compares the result. */
+/** Strips the quotes from every reply and compares the result with the corpus. */
 export function scoreReplies(cases: readonly ReplyCase[]): ReplyScore {
   const score: ReplyScore = { replies: cases.length, leaking: [], losing: [] };
   for (const { name, text, own, quoted } of cases) {

@@ -1,4 +1,7 @@
-/** Server of plain Koa and pg: runs the statements of QUERIES for the path, and answers with the rows of the last. */
+/**
+ * Server of plain Koa and pg. Runs the statements that the variable QUERIES lists for the path, and answers with the
+ * rows of the last one.
+ */
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * Server of plain Koa and pg: exchanges refresh tokens with the two statements of STATEMENTS, without authorization
- * checks.
+ * Server of plain Koa and pg. Exchanges refresh tokens with the two statements in the variable STATEMENTS, without
+ * authorization checks.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Client of plain undici and node:crypto: signs and posts BODIES in rotation to TARGET with CONCURRENCY requests at
- * once. A message with a number makes it post that many and reply with the duration (ms).
+ * Client of plain undici and node:crypto. Signs the variable BODIES and posts them in rotation to TARGET, with
+ * CONCURRENCY requests at once. A message with a number makes it post that many; it replies with the duration (ms).
  */
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';

@@ -1,5 +1,5 @@
 /**
- * Worker that counts its statements by code path, in place of the stack's own. The message `take` returns the counts
+ * Worker that replaces the stack's own and counts its statements by code path. The message `take` returns the counts
  * since the previous `take`.
  */
 import { assemble } from '../../deploy/assemble.ts';

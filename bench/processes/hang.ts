@@ -1,6 +1,6 @@
 /**
  * Servers that accept every connection and byte and never answer: an app, a webhook endpoint, IMAP hosts. The first
- * message contains one `port`; `ports` returns all of them, `open` the number of open connections.
+ * message contains one `port`. The message `ports` returns all ports, and `open` the number of open connections.
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** API whose reads need no authentication, as the organization of ORGANIZATION. */
+/** API whose reads need no authentication. Requests act as the organization in the variable ORGANIZATION. */
 import { assemble } from '../../deploy/assemble.ts';
 import { loadConfig } from '../../lib/config/index.ts';
 import { startOpenApi } from '../../test/harness/open-api.ts';

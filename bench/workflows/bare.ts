@@ -20,8 +20,8 @@ const { deliver } = proxyActivities<BareActivities>({
 });
 
 /**
- * Empty enrollment workflow: per email a local activity that decides, a timer if the enrollment has one, and an
- * activity that sends; then a last decision.
+ * Empty enrollment workflow. Per email it has a local activity that decides, a timer if the enrollment has one, and an
+ * activity that sends. A last decision follows.
  */
 export async function bare({ organizationId, enrollmentId, timers }: BareArgs): Promise<string> {
   setHandler(defineSignal('nudge'), () => {});
@@ -35,7 +35,7 @@ export async function bare({ organizationId, enrollmentId, timers }: BareArgs): 
 }
 
 /**
- * Empty workflow of an immediately launched run: the one activity that checks and launches, and the state that
+ * Empty workflow of a run that is launched immediately: one activity that checks and launches, and the state that
  * operators see.
  */
 export async function bareRun({ organizationId, runId }: BareRunArgs): Promise<string> {

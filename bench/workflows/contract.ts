@@ -1,7 +1,7 @@
-/** Task queue of the bare worker. */
+/** Task queue of the worker with empty activities. */
 export const BARE_QUEUE = 'bench-bare';
 
-/** Activities per email step of the empty workflow, in the shape of an enrollment. */
+/** Activities of an email step in the empty workflow, in the shape of an enrollment's. */
 export interface BareActivities {
   decide(args: { organizationId: string; enrollmentId: string }): Promise<object>;
   deliver(args: { organizationId: string; sendId: string }): Promise<object>;
@@ -12,11 +12,11 @@ export interface BareArgs {
   campaignId: string;
   contactId: string;
   enrollmentId: string;
-  /** One entry per email step: true if the step first waits for a timer. */
+  /** One entry per email step; true if the step first waits for a timer. */
   timers: boolean[];
 }
 
-/** Arguments of an agent's run. */
+/** Arguments of an agent run's workflow. */
 export interface BareRunArgs {
   organizationId: string;
   runId: string;

@@ -43,7 +43,7 @@ endpoint and no public address. It reads the [event stream](realtime.md) at \`HE
 ## Commands
 `;
 
-/** The text of docs/reference/command-line.md: every command with its arguments and options. */
+/** Returns the text of docs/reference/command-line.md: every command with its arguments and options. */
 export function commandLinePage(): string {
   return `${HEAD}\n${program.commands.flatMap((command) => commandSections(command, 'heron')).join('\n')}`;
 }
@@ -66,7 +66,7 @@ function commandSections(command: Command, parent: string): string[] {
   return [own, ...command.commands.flatMap((each) => commandSections(each, path))];
 }
 
-/** Arguments and options with their descriptions, as a list. */
+/** Returns the arguments and options of a command with their descriptions, as list items. */
 function items(command: Command): string[] {
   const lines = [
     ...command.registeredArguments.map((argument) => [argument.name(), argument.description] as const),

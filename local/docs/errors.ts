@@ -34,7 +34,7 @@ ${MADE} The sentences are answers that tests have recorded.
 - OAuth endpoints answer as RFC 6749 and RFC 7009 require ([OAuth and MCP](oauth.md)).
 `;
 
-/** The text of docs/reference/errors.md: every code by its status, with a recorded answer. */
+/** Returns the text of docs/reference/errors.md: every code by its status, with a recorded answer. */
 export function errorsPage(): string {
   const examples = recorded();
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
@@ -52,14 +52,14 @@ export function errorsPage(): string {
   return `${HEAD}\n${sections.join('\n')}`;
 }
 
-/** The sentences of an answer. A message that only counts problems is replaced by the first of them. */
+/** Returns the sentences of an answer. If its message only counts problems, the first problem takes its place. */
 function wordsOf({ message = '', fix = '', problems: [problem] = [] }: Recorded = {}): string {
   const isCount = / has \d+ problems?$/.test(message);
   const what = isCount && problem ? `\`${problem.path}\` ${problem.message}` : message;
   return [what && sentence(what), fix && sentence(fix)].filter(Boolean).join(' ');
 }
 
-/** Answers of the API that its tests recorded, by their code. */
+/** Returns answers of the API that its tests recorded, by code. */
 function recorded(): Partial<Record<ErrorCode, Recorded>> {
   const file = new URL('../../api/http/examples.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { errors: ReturnType<typeof recorded> }).errors;

@@ -21,7 +21,7 @@ ${MADE}
 - [Webhooks](../guides/webhooks.md) and [The event stream](realtime.md) describe how events reach you.
 `;
 
-/** The text of docs/reference/events.md: every event that can be subscribed to, by its family. */
+/** Returns the text of docs/reference/events.md: every event to which one can subscribe, by its family. */
 export function eventsPage(): string {
   const types = Object.keys(EVENT_TYPES) as EventType[];
   const families = [...new Set(types.map(familyOf))];

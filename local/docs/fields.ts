@@ -11,7 +11,7 @@ interface JsonField {
   items?: JsonField;
 }
 
-/** A field of the data of an event or a trigger. */
+/** Field in the data of an event or a trigger. */
 interface Field {
   key: string;
   /** Type such as `string`, `uuid`, `number or null`. */
@@ -19,7 +19,10 @@ interface Field {
   description: string;
 }
 
-/** Fields of an object in their order. For several alternatives these are the fields of the first. */
+/**
+ * Returns the fields of an object in their order. If the schema has several alternatives, these are the fields of the
+ * first one.
+ */
 export function fieldsOf(schema: z.ZodType): Field[] {
   const json = z.toJSONSchema(schema, { io: 'input' }) as {
     anyOf?: { properties: Record<string, JsonField> }[];
@@ -33,7 +36,7 @@ export function fieldsOf(schema: z.ZodType): Field[] {
   }));
 }
 
-/** Fields as items of a list. */
+/** Returns fields as list items. */
 export function fieldLines(schema: z.ZodType): string[] {
   return fieldsOf(schema).map(({ key, type, description }) =>
     wrap(`\`${key}\` (${type})${description ? `: ${description}` : ''}`, '- '),

@@ -7,11 +7,11 @@ import { filesBelow } from '../sources.ts';
 import { SHARED } from './limits.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Folders whose code may limit something that workspaces share. */
+/** Folders whose code may limit a resource that workspaces share. */
 const FOLDERS = ['api', 'db', 'domain', 'lib', 'temporal', 'workers'];
-/** Constructions of a share. */
+/** Matches the construction of a limiter that gives each workspace a share. */
 const SHARES = /new (FairQueue|TargetLimits|RequestsUnderWay)\(/;
-/** Names of settings that limit something. */
+/** Matches the names of settings that limit something. */
 const LIMITS =
   /^(ORG_.*|.*_PER_(MINUTE|HOUR|DAY)|.*_CONNECTIONS|.*_PENDING|.*_CONCURRENCY|.*_SESSIONS|.*_SLOTS|.*_MAX(_.*)?|DB_(STATEMENT|LOCK)_TIMEOUT_MS|WORKER_CACHED_WORKFLOWS)$/;
 

@@ -36,7 +36,7 @@ RateLimit: "requests";r=12;t=31, "writes";r=594;t=48
 
 interface Limit {
   what: string;
-  /** A setting, whose default is shown, or a fixed value. */
+  /** Setting whose default is shown, or a fixed value. */
   by: SettingName | { fixed: string };
 }
 
@@ -118,14 +118,14 @@ const LIMITS: Record<string, Limit[]> = {
   ],
 };
 
-/** Shared thing, with the part of one workspace. */
+/** Resource that workspaces share, with the share of one workspace. */
 interface SharedThing {
   what: string;
-  /** The part of one workspace, or of another unit. */
+  /** Share of one workspace, or of another unit. */
   share: string;
-  /** Effect on work beyond the share. */
+  /** Effect on work that exceeds the share. */
   beyond: string;
-  /** Source files and settings that hold the limit. `local/docs/limits.test.ts` finds those without a row. */
+  /** Source files and settings that define the limit. `local/docs/limits.test.ts` finds those without a row. */
   by: readonly string[];
 }
 
@@ -283,7 +283,7 @@ export const SHARED: readonly SharedThing[] = [
   },
 ];
 
-/** The text of docs/reference/limits.md: limits with their defaults and settings. */
+/** Returns the text of docs/reference/limits.md: limits with their defaults and settings. */
 export function limitsPage(): string {
   const config = loadConfig({});
   const sections = Object.entries(LIMITS).map(([title, limits]) => {

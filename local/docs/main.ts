@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: generates pages of docs/reference from the sources. With `--check`, which the linter runs, it names
- * the stale pages and then exits with 1.
+ * `npm run docs`: generates pages of docs/reference from the sources. With `--check`, which the linter runs, it only
+ * names the stale pages, and exits with 1 if there are any.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

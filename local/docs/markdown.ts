@@ -17,11 +17,11 @@ export function wrap(text: string, prefix = ''): string {
   return [...lines, line].join('\n');
 }
 
-/** A text with a capital at its beginning and a full stop at its end. */
+/** Returns a text with a capital letter at its beginning and a full stop at its end. */
 export function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Last lines of the head of every generated page. */
+/** Note at the head of every generated page. */
 export const MADE = '`npm run docs` makes this page from the sources. Do not edit it.';

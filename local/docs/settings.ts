@@ -43,7 +43,10 @@ const GROUPS: Partial<Record<SettingName, string>> = {
   METRICS_TOKEN: 'Operation',
 };
 
-/** The text of docs/reference/settings.md: every setting with its default, from the comments in lib/config/settings.ts. */
+/**
+ * Returns the text of docs/reference/settings.md: every setting with its default, from the comments in
+ * lib/config/settings.ts.
+ */
 export function settingsPage(): string {
   const comments = readComments();
   const lines = (Object.keys(settingsSchema.shape) as SettingName[]).flatMap((name) => {

@@ -18,7 +18,7 @@ ${MADE}
 - A change of many rows at once, such as an import or a bulk edit, triggers nothing.
 `;
 
-/** The text of docs/reference/triggers.md: every trigger with its fields and sample data. */
+/** Returns the text of docs/reference/triggers.md: every trigger with its fields and sample data. */
 export function triggersPage(): string {
   const sections = TRIGGER_NAMES.map((name) =>
     [

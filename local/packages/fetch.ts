@@ -11,12 +11,15 @@ import { awaitDownload } from './arrival.ts';
 const run = promisify(execFile);
 const TRIAL_MS = 30_000;
 const SCRATCH = 'fetch-';
-/** Highest exit code of a program itself; shells and the dynamic loader use higher ones when they cannot run it. */
+/**
+ * Highest exit code that a program itself uses. Shells and the dynamic loader use higher codes when they cannot run a
+ * program.
+ */
 const HIGHEST_EXIT_CODE = 125;
 
 /** Program in a package of a registry, pinned by the digest of the package's file. */
 export interface PinnedProgram {
-  /** Prefix of its log lines. */
+  /** Prefix of the log lines about the program. */
   label: string;
   /** Name of the package in the registry. */
   name: string;
@@ -31,8 +34,8 @@ export interface PinnedProgram {
   /** Advice for people whose registry lacks the package. */
   instead: string;
   /**
-   * Returns the client command that downloads it into `folder`. Temporary files are placed there too, so that they
-   * count as progress.
+   * Returns the client's command that downloads the package into `folder`. Temporary files are placed there too, so
+   * that they count as progress.
    */
   request(folder: string): ClientRequest;
   /** Unpacks the program and its files into `folder`. */
@@ -44,9 +47,9 @@ export interface Registry {
   title: string;
   algorithm: 'sha256' | 'sha512';
   encoding: 'hex' | 'base64';
-  /** Suffix of its package files. */
+  /** Suffix of the registry's package files. */
   suffix: string;
-  /** Commands that run its client; tried in order until one downloads. */
+  /** Commands that run the registry's client; tried in order until one downloads the package. */
   clients: readonly (readonly [command: string, ...args: string[]])[];
   /** Command that shows the client's configuration. */
   configuration: string;
@@ -66,7 +69,7 @@ interface ClientRequest {
 export class PackageMismatchError extends Error {}
 
 export interface FetchOptions {
-  /** Contains one folder per version. */
+  /** Folder that contains one folder per version of the program. */
   cacheDir: string;
   log: (line: string) => void;
   /** Environment of the registry's client. Default: that of this process. */
@@ -103,15 +106,15 @@ export async function fetchProgram(pinned: PinnedProgram, options: FetchOptions)
   }
 }
 
-/** @throws Error when the program does not start: it is for another system, or a library is missing */
+/** @throws Error when the program does not start: it was built for another system, or a library is missing */
 async function tryProgram(path: string): Promise<void> {
   await run(path, ['--version'], { timeout: TRIAL_MS }).catch((error: { code?: unknown }) => {
-    // Not every program supports the argument, so an error exit is accepted.
+    // An exit with an error is accepted, because not every program supports the argument.
     if (typeof error.code !== 'number' || error.code > HIGHEST_EXIT_CODE) throw error;
   });
 }
 
-/** Removes the remains of killed downloads. */
+/** Removes partial downloads of processes that were killed. */
 async function removeAbandoned(cacheDir: string): Promise<void> {
   for (const name of await readdir(cacheDir)) {
     const [, pid] = name.startsWith(SCRATCH) ? name.split('-') : [];

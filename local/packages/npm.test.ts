@@ -19,7 +19,7 @@ const FETCHER = fileURLToPath(new URL('../../test/harness/probe-fetcher.ts', imp
 const KEPT = ['1.0.0', '1.0.0/probe'];
 const PATIENCE_MS = 120_000;
 
-/** Starts a registry with one package. `deliver` sends its file: completely, unless a test overrides it. */
+/** Starts a registry with one package. `deliver` sends the package's file completely, unless a test overrides it. */
 async function registry(t: ExecutionContext, program = '#!/bin/sh\necho "the program"\n') {
   t.timeout(PATIENCE_MS);
   const root = await mkdtemp(join(tmpdir(), 'heron-npm-'));
@@ -32,7 +32,7 @@ async function registry(t: ExecutionContext, program = '#!/bin/sh\necho "the pro
   const sha512 = createHash('sha512').update(file).digest('base64');
 
   const place = {
-    /** Number of requests for the file. */
+    /** Number of requests for the package's file. */
     asked: 0,
     deliver: (response: ServerResponse): void => void response.end(file),
     half: (response: ServerResponse): void => {
@@ -64,7 +64,7 @@ async function registry(t: ExecutionContext, program = '#!/bin/sh\necho "the pro
     lines,
     options: {
       cacheDir: join(root, 'cache'),
-      // A slow machine also logs progress.
+      // Ignores the lines about progress, which are logged only on a slow machine.
       log: (line: string) => void (line.includes('downloading') || lines.push(line)),
       env: { ...withoutNpmSettings(process.env), npm_config_registry: url } as NodeJS.ProcessEnv,
     },
@@ -72,7 +72,7 @@ async function registry(t: ExecutionContext, program = '#!/bin/sh\necho "the pro
   };
 }
 
-/** `npm test` passes its own settings on. */
+/** Returns an environment without the settings of npm, which `npm test` passes on to the tests. */
 function withoutNpmSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_config_/i.test(name)));
 }
@@ -151,7 +151,7 @@ test('what a process leaves that is killed while it fetches is removed by the ne
       resolve();
     };
   });
-  // Uses its own process group, so that its npm is killed with it.
+  // The process gets its own process group, so that the npm that it started is killed together with it.
   const child = forkSource(FETCHER, [options.cacheDir, sha512], { env: options.env, detached: true });
   const exited = once(child, 'exit');
   await halfWay.finally(() => process.kill(-child.pid!, 'SIGKILL'));
@@ -160,7 +160,7 @@ test('what a process leaves that is killed while it fetches is removed by the ne
   t.false((await inCache()).includes('1.0.0'));
 
   place.deliver = whole;
-  // A lock that was not refreshed for a while counts as a dead process's.
+  // A lock that was not refreshed for a while is treated as that of a dead process.
   await utimes(join(options.cacheDir, 'fetch.lock'), 0, 0);
   await cachedProgram(probePackage(sha512), options);
   t.deepEqual(await inCache(), KEPT);

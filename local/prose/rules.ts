@@ -3,7 +3,7 @@ import { commentsIn } from './comments.ts';
 /** Maximum number of words in a sentence. */
 const MAX_WORDS = 28;
 const OPENING = /^(?:what|how|whether|where|of|who)\b/i;
-/** Abbreviations, whose full stop does not end a sentence. */
+/** Matches a text that ends with an abbreviation, whose full stop does not end a sentence. */
 const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|incl|no)\.$/i;
 
 /** House metaphors with the plain words to use instead. The patterns allow other uses of the words. */
@@ -38,9 +38,9 @@ export function findingsIn(source: string): Finding[] {
   return commentsIn(source).flatMap(({ text, line }) => messagesFor(text).map((message) => ({ line, message })));
 }
 
-/** Rules that a comment or a paragraph breaks, each with the words that break it. */
+/** Returns a message for each rule that a comment or a paragraph breaks, with the words that break it. */
 export function messagesFor(comment: string): string[] {
-  // Directives are written for programs.
+  // Directives are skipped, because they are written for programs.
   if (/^(?:oxlint|eslint|@ts-|hadolint|prettier|oxfmt|\/ <|#(?:end)?region)/.test(comment)) return [];
   const sentences = sentencesIn(comment);
   const messages: string[] = [];

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** Import of one room by another. */
+/** Import between two rooms. A room is a folder directly below domain/ and api/. */
 interface RoomImport {
   /** Importing file, relative to the root. */
   file: string;
@@ -18,7 +18,7 @@ const { API_GROUND, API_ROOF, ROOMS } = (await import(pathToFileURL(join(ROOT, '
   ROOMS: string[];
 };
 
-/** Rooms from the lowest to the highest, then those of api/ that may import all others. */
+/** Rooms from the lowest to the highest. Those of api/ that may import all others come last. */
 export const ORDER: readonly string[] = [...ROOMS, ...API_ROOF];
 
 /** Returns the imports between rooms of domain/ and api/ below `root`, without tests. */
@@ -44,12 +44,12 @@ export async function roomImports(root = ROOT): Promise<RoomImport[]> {
 function roomOf(file: string): string | null {
   const [top, room, below] = file.split('/');
   if (top !== 'domain' && top !== 'api') return null;
-  // The base folders of api/ import domain/, and every room of api/ imports them, so they are not rooms.
+  // The base folders of api/ are not rooms: they import domain/, and every room of api/ imports them.
   if (below === undefined || API_GROUND.includes(room!)) return null;
   return room!;
 }
 
-/** Returns imports of a higher room by a lower one. */
+/** Returns the imports by which a lower room imports a higher one. */
 export function upwardImports(imports: readonly RoomImport[]): RoomImport[] {
   return imports.filter(({ from, to }) => ORDER.indexOf(to) > ORDER.indexOf(from));
 }

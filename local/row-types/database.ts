@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../postgres.ts';
 /** Runs work with a fully migrated database on a temporary PostgreSQL. */
 export async function withMigratedDatabase(work: (url: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'heron-row-types-'));
-  // PostgreSQL runs under its own account if this process is root, and must be able to enter.
+  // If this process is root, PostgreSQL runs under its own account, which must be able to enter the folder.
   await chmod(folder, 0o711);
   try {
     const server = await startEmbeddedPostgres({

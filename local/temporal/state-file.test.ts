@@ -185,7 +185,7 @@ test('an open run of the old server, waiting for a timer and a signal, goes on t
     dbFile,
     upgrade: false,
     log,
-    // The machine has only the pinned server.
+    // The machine has only the pinned server version.
     environment: {
       searchPath: [pinned.path.replace(/\/temporal$/, '')],
       cacheDir: join(root, 'cache'),

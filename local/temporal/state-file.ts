@@ -12,30 +12,36 @@ import {
 import { TEMPORAL } from './pins.ts';
 import { tryStateFile } from './trial.ts';
 
-/** Suffixes of SQLite's files: unmerged changes are beside the main file, which is moved last. */
+/** Suffixes of SQLite's files. Files with unmerged changes are moved first, the main file last. */
 const PARTS = ['-wal', '-shm', ''];
 
 interface StateFileOptions {
-  /** State file of the development server, with the server version beside it. The server must be stopped. */
+  /**
+   * Path of the development server's state file. A file next to it contains the server's version. The server must be
+   * stopped.
+   */
   dbFile: string;
-  /** True upgrades to the pinned version, and starts with an empty file if that version cannot read this one. */
+  /**
+   * True if the file may be upgraded to the pinned version. If that version cannot read the file, it starts with an
+   * empty one.
+   */
   upgrade: boolean;
   log: (line: string) => void;
   environment?: CliEnvironment;
-  /** Starts a server on a copy of the file, and rejects when the server cannot read it. */
+  /** Function that tests if a server can read a copy of the file; rejects if not. Tests replace it. */
   tryOn?: typeof tryStateFile;
 }
 
 interface SettledStateFile {
   cli: TemporalCli;
-  /** True if the file was moved aside: its workflows must be restarted from PostgreSQL by `reconcile`. */
+  /** True if the server starts with an empty file. Workflows must then be restarted from PostgreSQL by `reconcile`. */
   startedOver: boolean;
 }
 
 /**
- * Chooses the server of an installation, which keeps its first version regardless of the `temporal` on PATH. If the
- * machine lacks that version, the pinned one takes over after it has opened a copy of the file. The old file is kept as
- * a backup.
+ * Chooses the server of an installation, which keeps the version of its first start, regardless of the `temporal` on
+ * PATH. If the machine lacks that version, the pinned one takes over after it has opened a copy of the file. The old
+ * file is kept as a backup.
  * @throws Error naming both versions and the solution when no server here can read the file
  * @throws PackageMismatchError when a download is not the pinned one
  */
@@ -78,7 +84,7 @@ export async function chooseStateFileServer(options: StateFileOptions): Promise<
   return { cli, startedOver: true };
 }
 
-/** Returns the pinned version, or any available one. */
+/** Returns a server of the pinned version, or any available one. */
 async function findSuccessor(log: (line: string) => void, environment: CliEnvironment): Promise<TemporalCli> {
   return (
     (await findCliOfServer(TEMPORAL.server, log, environment)) ??
@@ -88,8 +94,8 @@ async function findSuccessor(log: (line: string) => void, environment: CliEnviro
 }
 
 /**
- * Returns the reason why a server must not take a file over; undefined if it may. Tries a copy, so that the file stays
- * unchanged.
+ * Returns the reason why a server must not take over a file; undefined if it may. Tests with a copy, so that the file
+ * stays unchanged.
  */
 async function findFault(
   cli: TemporalCli,

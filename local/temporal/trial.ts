@@ -6,8 +6,8 @@ import { startTemporalServer } from './server.ts';
 const ANSWER_MS = 10_000;
 
 /**
- * Starts a server on a state file and stops it again. Namespace and search attributes must answer, open runs must be
- * listed, and the first described with its history. The file may be changed, so pass a copy.
+ * Starts a server on a state file and stops it again. The server must return its namespace and search attributes, list
+ * the open workflows, and describe the first one with its history. The file may be changed, so pass a copy.
  * @throws Error when the server does not start on it, or does not answer
  */
 export async function tryStateFile(cli: TemporalCli, dbFile: string): Promise<void> {

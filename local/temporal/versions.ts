@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Oldest server in a CLI with all features that Heron's workflows use. */
+/** Version of the oldest server that has all features used by Heron's workflows. */
 const OLDEST_SERVER = [1, 27] as const;
 
 interface CliVersions {
@@ -23,7 +23,10 @@ export async function readVersions(path: string): Promise<CliVersions> {
   return { cli: match[1]!, server: match[2]! };
 }
 
-/** Returns the versions of a program that Heron can use, `missing`, or the reason why it cannot be used. */
+/**
+ * Inspects a program. Returns its versions if Heron can use it, `missing` if it does not exist, or the reason why it
+ * cannot be used.
+ */
 export async function inspectCli(path: string): Promise<CliVersions | 'missing' | { refused: string }> {
   try {
     await access(path, constants.X_OK);

@@ -17,7 +17,7 @@ import { startTutorial } from './tutorial.ts';
 import type { ForeignClient } from './foreign-client.ts';
 
 const CLIENTS: readonly ForeignClient[] = [pythonClient, goClient];
-/** Programs that are not made from the document. */
+/** Test programs that use no generated client. */
 const SUITES = [
   { name: 'peer', missing: peerMissing, run: runPeer },
   {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { cacheFolder } from '../../local/packages/cache.ts';
 import { output } from './foreign-client.ts';
 
-/** The protocol's own test suite. It brings an earlier SDK, so it is no package of Heron's. */
+/** The protocol's own test suite. It depends on an earlier SDK, so it is not in Heron's package.json. */
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const FOLDER = cacheFolder('mcp-conformance-0.2.0-alpha.12');
 const PROGRAM = join(FOLDER, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
-/** The suite needs Node 22. With an earlier one here, its package is installed beside. */
+/** The suite needs Node 22. With an earlier version here, the package `node` is installed beside the suite. */
 const IS_OLD = Number(process.versions.node.split('.')[0]) < 22;
 const NODE = IS_OLD ? join(FOLDER, 'node_modules', '.bin', 'node') : process.execPath;
 
@@ -30,11 +30,11 @@ interface Check {
   id: string;
   status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
   errorMessage?: string;
-  /** `untestable`: the check needs a tool that only a server made for the suite has. */
+  /** `untestable` is true if the check needs a tool that only a server written for the suite has. */
   details?: { untestable?: boolean };
 }
 
-/** Returns the reason why the suite cannot be run on this machine; undefined if it can. Fetches it. */
+/** Installs the suite. Returns the reason why it cannot run on this machine; undefined if it can. */
 export async function conformanceMissing(): Promise<string | undefined> {
   try {
     await mkdir(FOLDER, { recursive: true });
@@ -98,14 +98,14 @@ async function runScenario(url: string, revision: string, scenario: string, fold
     '--output-dir',
     folder,
   ];
-  // The program fails when a check does, and the checks are read from its files.
+  // The program exits with an error if a check fails, so the results are read from the files that it writes.
   const said = await output(NODE, args, { cwd: folder }).catch((error: Error) => error.message);
   const file = (await readdir(folder, { recursive: true })).find((name) => name.endsWith('checks.json'));
   if (!file) throw new Error(`${scenario} left no checks: ${said}`);
   return JSON.parse(await readFile(join(folder, file), 'utf8')) as Check[];
 }
 
-/** Opens a port that passes requests to the MCP endpoint with a credential, which the suite cannot send. */
+/** Opens a port that forwards requests to the MCP endpoint and adds a credential, which the suite cannot send. */
 async function openDoor(url: string, apiKey: string): Promise<{ url: string; close(): void }> {
   const server = createServer((message, response) => {
     const headers = { ...message.headers, authorization: `Bearer ${apiKey}` };

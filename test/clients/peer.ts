@@ -8,7 +8,7 @@ const HERE = fileURLToPath(new URL('peer/', import.meta.url));
 const ENVIRONMENT = join(cacheFolder('peer-sdk'), 'venv');
 const PYTHON = join(ENVIRONMENT, 'bin', 'python');
 
-/** Returns the reason why the peer's SDK is not available; undefined if it is. Fetches it. */
+/** Installs the peer's SDK. Returns the reason why it is not available; undefined if it is. */
 export async function peerMissing(): Promise<string | undefined> {
   try {
     await output('python3', ['-m', 'venv', ENVIRONMENT]);
@@ -21,8 +21,8 @@ export async function peerMissing(): Promise<string | undefined> {
 }
 
 /**
- * Calls the methods of a peer's SDK whose routes Heron has.
- * @throws Error with the output of the program when a method reads something else than it should
+ * Calls those methods of a peer's SDK that use routes which Heron has, too.
+ * @throws Error with the output of the program when a method returns a wrong result
  */
 export function runPeer(env: Record<string, string>): Promise<string> {
   return output(PYTHON, ['shared_methods.py'], { cwd: HERE, env });

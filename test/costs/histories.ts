@@ -11,7 +11,7 @@ export interface HistoryCost {
   bytes: number;
 }
 
-/** Key of a run: workflow id and run id. */
+/** Key of a Temporal workflow execution: workflow id and run id. */
 export type RunKey = `${string} ${string}`;
 
 const WORKFLOW_TASK_COMPLETED = 7;

@@ -8,12 +8,12 @@ import { eventually } from '../harness/eventually.ts';
 import { countStatements, sumOf } from '../harness/statement-counter.ts';
 import { createWorld } from '../harness/world.ts';
 
-/** Duration (ms) of the look. A busy machine runs fewer turns in it, never more. */
+/** Duration (ms) of the measurement. On a busy machine the loops run fewer iterations in this time, never more. */
 const LOOK_MS = 20_000;
-/** Highest number of statements of an idle worker in that time, those that open and end transactions included. */
+/** Highest number of statements of an idle worker in that time, including those that begin and end transactions. */
 const MAX_STATEMENTS = 110;
 
-/** The start has ended after so many ms with so few statements. */
+/** The worker's start counts as finished after this many ms with at most `MAX_SETTLED` statements. */
 const SETTLED_MS = 2_000;
 const MAX_SETTLED = 20;
 const PATIENCE_MS = 60_000;
@@ -27,7 +27,7 @@ test('a worker without work asks PostgreSQL for little, and for nothing in quick
   const counter = countStatements(pool);
   const engine = await startEngine({ ...world, deps });
   try {
-    // The first iteration of every loop is part of the start, which takes longer on a busy machine.
+    // The first iteration of every loop belongs to the start, which takes longer on a busy machine.
     await eventually(async () => {
       counter.take();
       await sleep(SETTLED_MS);

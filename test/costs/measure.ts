@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts';
 import type { ReceivedRequest } from '../harness/receiver.ts';
 import type { Answer } from '../harness/world.ts';
 
-/** Cost of a scenario. Every number is exact. */
+/** Cost of a scenario as exact counts. */
 export interface PlayCost {
   /** Requests to Heron's servers, by name. */
   requests: Record<string, { statements: Record<string, number>; bytes: number }>;
@@ -15,15 +15,15 @@ export interface PlayCost {
   /** Rows written by servers and worker. */
   rows: RowCounts;
   workflows: Record<string, HistoryCost>;
-  /** Messages and commands to other servers. */
+  /** Messages and commands that Heron sends to other servers, by name. */
   wire: Record<string, number>;
 }
 
-/** Interface of the stage for a scenario. */
+/** Functions with which a scenario performs and counts its work. */
 interface Player {
   /** Calls one of Heron's servers, and counts the request under a name. */
   ask(name: string, work: () => Promise<Answer>): Promise<Answer>;
-  /** Processes all committed work. */
+  /** Waits until all committed work is processed. */
   settle(): Promise<void>;
   /** Counts messages received by other servers. */
   wire(name: string, count: number): void;
@@ -47,7 +47,7 @@ export async function measure(stage: Stage, play: (player: Player) => Promise<vo
       servers.take();
       const answer = await work();
       requests[name] = { statements: merged(servers.take()), bytes: Buffer.byteLength(answer.text) };
-      // A timer normally writes the use of keys that the servers record.
+      // Writes the use of API keys now, which a timer does otherwise.
       await Promise.all([world.usage.flush(), world.actors.flush()]);
       return answer;
     },

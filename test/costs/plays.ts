@@ -18,7 +18,7 @@ const ONCE = { 'idempotency-key': 'costs' };
 const SENDER = 'anna@sender.example.com';
 const LEADS = ['Ada', 'Bea', 'Cem'];
 
-/** Campaign whose first emails were sent; one of its leads received the second. */
+/** Campaign in which every lead received the first email, and one lead the second. */
 interface Campaign {
   tenant: Tenant;
   box: MailWorldMailbox;
@@ -37,7 +37,10 @@ export async function playAll(stage: Stage): Promise<Record<string, PlayCost>> {
   };
 }
 
-/** Three leads receive an email; an event ends the wait of one of them, which receives another email and finishes. */
+/**
+ * Runs a campaign: three leads receive an email. An event ends the wait of one lead, which then receives the second
+ * email and finishes.
+ */
 async function playCampaign(stage: Stage): Promise<{ campaign: Campaign; cost: PlayCost }> {
   const { world, mail, clock } = stage;
   const tenant = await world.tenant();
@@ -84,7 +87,7 @@ async function playCampaign(stage: Stage): Promise<{ campaign: Campaign; cost: P
   return { campaign: { tenant, box }, cost };
 }
 
-/** A recipient opens the first email. */
+/** Records that a recipient opens the first email. */
 async function playOpen(stage: Stage): Promise<PlayCost> {
   const { world, mail, clock } = stage;
   const html = (await mail.messages[1]!.parsed()).html;
@@ -107,7 +110,7 @@ async function fetched(url: string): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: undefined, text: await response.text() };
 }
 
-/** A recipient replies: the message arrives by IMAP, and the sequence ends. */
+/** Runs a reply: the message arrives by IMAP, and the sequence ends. */
 async function playReply(stage: Stage, { box }: Campaign): Promise<PlayCost> {
   const { world, mail, clock, deps } = stage;
   clock.advance(HOUR_MS);
@@ -119,7 +122,7 @@ async function playReply(stage: Stage, { box }: Campaign): Promise<PlayCost> {
       replyTo(original as Parameters<typeof replyTo>[0], 'Yes, please call me.', { messageId: '<1@lead.test>' }),
     );
     const known = box.commands.length;
-    // The connection happens by the clock and is not counted; its message is.
+    // Only the new message is counted. The connection itself depends on the clock and is not counted.
     const sync = await startSync(deps);
     await eventually(async () => box.commands.includes('IDLE'));
     await sync.stop();
@@ -131,7 +134,7 @@ async function playReply(stage: Stage, { box }: Campaign): Promise<PlayCost> {
   });
 }
 
-/** An event of the API is delivered to an endpoint. */
+/** Delivers an event of the API to a webhook endpoint. */
 async function playWebhook(stage: Stage): Promise<PlayCost> {
   const { world } = stage;
   const { organizationId, sessionToken: token } = await world.tenant();
@@ -150,7 +153,7 @@ async function playWebhook(stage: Stage): Promise<PlayCost> {
   }
 }
 
-/** A key requests a run that its policy allows; its two leads get their first email. */
+/** Runs a campaign that an agent requests with a key whose policy allows it. Its two leads get their first email. */
 async function playRun(stage: Stage): Promise<PlayCost> {
   const { mail } = stage;
   const email = 'sam@sender.example.com';
@@ -172,7 +175,7 @@ async function playRun(stage: Stage): Promise<PlayCost> {
   return cost;
 }
 
-/** A file of three contacts, one of which is known. */
+/** Imports a file of three contacts, one of which already exists. */
 async function playImport(stage: Stage): Promise<PlayCost> {
   const { world, clock } = stage;
   const { organizationId, sessionToken: token } = await world.tenant();

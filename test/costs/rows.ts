@@ -8,8 +8,9 @@ const LOG = 'cost_rows';
 const BY_CLOCK = ['workers', 'sync_workers', 'mailbox_sync'];
 
 /**
- * Installs triggers that count the rows written in every table, including those of other triggers and functions of the
- * schema. The counts commit with the rows, so rolled back rows are not counted, and no statement waits for another.
+ * Installs triggers that count the rows written in every table, including those that other triggers and functions of
+ * the schema write. The counts commit with the rows, so rolled back rows are not counted, and counting makes no
+ * statement wait for another.
  */
 export async function countRows(db: RawDb): Promise<void> {
   await db.raw(`

@@ -22,9 +22,12 @@ import { call, createWorld, type Answer, type World } from '../harness/world.ts'
 import type { RunKey } from './histories.ts';
 import { countRows } from './rows.ts';
 
-/** So far in the future that no timer ends in a test, and always the same hour and weekday. */
+/**
+ * Time so far in the future that no timer ends during a test. It is a constant, so hour and weekday are always the
+ * same.
+ */
 const NOON = new Date('2060-03-02T12:00:00Z');
-/** Time (ms) within which a due attempt is awaited; with a later one the stage counts as idle. */
+/** A retry due within this time (ms) is waited for. If the next retry is due later, the stage counts as idle. */
 const SOON_MS = 30_000;
 const LOOK_MS = 20;
 const PATIENCE_MS = 60_000;
@@ -39,7 +42,7 @@ export interface Stage {
   deps: World['deps'];
   /** Statement counters of the engine's pool and of the servers' pool. */
   counters: { engine: StatementCounter; servers: StatementCounter };
-  /** Every workflow that was started or signalled so far. */
+  /** Every workflow execution that was started or signalled so far. */
   runs: ReadonlySet<RunKey>;
   /** Calls the API and waits until its deferred records are written. */
   call(method: string, path: string, options: Parameters<typeof call>[3]): Promise<Answer>;
@@ -81,8 +84,8 @@ export async function openStage(): Promise<Stage> {
   };
   const idle = () => eventually(isIdle, PATIENCE_MS, LOOK_MS);
 
-  // Dispatches one intent after the other, each with all work of its workflow, because the cost of parallel workflows
-  // depends on their order.
+  // Sends one outbox intent at a time and waits for all work of its workflow. The cost of parallel workflows would
+  // depend on their order.
   const one = pLimit(1);
   const carryOut = createIntentSender(engine.temporal, config.TEMPORAL_TASK_QUEUE);
   const carry: typeof carryOut = (intent) =>
@@ -158,7 +161,10 @@ interface PendingActivity {
 
 const SCHEDULED = 1;
 
-/** Returns true for an activity whose next attempt is not due soon, which is how a run waits without a timer. */
+/**
+ * Returns true for an activity whose next attempt is not due soon. Such an activity is how a workflow waits without a
+ * timer.
+ */
 function isResting({ state, attempt, scheduledTime }: PendingActivity): boolean {
   const dueMs = Number(scheduledTime?.seconds ?? 0) * 1000;
   return state === SCHEDULED && (attempt ?? 1) > 1 && dueMs - Date.now() > SOON_MS;

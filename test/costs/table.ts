@@ -14,7 +14,7 @@ const MEASURED = '.heron/costs';
 /**
  * Compares a measurement with a committed table, and stores the measurement.
  * @param path path of the committed table, relative to the project's folder
- * @returns a line for each different number, and how to change the table; empty if all are equal
+ * @returns one line for each different number and an instruction to change the table; empty if all numbers are equal
  */
 export function differences(path: string, measured: Table): string[] {
   const committed = JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as Table;

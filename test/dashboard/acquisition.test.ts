@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates a workspace with six emails of two days, and one customer who got the first of them. */
+/** Creates a workspace with six emails sent on two days, and one customer who got the first of them. */
 async function given() {
   const { db, clock } = world.deps;
   const tenant = await world.tenant();
@@ -45,13 +45,13 @@ browserTest('the cost of a campaign is set, shown per signup, changed and remove
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Cost of Lights' }).getByText('€120.50').waitFor();
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Lights' }).or(button) });
-  // One person signed up.
+  // One person signed up, so the cost per signup equals the total cost.
   await row.getByRole('cell', { name: '€120.50', exact: true }).last().waitFor();
   const spend = await stored();
   t.is(Number(spend!.amount_minor), 12_050);
   await button.click();
   t.is(await dialog.getByLabel('Total cost').inputValue(), '120.5');
-  // A currency without decimals: its minor unit is the whole one.
+  // The yen has no decimals, so its minor unit is one yen.
   await dialog.getByRole('combobox', { name: 'Currency' }).fill('JPY');
   await page.getByRole('option', { name: 'JPY' }).click();
   await dialog.getByLabel('Total cost').fill('9000');

@@ -27,7 +27,7 @@ const BUDGETS: Record<string, readonly [requests: number, files: number]> = {
   '/campaigns/:id?tab=check': [6, 11],
 };
 
-/** Returns the addresses of the rooms in the navigation. */
+/** Returns the paths of the navigation's links. */
 const roomsOf = (page: Page): Promise<string[]> =>
   page
     .getByRole('navigation', { name: 'Main navigation' })
@@ -81,7 +81,7 @@ browserTest('no page asks once per row, and none asks the same twice', async (t)
   );
   const { page, context } = await world.open(tenant, '/', { locale: 'en-GB' });
   await page.locator('main h1').waitFor();
-  // Late requests of the first page must not count for the next one.
+  // Waits for late requests of the first page, so that they are not counted for the next page.
   await page.waitForLoadState('networkidle');
   const pages = [
     ...(await roomsOf(page)),
@@ -218,7 +218,7 @@ browserTest('a 401 in the middle renews the session, and what was typed stays', 
 browserTest('a session that ended keeps what was typed, and goes on when somebody has signed in again', async (t) => {
   const { page, context } = await world.open(tenant, '/campaigns/new', { locale: 'en-GB' });
   await page.getByRole('main').getByRole('textbox').first().fill('Lights for harbours');
-  // Its access token is rejected, and its cookie is deleted.
+  // Ends the session: requests are refused with 401, and the cookie is deleted.
   const cookies = await context.cookies();
   await context.clearCookies();
   let isOver = true;

@@ -6,7 +6,7 @@ import { startEngine, type Engine } from '../harness/engine.ts';
 import { createContact, type Tenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 
-/** One stack for the file: dashboard, workflows, mail servers. */
+/** All tests of this file share one stack: dashboard, workflows and mail servers. */
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
 const MAIL_MS = 60_000;
@@ -75,7 +75,7 @@ browserTest(
     await page.getByRole('region', { name: 'Preview' }).getByText('Hello Alex, who looks after the lights?').waitFor();
     await save(page);
     await isSaved(page);
-    // No change is left to save, and the pressed button keeps the focus.
+    // Nothing is left to save, and the pressed button keeps the focus.
     await page.locator(':focus', { hasText: /^Save$/ }).waitFor();
     const files = page.getByRole('region', { name: 'Attachments' });
     const attach = (name: string) =>
@@ -106,7 +106,7 @@ browserTest(
     const id = new URL(page.url()).pathname.split('/').at(-1)!;
     await lead(id, 'ada@lead.test');
     await tab(page, 'Senders');
-    // The workspace's only mailbox is its sender from the start.
+    // The workspace's only mailbox is selected as sender from the start.
     await page.getByRole('tabpanel').getByText(OURS, { exact: true }).waitFor();
     await tab(page, 'Schedule');
     for (const day of ['Sat', 'Sun']) await page.getByRole('checkbox', { name: day }).check();
@@ -136,7 +136,7 @@ browserTest(
     await dialog.getByText('Hello Ada, who looks after the lights?').waitFor();
     await dialog.getByText('Attachment: offer.txt').waitFor();
     await page.getByRole('button', { name: 'Start sending' }).click();
-    // The button that opened the dialog has another label now, and has the focus again.
+    // The button that opened the dialog has a new label now, and regains the focus.
     await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();
     const letter = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
     t.regex(letter.raw.toString(), /Hello Ada, who looks after the lights\?/);

@@ -33,7 +33,7 @@ async function boardWithADeal() {
   return { tenant, deal, stageIds, stageOfDeal };
 }
 const lane = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
-/** Waits until the page shows a deal over a lane; from then on the arrow keys move the deal. */
+/** Waits until the page shows the held deal over a lane, because only then can arrow keys move it. */
 const heldOver = async (page: Page, stage: string) => {
   await page.getByText(`Lights for Ockham Park is over ${stage}`).waitFor({ state: 'attached' });
   await lane(page, stage).and(page.locator('[data-over]')).waitFor();
@@ -77,7 +77,7 @@ browserTest('a deal is moved by the keyboard alone; one that the API refuses to 
   await heldOver(page, 'Talking');
   await page.keyboard.press('ArrowRight');
   await heldOver(page, 'Closing');
-  // Another person deletes it in the meantime.
+  // Another person deletes the deal in the meantime.
   await api(tenant, 'DELETE', `/crm/deals/${deal.id}`);
   await page.keyboard.press('Space');
   await page.getByText('Deal not found').waitFor();
@@ -102,7 +102,7 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   await page.getByRole('dialog').getByLabel('Title').fill('Call them');
   await page.getByRole('dialog').getByRole('button', { name: 'New task' }).click();
   const tick = page.getByRole('checkbox', { name: 'Complete Call them' });
-  // The box is ticked once the list has the new state, which may be after the click.
+  // Does not use `check`, because the box is ticked only when the list has the new state, which may be after the click.
   await tick.click();
   await page.getByText('Task completed: Call them').hover();
   const task = async () => (await api(tenant, 'GET', '/crm/tasks')).data[0];
@@ -133,7 +133,7 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   await page.getByRole('button', { name: 'Add a condition' }).click();
   await page.getByRole('combobox', { name: 'Field' }).fill('intent');
   await page.getByRole('textbox', { name: 'Value' }).fill('positive');
-  // The API reports what the flow lacks, and the page shows it.
+  // The API reports what is missing in the automation, and the page shows the message.
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('needs an edge for true').waitFor();
   await page.getByRole('button', { name: 'Add an action' }).first().click();

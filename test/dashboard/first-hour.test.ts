@@ -52,7 +52,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('heading', { name: 'Steps to the first reply' }).waitFor();
   await page.getByText('0 of 7 done').waitFor();
 
-  // Later sign-in with the mailed code, which is printed as no mail server is configured.
+  // Later sign-in with the mailed code, which is printed because no mail server is configured.
   await page.getByRole('button', { name: 'Account of' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByLabel('Email address').fill(OWNER);
@@ -64,7 +64,8 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('button', { name: 'Go on' }).click();
   await page.getByText('0 of 7 done').waitFor();
 
-  // A mailbox: its address' servers are known, with different ports here. A wrong password is reported at once.
+  // Connects a mailbox: the servers are guessed from the address, with other ports in this test. A wrong password is
+  // reported at once.
   await page.getByRole('link', { name: 'Connect', exact: true }).click();
   await page.getByLabel('Email address').fill('you@heron.test');
   await page.getByLabel('Sender name').fill('Noor');
@@ -86,7 +87,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('button', { name: 'Sign in and connect' }).click();
   await page.getByRole('heading', { name: 'you@heron.test' }).waitFor();
 
-  // A campaign of one email. Blockers of its start are listed with links to their places.
+  // Creates a campaign with one email. The dialog lists what prevents the start, with links to the places of the fixes.
   await roomOf(page, 'Start').click();
   await page.getByRole('img', { name: 'done' }).waitFor();
   await page.getByRole('link', { name: 'Write campaign', exact: true }).click();
@@ -130,7 +131,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await dialog.getByRole('button', { name: 'Start sending' }).click();
   await page.getByRole('button', { name: 'Pause' }).waitFor();
 
-  // The email arrives at the mailbox, whose page is another tab of the browser; its recipient answers there.
+  // The email arrives in the recipient's webmail, opened in another tab of the browser. The recipient answers there.
   const { page: letters } = { page: await context.newPage() };
   await eventually(
     async () => {
@@ -145,7 +146,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await letters.getByRole('button', { name: 'Reply' }).click();
   await letters.getByText('I do. Call me on Thursday?').waitFor();
 
-  // The reply appears in the inbox, and its count in every room.
+  // The reply appears in the inbox, and the unread count on every page.
   await page.bringToFront();
   await page.getByLabel('one unread message').waitFor();
   await roomOf(page, 'Inbox').click();

@@ -18,7 +18,7 @@ import { createSentLead, type SentLead } from '../harness/standing-leads.ts';
 import { call } from '../harness/world.ts';
 import { htmlFrom } from '../screenshots/inbox.ts';
 
-/** One stack for the file: dashboard, event stream, workflows, IMAP watch, mail servers. */
+/** All tests of this file share one stack: dashboard, event stream, workflows, IMAP watch and mail servers. */
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
 /** The smallest possible image. */
@@ -88,7 +88,7 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByText('Live', { exact: true }).waitFor();
   const ada = await mailed('Ada');
   box.deliver(replyTo(ada.original, 'Sounds great, let us talk on Monday!'));
-  // Without a reload: the event updates the list and the count beside the room.
+  // Without a reload, the event updates the list and the unread count beside the navigation link.
   await rowOf(page, 'Ada').waitFor();
   await page.getByLabel('one unread message').waitFor();
   await page.keyboard.press('j');
@@ -224,7 +224,7 @@ browserTest('a conversation is archived and snoozed by keyboard, and undo brings
   // Undo is offered as long as the pointer is on the notification.
   await page.getByText('Archived', { exact: true }).hover();
   await rowOf(page, 'Lou').waitFor({ state: 'detached' });
-  // The next conversation takes its place.
+  // The next conversation of the list is opened.
   await page.getByRole('region', { name: 'Conversation' }).getByText('Not now.').waitFor();
   const archived = async () => (await api('GET', '/unibox?folder=archive')).data.length as number;
   await eventually(async () => (await archived()) === 1);
@@ -264,7 +264,7 @@ browserTest(
     await page.keyboard.press('4');
     await thread.getByRole('button', { name: 'Question', exact: true }).waitFor();
     t.deepEqual((await api('GET', '/suppressions')).data, [], 'it was none');
-    // A correction can itself be wrong.
+    // A correction can itself be undone.
     await page.getByText('Classified as: Question').waitFor();
     await page.keyboard.press('z');
     await thread.getByRole('button', { name: 'Opt-out', exact: true }).waitFor();
@@ -275,7 +275,7 @@ browserTest(
 
     box.deliver(replyTo(ben.original, 'Please write to our buyer Maria Lopez, maria@firm.test, she decides this.'));
     await rowOf(page, 'Ben').click();
-    await thread.locator('u').first().waitFor(); // the words that decided
+    await thread.locator('u').first().waitFor(); // a word that decided the classification
     await thread.getByRole('button', { name: 'Add Maria Lopez as a contact' }).click();
     await eventually(async () => (await api('GET', '/contacts?q=maria@firm.test')).data.length === 1);
     t.deepEqual(faults, []);

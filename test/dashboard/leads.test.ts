@@ -133,7 +133,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await search.pressSequentially('14');
   await isAsked('Person 14');
   await page.getByRole('link', { name: 'Person 000' }).waitFor({ state: 'detached' });
-  // The list is empty while the answer is under way.
+  // While the next page is being loaded, the list is empty.
   await page.getByRole('link', { name: 'Person 140' }).waitFor();
   t.is(await page.getByRole('link', { name: /^Person 14\d/ }).count(), 10);
   await page.getByRole('button', { name: 'Clear search' }).click();
@@ -178,9 +178,9 @@ async function walkRows(t: ExecutionContext, page: Page, count: number): Promise
   await page.evaluate('scrollTo(0, 0)');
   await row(2).getByRole('link').focus();
   for (let index = 3; index <= count + 1; index += 1) {
-    // Some rows arrive with the next page of the list, which is being loaded.
+    // Some rows arrive only with the next page of the list.
     await row(index).waitFor({ state: 'attached' });
-    // A row has a checkbox and a link.
+    // Tab passes two elements per row: a checkbox and a link.
     if (index % 2 === 0) for (let tabs = 0; tabs < 2; tabs += 1) await page.keyboard.press('Tab');
     else await page.keyboard.press('ArrowDown');
     t.is(await focused(), index);

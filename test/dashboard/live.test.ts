@@ -15,8 +15,8 @@ import { startMailWorld, type MailWorld, type MailWorldMailbox, type ReceivedMes
 import { startRelay, type Relay } from '../harness/relay.ts';
 
 /**
- * One stack for the file: dashboard, event stream over a connection that can be cut, tracking, workflows, IMAP watch,
- * mail servers.
+ * All tests of this file share one stack: dashboard, event stream over a connection that can be cut, tracking,
+ * workflows, IMAP watch and mail servers.
  */
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
@@ -119,7 +119,7 @@ browserTest(
     await shows(page, 'Opens', 1);
     await answer(first);
     await shows(page, 'Replies', 1);
-    // The sequence had finished after its only email.
+    // The lead was finished after its only email; now it shows the reply.
     await page.getByRole('row').filter({ hasText: 'ada@lead.test' }).getByText('Replied', { exact: true }).waitFor();
 
     // The connection is cut; in the meantime the page polls every twenty seconds.

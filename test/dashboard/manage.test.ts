@@ -7,7 +7,7 @@ import { eventually } from '../harness/eventually.ts';
 import type { Tenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 
-/** Many contacts and many campaigns: choosing, changing, undoing, comparing. */
+/** Tests with many contacts and campaigns: choosing, changing, undoing and comparing. */
 const browserTest = browserTests(test);
 const MANY = 10_000;
 const MAIL_MS = 60_000;
@@ -52,7 +52,7 @@ browserTest(
     const { page, context, faults } = await world.open(tenant, '/leads?q=many.test&sort=email', { locale: 'en-GB' });
     const box = (name: string) => page.getByRole('checkbox', { name: `Choose ${name}`, exact: true });
     const bar = page.getByRole('region', { name: 'Actions for the chosen rows' });
-    // One row, a range by Shift, and all that match, loaded or not.
+    // Chooses one row, a range by Shift, and all matching rows, loaded or not.
     await box('Person 00001').check();
     await bar.getByText('One chosen').waitFor();
     await box('Person 00005').click({ modifiers: ['Shift'] });
@@ -75,7 +75,8 @@ browserTest(
     await page.getByRole('button', { name: 'Undo' }).click();
     await eventually(async () => (await leads()) === 0);
 
-    // By keyboard: the checkbox of a focused row, and the tag's dialog. Who has the tag already keeps it after the undo.
+    // Uses only the keyboard: the checkbox of a focused row, and the dialog for tags. A contact that already had the
+    // tag keeps it after the undo.
     const [first] = (await api('POST', '/contacts/search?limit=1', { query: 'p00007@many.test' })).data;
     await api('PATCH', `/contacts/${first.id}`, { add_categories: [tag] });
     await box('Person 00002').focus();
@@ -91,7 +92,7 @@ browserTest(
     await page.getByRole('button', { name: 'Undo' }).click();
     await eventually(async () => (await tagged()) === 1);
 
-    // Chosen ones are exported, and a deletion asks for their number.
+    // The chosen contacts are exported. A deletion asks for their number.
     await page.getByRole('searchbox').fill('p00042@many.test');
     await page.waitForURL(/q=p00042/);
     await box('Person 00042').check();
@@ -211,7 +212,7 @@ browserTest('an unsaved email is tested with the data of a lead, and leads are f
   await page.keyboard.insertText('Dear {{.FirstName}}, unsaved');
   await page.getByRole('button', { name: 'Send a test' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send a test' });
-  // The newest lead is proposed.
+  // The newest lead is preselected.
   t.regex(await dialog.getByRole('combobox', { name: 'Data of the lead' }).inputValue(), /^Ada Byron/);
   await dialog.getByLabel('Send to').fill('me@ours.test');
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();

@@ -24,7 +24,7 @@ const PHONE = { width: 390, height: 844 };
 
 browserTest('every page can be used by everybody, in both themes, and keeps the content security policy', async (t) => {
   t.timeout(600_000);
-  // The same dialog exists on several pages of a room; it is opened on only one.
+  // Names of dialogs that were already opened. Several pages of an area share a dialog, and one check of it is enough.
   const opened = new Set<string>();
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const look = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
@@ -41,12 +41,13 @@ browserTest('every page can be used by everybody, in both themes, and keeps the 
       found.push(...(await findBarriers(page)).map((one) => `${name}, light: ${one}`));
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      // Colours in transition belong to neither theme.
+      // Waits for colour transitions, whose intermediate colours belong to neither theme.
       await page.evaluate(
         `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))`,
       );
       found.push(...(await findBarriers(page, 'colours')).map((one) => `${name}, dark: ${one}`));
-      // In dark mode, where focus rings are harder to see. The layout is the same on every page, so it is checked once.
+      // Checked in dark mode, where focus rings are harder to see. The frame is the same on every page, so only the
+      // first page includes it.
       const part = name === 'start' ? 'body' : '#main';
       found.push(...(await walkByKeyboard(page, part, opened)).map((one) => `${name}, keyboard: ${one}`));
       await page.emulateMedia({ colorScheme: 'light' });

@@ -44,7 +44,7 @@ browserTest('the contacts of a filter are exported with the chosen columns, and 
     await page.getByRole('combobox', { name: 'Columns' }).click();
     await page.getByRole('option', { name: 'Email address' }).click();
     await page.getByRole('option', { name: 'Company' }).click();
-    // The open list covers the button.
+    // Closes the open list, which covers the download button.
     await page.getByRole('combobox', { name: 'Columns' }).press('Tab');
   });
   t.regex(csv.name, /^contacts-\d{4}-\d\d-\d\d\.csv$/);

@@ -43,7 +43,7 @@ browserTest('tasks are chosen, completed, prioritized and deleted in bulk, with 
   await eventually(async () => (await count({ statuses: ['completed'] })) === 0);
   t.is(await count({ statuses: ['in_progress'], priorities: ['high'] }), 1, 'each has its own earlier state again');
 
-  // All that match, loaded or not, except one.
+  // All matching tasks are chosen, loaded or not, except one.
   await box('Call 000').check();
   await bar.getByRole('button', { name: 'Choose all 120 that match' }).click();
   await box('Call 005').uncheck();

@@ -73,14 +73,15 @@ const ALIKE = /\b(?:Heron|CSV|PNG|UTC|API|SMTP|IMAP|SPF|DKIM|DMARC)\b|\b[a-z]+(?
 const WRITTEN =
   /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|nes|rs|ur)?(?:day)?|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]+)?|AM|PM|GMT|seconds?|minutes?|MB)\b/g;
 
-/** Names of fields of answers that hold sentences. */
+/** Matches the names of those answer fields that hold sentences. */
 const SPOKEN = /(?:^|_)(?:reason|message|fix|detail|error|remediation)$/;
 
 /** Fields that only people and other systems write. */
 const WRITTEN_BY_PEOPLE = new Set(['lost_reason', 'canceled_reason']);
 
 /**
- * Returns sentences in an answer that are of no language file. The code `words` marks the words of people and servers.
+ * Returns sentences in an answer that are in no language file. The code `words` marks sentences written by people and
+ * servers.
  */
 function foreignSentences(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -95,14 +96,14 @@ function foreignSentences(value: unknown): string[] {
   });
 }
 
-/** Field values of the scene in lower case, like codes. */
+/** Values of the test data that are written in lower case, as codes are. */
 const OF_THE_SCENE = ['pro', 'free', 'trial', 'starter', 'test', 'surplus', 'cells', 'no', 'health', 'energy'];
 
 /** Returns words of a page that come neither from a message nor from the displayed data. */
 function foreignWords(shown: readonly string[], data: readonly string[]): string[] {
   return shown.filter((text) => {
     let left = onOneLine(outsideOfSentences(text));
-    // Part of a longer text, such as an email without its quote.
+    // The text may be a part of a longer one, such as an email without its quote.
     if (left.length > 20 && data.some((known) => known.includes(left))) return false;
     for (const known of data)
       left = left.replaceAll(
@@ -122,7 +123,7 @@ browserTest('in a further language no page has words that are not of its folder'
       [scene.empty, 'empty'],
     ] as const
   ).flatMap(([tenant, of]) => {
-    // The steps of a scene find elements by their English text.
+    // Pages with an action are skipped, because the actions find elements by their English text.
     const pages = scene.pages.filter(([, , who, act]) => who === of && !act);
     return Array.from({ length: LANES }, (_, lane) => ({
       tenant,

@@ -25,7 +25,7 @@ async function sources(): Promise<{ name: string; area: string; source: string }
 
 test('every sentence of the dashboard is used, and where its area is loaded', async (t) => {
   const files = await sources();
-  // For a composed key only its prefix is in the source.
+  // A composed key appears in the source only by its prefix.
   const beginnings = files.flatMap(({ source }) =>
     [...source.matchAll(/(?:t|text)\(\s*`([\w.]+)\.\$\{/g), ...source.matchAll(/textOf\(\s*'([\w.]+)'/g)].map(
       ([, start]) => `${start}.`,
@@ -77,7 +77,7 @@ test('what the audit log names has words in both languages', async (t) => {
   const literals = (text: string) => [...text.matchAll(/'([\w.]+)'/g)].map(([, name]) => name!);
   const written = files.map((source) => ({
     things: [...source.matchAll(/entityType: ('\w+')/g)].flatMap(([, name]) => literals(name!)),
-    // A conditional action names both of its values.
+    // The expression of an action may be a condition with two values.
     actions: [...source.matchAll(/action: ([^\n]*),\s*entityType:/g)].flatMap(([, expression]) =>
       literals(expression!),
     ),
@@ -104,7 +104,8 @@ test('what is kept under one key is the same answer wherever it is asked for', a
       const [, key] = /^queryKey: (\[[^\]]*\])/.exec(part) ?? [];
       const [, how] = /queryFn: ([^]*)/.exec(part) ?? [];
       if (!key || !how) continue;
-      // A direct answer of the API is identified by its address, a derived one by the beginning of its expression.
+      // A query that returns the API's answer unchanged is identified by its path, any other by the beginning of its
+      // expression.
       const [, address] = /^\(\) =>\s*dataOf\(\s*(heron\.\w+\(\s*'[^']+')/.exec(how) ?? [];
       const name = key.replaceAll(/[\s!]/g, '');
       asked.set(name, (asked.get(name) ?? new Set()).add((address ?? how.slice(0, 80)).replaceAll(/\s/g, '')));
@@ -116,7 +117,7 @@ test('what is kept under one key is the same answer wherever it is asked for', a
   );
 });
 
-/** Arguments of texts that need other values than text. */
+/** Arguments of those texts that need other values than strings. */
 const GIVEN: Record<string, unknown[]> = {
   day: [new Date('2026-03-02T12:00:00Z')],
   moment: [new Date('2026-03-02T12:00:00Z')],

@@ -32,8 +32,8 @@ const STARTS = {
 export type Doubles = { [id in keyof typeof STARTS]: Awaited<ReturnType<(typeof STARTS)[id]>> };
 
 /**
- * Paths of each provider's API, authorization and tokens below the stub's origin. Two of them return the API's URL with
- * the tokens.
+ * Paths of each provider's API, authorization and tokens below the stub's origin. Two providers return the API's URL
+ * with the tokens instead.
  */
 const PATHS: { [id in keyof Doubles]?: Partial<Record<'api' | 'authorize' | 'token' | 'revoke', string>> } = {
   hubspot: { api: '', authorize: '/oauth/authorize', token: '/oauth/v1/token' },

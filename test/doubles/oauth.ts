@@ -15,15 +15,15 @@ interface OAuthDeclaration {
   pkce: 'required' | 'optional' | 'ignored';
   /** True if a refresh returns a new refresh token and ends the old one. */
   rotates: boolean;
-  /** Existing scopes. An authorization with another URI is refused. */
+  /** Scopes that exist. An authorization with any other scope is refused. */
   scopes: readonly string[];
   /** Separator of scopes in the authorization. */
   scopeSeparator?: ' ' | ',';
   /** Required parameters of the authorization. */
   needs?: Record<string, string>;
-  /** Returns the provider's refusal of a token request. */
+  /** Returns the provider's error answer to a token request. */
   refusal: (error: OAuthError, description: string) => Answer;
-  /** Returns the provider's token answer. */
+  /** Returns the provider's answer with tokens. */
   tokens: (grant: Grant, fresh: { access: string; refresh: string; expiresIn: number; first: boolean }) => object;
   prefix?: string;
 }

@@ -35,7 +35,8 @@ export interface Heard {
 export type Route = (heard: Heard) => unknown;
 
 /**
- * Fault of the next requests, in place of or after their work. `lost`: the work is done and its answer never arrives.
+ * Fault of the next requests, which replaces their work or follows it. `lost`: the work is done, but its answer never
+ * arrives.
  */
 export type Fault = { kind: 'limited'; retryAfterSeconds: number } | { kind: 'broken' | 'hang' | 'reset' | 'lost' };
 
@@ -63,13 +64,13 @@ export interface Double {
   readonly url: string;
   /** Every request in order, regardless of the answer. */
   readonly heard: readonly Heard[];
-  /** Answers with status 400 to 499 in the provider's words, except for limits. */
+  /** Error answers with status 400 to 499 in the provider's words, except for rate limits. */
   readonly refusals: readonly string[];
   /** Applies these faults to the next matching requests, one each. `match` is part of `METHOD /path`. */
   fail(...faults: readonly (Fault & { match?: string })[]): void;
   /** Fails every matching request until it is called with undefined. */
   failAll(fault: Fault | undefined): void;
-  /** Sets the provider's limit from then on; undefined means none. */
+  /** Sets the provider's rate limit from now on; undefined removes it. */
   limit(rate: { requests: number; perMs: number } | undefined): void;
   /** Returns the requests as `METHOD /path`, in order. */
   calls(): string[];

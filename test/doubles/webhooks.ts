@@ -9,7 +9,7 @@ export interface TakenWebhook {
   headers: Heard['headers'];
 }
 
-/** Accepts a webhook; these three accept any JSON object. */
+/** Records a webhook. Zapier, Make and n8n accept any JSON object. */
 export function takeWebhook(heard: Heard, taken: TakenWebhook[], refusal: (problem: string) => Answer): void {
   taken.push({ body: jsonOf(heard, refusal), raw: heard.raw, headers: heard.headers });
 }

@@ -37,7 +37,7 @@ test.after.always(async () => {
 
 const PATIENCE_MS = 60_000;
 const UI = 'https://temporal.example';
-/** Returns the API's view of a record whose workflow is blocked. */
+/** Returns a record as the API shows it while its workflow is blocked. */
 const shownAs = async (path: string, token = tenant.apiKey): Promise<any> =>
   (await call(world, 'GET', path, { token })).body;
 const linkTo = (workflowId: string) => `${UI}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
@@ -193,13 +193,13 @@ test.serial('an import that keeps failing is blocked, and goes on behind its che
 
 test.serial('a delivery that cannot be attempted is blocked, and attempted when it is retried', async (t) => {
   t.timeout(PATIENCE_MS * 3);
-  // In a separate organization, because the campaigns of the other tests emit events too.
+  // Uses a separate organization, because the campaigns of the other tests emit events too.
   const own = await world.tenant();
   let status = 500;
   const receiver = await startReceiver({ respond: () => ({ status }) });
   const endpoint = await createEndpoint(world.deps, own.organizationId, receiver.url);
-  // Breaks claims of the delivery's own run only. The first attempt is made in a batch, which may be repeated under
-  // load and must succeed.
+  // Breaks only claims by the delivery's own workflow. The first attempt is part of a batch workflow, which may be
+  // repeated under load and must succeed.
   const repair = await breakWrites(
     world,
     'webhook_deliveries',
@@ -231,7 +231,7 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   await receiver.stop();
 });
 
-/** Creates two workspaces with an endpoint each. Claims of the first one's deliveries fail in any run. */
+/** Creates two workspaces with an endpoint each. Every claim of the first workspace's deliveries fails. */
 async function poisonOne() {
   const [poisoned, healthy] = await Promise.all([world.tenant(), world.tenant()]);
   const receiver = await startReceiver({ respond: 204 });
@@ -252,7 +252,7 @@ test.serial(
   async (t) => {
     t.timeout(PATIENCE_MS * 3);
     const { poisoned, healthy, endpoint, other, receiver, repair, row } = await poisonOne();
-    // All in one fan-out iteration, and so in one batch.
+    // Inserts all events at once, so that one fan-out iteration puts their deliveries in one batch.
     const created_at = world.deps.clock.now();
     await world.deps.db('domain_events').insert(
       [poisoned, healthy].map(({ organizationId }) => ({

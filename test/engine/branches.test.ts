@@ -11,7 +11,7 @@ interface Step {
   branches?: { to: number | null; opened?: boolean }[];
 }
 
-/** Creates a contact whose first email was just sent, in a campaign whose branches refer to steps by position. */
+/** Creates a contact whose first email was just sent, in a campaign whose branches name steps by position. */
 async function mailed(steps: Step[]) {
   const { advance, db, enrollmentId, stepIds } = await createLead(
     stage,

@@ -175,7 +175,7 @@ test.serial('an email step costs at most three workflow tasks and one normal act
   const everything = await plainRun(engine.temporal, `enrollment/${campaignId}/${contact}`);
   t.true(everything.includes(contact), 'the payloads are decoded');
   assertNowhere(t, everything, ['cost@run.example.org']);
-  // A lost task is repeated after one timeout, within which a slow worker may miss one or two heartbeats.
+  // A lost task is repeated after this timeout. A slow worker may miss one or two heartbeats within it.
   const timeouts = history
     .events!.flatMap((event) => event.activityTaskScheduledEventAttributes?.heartbeatTimeout?.seconds ?? [])
     .map(Number);
@@ -204,7 +204,7 @@ test.serial('pausing stops mail and resuming goes on where it was', async (t) =>
   const ctx = world.system(organizationId);
   const leads = async () => (await listLeads(ctx, campaignId, {}, { limit: 10 })).rows;
   const inState = (state: string) => count('sends', { campaign_id: campaignId, state });
-  // An email being sent by a worker is still sent. All others have lost their slots, so no other email can be sent.
+  // An email being sent by a worker is still sent. All other emails have lost their slots, so they cannot be sent.
   await eventually(async () => (await inState('sending')) === 0);
   const resting = (await leads()).filter(({ status }) => status === 'active');
   t.true(resting.length >= 1);

@@ -37,7 +37,7 @@ test.serial('what validation calls an error refuses a start, a restart, and an e
   await t.throwsAsync(appendStep(ctx, campaignId, { subject: '', body_plain: 'Your code is {{.App.offer.code}}' }));
   await t.throwsAsync(createVariant(ctx, campaignId, { name: 'B', weight: 1, body_plain: 'Hello {{' } as never));
   t.like(await db('campaign_steps').where({ id: step }).first(), { body_plain: 'Hello' });
-  // While the campaign is stopped, an author may leave it incomplete.
+  // While the campaign is stopped, its steps may be incomplete.
   await stopCampaign(ctx, campaignId);
   await updateStep(ctx, campaignId, step, { body_plain: 'Hello {{.FirstName' });
   await db('enrollments').where({ id: enrollmentId }).update({ state: 'completed' });

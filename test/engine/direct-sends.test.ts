@@ -166,7 +166,7 @@ test.serial(
     const [letter] = await world.deps.db('dead_letters').where({ organization_id: desk.tenant.organizationId });
     t.like(letter, { task_type: 'direct_email', task_id: second });
     t.is(desk.smtp.taken.length, 1);
-    // A person retries it.
+    // A person retries the dead letter.
     await world.deps.db('mailboxes').where({ id: desk.mailboxId }).update({ status: 'active' });
     t.is((await desk.post(`/tasks/dlq/${letter.id}/replay`, {})).status, 200);
     t.is(await desk.finish(second), 'sent');
@@ -358,7 +358,7 @@ test.serial(
     t.like(await db('enrollments').where({ id: lea.enrollmentId }).first(), { state: 'active' });
     t.like(await desk.read(body.task_id), { about_send_id: lea.sendId, contact_id: lea.contactId, thread_id: thread });
 
-    // The answer counts for the campaign even if the mail program names only the last message.
+    // The opt-out counts for the campaign's email even if the recipient's mail program refers only to the last message.
     clock.advance(MINUTE);
     await desk.receive(
       replyTo(
@@ -477,7 +477,7 @@ test.serial('a key without a policy waits for a person, who sees what will leave
   const withdrawn = (await ask()).body;
   t.is((await desk.remove(`/unibox/scheduled/${withdrawn.task_id}`)).status, 204);
   await ended(withdrawn.approval_id);
-  // Between the decision and the following iteration of the run.
+  // Cancels the email after the decision but before the workflow's next iteration.
   const tooSoon = (await ask()).body;
   await decide(tooSoon.approval_id, 'approved');
   t.is((await desk.remove(`/unibox/scheduled/${tooSoon.task_id}`)).status, 204);

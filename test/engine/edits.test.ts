@@ -19,7 +19,7 @@ async function waiting(steps: StepSpec[]) {
   return {
     ...lead,
     first,
-    /** Returns true if the run was signalled after an iteration of the launcher. */
+    /** Returns true if the lead's workflow was signalled after an iteration of the launcher. */
     async isSignalled(): Promise<boolean> {
       await launchDueLeads(ctx, campaignId);
       return (await db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}` })).length > 0;
@@ -78,7 +78,7 @@ test.serial('a renamed event is what runs wait for from then on; the old name re
 test.serial('a wait that was opened by the step as it was moves when its contact looks', async (t) => {
   const g = await waiting([event('order.paid', null), wait]);
   await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(event('order.shipped')));
-  // The run wrote its wait at the same time, from the old step.
+  // Simulates a workflow that wrote its wait at the same time from the old step.
   await g.db('waits').where({ enrollment_id: g.enrollmentId }).update({ event_name: 'order.paid', deadline: null });
   t.true(await g.isSignalled());
   t.like(await g.advance(), { kind: 'waitForEvent', eventName: 'order.shipped' });
@@ -100,7 +100,7 @@ test.serial(
     t.true(await g.isSignalled());
     t.like(await g.advance(), { kind: 'wait', where: 'step 1 of 2, waiting', until: MONDAY.getTime() + 600 * MINUTE });
     t.deepEqual(await states(), ['cancelled', 'running']);
-    // After undoing the change it waits again, from now on.
+    // After the change is undone, the wait begins again from now on.
     clock.set(new Date(MONDAY.getTime() + 5 * MINUTE));
     await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(event('order.paid', 60)));
     t.like(await g.advance(), {
@@ -117,7 +117,7 @@ test.serial(
 test.serial('a wait that was opened by the step before its edit ends when its contact looks', async (t) => {
   const g = await waiting([event('order.paid', null), wait]);
   await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, { kind: 'email', subject: 'S', body_plain: 'b' });
-  // The run wrote its wait at the same time, from the old step.
+  // Simulates a workflow that wrote its wait at the same time from the old step.
   await g.db('waits').where({ enrollment_id: g.enrollmentId }).update({ state: 'open', settled_at: null });
   t.true(await g.isSignalled());
   t.is((await g.advance()).kind, 'send');

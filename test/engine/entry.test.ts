@@ -7,7 +7,7 @@ import { addCampaignLeads } from '../../domain/audience/leads/add.ts';
 import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 import { reconciledFamilies } from '../../domain/operations/system/reconcile.ts';
 
-/** Maximum wait (ms) after which the launcher runs again within this test. */
+/** In these tests, the launcher runs again after waits up to this time (ms). */
 const SHORT_MS = 5_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -31,8 +31,7 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
     enrollments,
     contacts,
     /**
-     * Runs launcher iterations until the launcher waits for more than some seconds. Returns its wake-up time (epoch
-     * ms).
+     * Runs launcher iterations until the launcher waits for more than `SHORT_MS`. Returns its wake-up time (epoch ms).
      */
     async launch(): Promise<number | null> {
       for (let turns = 0; turns < 200; turns += 1) {
@@ -52,7 +51,7 @@ async function given(steps: StepSpec[], leads: number, campaign: Record<string, 
       throw new Error('the launcher spins');
     },
     open: async () => (await db('enrollments').where({ campaign_id: campaignId, state: 'active' })).length,
-    /** Returns runs that reconciliation would open. */
+    /** Returns the workflows that reconciliation would start. */
     mustRun: async () =>
       (
         await reconciledFamilies(world.deps)

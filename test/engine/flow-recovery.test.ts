@@ -62,7 +62,7 @@ async function ask(method: string, path: string, body: unknown, token = tenant.s
   return answer.body;
 }
 
-/** Requests an email; a key without a policy must wait for a person. */
+/** Requests an email. If the key has no policy, the email waits for a person's approval. */
 async function compose(to: string, { token = tenant.sessionToken, inMs = 0 } = {}): Promise<any> {
   const later = inMs > 0 && { send_mode: 'scheduled', scheduled_at: new Date(Date.now() + inMs).toISOString() };
   return ask(
@@ -113,7 +113,7 @@ test.serial("an agent's email leaves when a person approves it, and not when one
   t.is(approved.result, 'awaiting_approval');
   const workflowId = `direct-send/${approved.task_id}`;
   await eventually(async () => {
-    // The run starts shortly after the answer.
+    // The workflow starts shortly after the API's answer.
     const shown = await handleOf(workflowId)
       .describe()
       .catch(() => undefined);
@@ -156,7 +156,7 @@ test.serial('a direct send without a slot or a claim is blocked, and leaves once
   });
   t.is(letter.task_type, 'direct_send');
   t.regex(render(letter.last_error), REASON);
-  // Now the worker that should send the email cannot claim it.
+  // The worker that should send the second email cannot claim it.
   const second = await mendAndRetry(workflowId, noClaim);
   t.regex(render(second.last_error), REASON);
   t.is(await handleOf(workflowId).result(), 'sent');
@@ -252,7 +252,7 @@ test.serial(
     t.is((await world.deps.db('warmup_standings').where({ mailbox_id: id }).first()).run_blocked, null);
 
     const second = await give();
-    // The partner's warmup is on too, and has no workflow.
+    // The partner's warmup is on too but has no workflow, so more than one may be missing.
     t.true((await loseAndReconcile(`warmup/${id}`)).warmup! >= 1);
     await reached('warmup_mails', second, 'sent');
     t.is(receivedBy('warm-b@ours.test'), 2);

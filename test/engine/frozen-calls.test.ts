@@ -61,14 +61,14 @@ async function startWorkerProcess(): Promise<ChildProcess> {
   return worker;
 }
 
-/** Calls of another system that are slow. */
+/** Calls to a slow external system. */
 interface SlowCalls {
   name: string;
-  /** Number of calls so far, as the other system has counted them. */
+  /** Returns the number of calls that the system has received so far. */
   calls: () => number;
   /** Number of calls that are open when the worker is suspended. */
   open: number;
-  /** Number of calls in all. */
+  /** Expected number of calls at the end. */
   total: number;
   /** Returns true once the answers are stored. */
   isDone: () => Promise<boolean>;
@@ -119,7 +119,7 @@ async function order(slowMs: number): Promise<SlowCalls> {
   };
 }
 
-/** Starts the run of a managed domain whose renewal is due, at a slow provider. */
+/** Starts the workflow of a managed domain whose renewal is due, at a slow provider. */
 async function renew(slowMs: number): Promise<SlowCalls> {
   const { world, sandbox, stripe } = orders;
   const { db } = world.deps;
@@ -196,7 +196,10 @@ async function warmUp(slowMs: number): Promise<SlowCalls> {
   };
 }
 
-/** `others`: another worker serves the queues in the meantime, and the suspension exceeds the heartbeat timeout. */
+/**
+ * If `others` is true, another worker serves the queues in the meantime, and the suspension exceeds the heartbeat
+ * timeout.
+ */
 for (const { frozenMs, others } of [
   { frozenMs: 3_500, others: false },
   { frozenMs: 18_000, others: true },
@@ -206,7 +209,7 @@ for (const { frozenMs, others } of [
     async (t) => {
       t.timeout(300_000);
       const worker = await startWorkerProcess();
-      // Long enough for the maximum age of the last heartbeat before the stall.
+      // Longer (ms) than the maximum age of the last heartbeat, so that one is due during the suspension.
       const beforeMs = 13_000;
       const slowMs = beforeMs + frozenMs + 8_000;
       const all = await Promise.all([callApp, order, renew, warmUp].map((begin) => begin(slowMs)));

@@ -54,7 +54,10 @@ const delivered = (organizationId: string, events: number) =>
     return rows.length === events && rows.every(({ status }) => status === 'delivered') && rows;
   }, PATIENCE_MS);
 
-/** `others`: another worker serves the queues in the meantime, and the suspension exceeds the heartbeat timeout. */
+/**
+ * If `others` is true, another worker serves the queues in the meantime, and the suspension exceeds the heartbeat
+ * timeout.
+ */
 for (const { frozenMs, others } of [
   { frozenMs: 3_500, others: false },
   { frozenMs: 14_000, others: true },
@@ -76,7 +79,7 @@ for (const { frozenMs, others } of [
       await emitEvents(world.deps, organizationId, EVENTS);
       await receiver.received(EVENTS, PATIENCE_MS);
       if (others) await startWorkerProcess();
-      // Long enough for the maximum age of the last heartbeat before the stall.
+      // Longer (ms) than the maximum age of the last heartbeat, so that one is due during the suspension.
       await new Promise((resolve) => setTimeout(resolve, 9_000));
       worker.kill('SIGSTOP');
       await new Promise((resolve) => setTimeout(resolve, frozenMs));
@@ -103,7 +106,7 @@ test.serial('a worker that stands still in the middle of an activation goes on',
   receiver.respond(500);
   await emitEvents(world.deps, organizationId, 1);
   await receiver.received(1, PATIENCE_MS);
-  // The retry is inside a cancellation scope, which switches Node's async hooks on.
+  // The workflow retries inside a cancellation scope, which enables Node's async hooks.
   receiver.respond(async () => {
     await writeFile(freezeFile, '');
     return { status: 204 };
@@ -131,7 +134,7 @@ test.serial('a worker that stands still in the middle of an activation goes on',
   const temporal = createTemporalClient(world.deps.config);
   const { events } = await temporal.workflow.getHandle(`webhook-delivery/${id}`).fetchHistory();
   await temporal.connection.close();
-  // A cut activation fails its task on a Node that survives the cut.
+  // On a Node version that survives an interrupted activation, the interruption shows as a failed workflow task.
   t.deepEqual(
     events!.filter(({ workflowTaskFailedEventAttributes: failed }) => failed).map(({ eventId }) => String(eventId)),
     [],

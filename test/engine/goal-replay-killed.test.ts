@@ -14,7 +14,7 @@ import { createWorld, type World } from '../harness/world.ts';
 import { awaitLockWaits } from '../harness/statements.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Timeout (ms) for Temporal to notice a dead worker and for another to start, on a busy machine. */
+/** Timeout (ms) for Temporal to notice a dead worker and for another worker to start, on a busy machine. */
 const PATIENCE_MS = 110_000;
 let world: World;
 let temporal: Client;
@@ -27,7 +27,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Starts a worker of the world in a separate process that can be killed. */
+/** Starts a worker for the test's database in a separate process that can be killed. */
 function startProcess(t: ExecutionContext, port: number): ChildProcess {
   const { config } = world.deps;
   const child = spawn(process.execPath, [...TYPESCRIPT, 'deploy/heron.ts', 'worker'], {

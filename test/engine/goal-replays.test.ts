@@ -8,7 +8,7 @@ import { openReplayDesk } from '../harness/goal-replays.ts';
 import { assertStatus, call, createWorld, type World } from '../harness/world.ts';
 import { assertNowhere } from '../harness/secrets.ts';
 
-/** Timeout (ms), because pages of 5,000 events are slow on a busy machine. */
+/** Timeout (ms). It is long because pages of 5,000 events are slow on a busy machine. */
 const PATIENCE_MS = 120_000;
 let world: World;
 let engine: Engine;

@@ -48,7 +48,7 @@ test('a reply is told in a chat and kept in a CRM, once each, though the worker 
   });
   await subscribe(world, tenant, hubspot, { event_type: 'email.replied', action: 'hubspot.upsert_contact' });
   const lead = await createMailedLead(tenant, 'lea@lead.example.com');
-  // Both are unreachable when the reply arrives.
+  // HubSpot and Slack are unreachable when the reply arrives.
   doubles.hubspot.failAll({ kind: 'broken' });
   doubles.slack.failAll({ kind: 'broken' });
   await lead.reply('Sounds great, let us talk on Monday!');
@@ -59,7 +59,7 @@ test('a reply is told in a chat and kept in a CRM, once each, though the worker 
   doubles.hubspot.failAll(undefined);
   doubles.slack.failAll(undefined);
   engine = await startEngine(world);
-  // Delivered rows leave the queue.
+  // Counts the rows still in the queue; a delivered row is deleted.
   const waiting = () => world.deps.db('integration_deliveries').where({ organization_id: tenant.organizationId });
   await eventually(async () => (await waiting()).length === 0, PATIENCE_MS);
   t.deepEqual(doubles.slack.messages, [{ channel: 'sales', text: 'Lea replied' }]);

@@ -15,7 +15,10 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Prefers the same contact, because operations on different ones rarely interact. */
+/**
+ * Index of a lead. Chooses the leads of one contact more often, because operations on different contacts rarely
+ * interact.
+ */
 const lead = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(0, 3) }, { weight: 2, arbitrary: fc.nat(5) });
 const which = fc.nat(1);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
@@ -100,9 +103,9 @@ async function play(plan: Operation[][], attempts: Attempt[]): Promise<EngineWor
   clock.set(EVENING);
   const engine = await createEngineWorld(world, clock, attempts);
   for (const round of plan) {
-    // Time is fixed within a round, so that the times in the rows compare exactly.
+    // The clock moves only before the round's other operations, so that the times in the rows compare exactly.
     for (const one of round.filter(({ kind }) => kind === 'tick')) await engine.perform(one);
-    // Some start at once, some while the others are in progress.
+    // Some operations start at once, others while those are in progress.
     await Promise.all(
       round
         .filter(({ kind }) => kind !== 'tick')

@@ -9,7 +9,9 @@ import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { startScriptedSmtp, type ScriptedSmtp } from '../harness/smtp-script.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
-/** There are few slots, and hanging calls last longer than the test, so work that waits for them fails. */
+/**
+ * Few slots, and calls that hang longer than the test. Work that had to wait for a hanging call would fail the test.
+ */
 const ENV = {
   WORKER_ROLES: 'temporal,relay',
   WORKER_ACTIVITIES: '8',

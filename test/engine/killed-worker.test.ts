@@ -70,7 +70,7 @@ test('of runs whose worker is killed nothing is lost and nothing of Heron is don
       act('tell', 'notify', { message: 'done' }),
     ),
   );
-  // Two app calls are answered, the others hang; the tool hangs too.
+  // The app answers half of the calls, and the others hang; all calls to n8n hang.
   app.respond(({ index }) => (index <= RUNS / 2 ? { status: 204 } : 'hang'));
   n8n.failAll({ kind: 'hang' });
   const victim = await startWorkerProcess();
@@ -87,7 +87,7 @@ test('of runs whose worker is killed nothing is lost and nothing of Heron is don
 
   app.respond(204);
   n8n.failAll(undefined);
-  // Simulates the expiry of the dead worker's lease on its deliveries.
+  // Makes the dead worker's lease on its deliveries expire.
   await db('integration_lanes')
     .where({ connection_id: connectionId })
     .update({ due_at: new Date(0) });

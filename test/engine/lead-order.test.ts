@@ -11,7 +11,7 @@ import { createLead, createMondayWorld } from '../harness/lead.ts';
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 
-/** Runs the iterations of a launcher until it waits. */
+/** Runs launcher iterations until the launcher waits. */
 async function launchAll(ctx: Ctx, campaignId: string): Promise<void> {
   for (let turns = 0; turns < 50; turns += 1) if ('report' in (await launchDueLeads(ctx, campaignId))) return;
   throw new Error('the launcher never waits');
@@ -45,7 +45,7 @@ test.serial('leads are launched in the order that their campaign asks for, those
       found.push(...launched.sort());
       clock.advance(DAY_MS);
     }
-    // They are waiting leads again, as before.
+    // Resets the leads to their state before the launch.
     await db('sends').where({ campaign_id: campaignId }).delete();
     await db('enrollments')
       .where({ campaign_id: campaignId })
@@ -99,7 +99,7 @@ test.serial('however many moments come at once, those who are first in the order
     campaign: { max_new_leads_per_day: 2, contact_order_by: 'company' },
   });
   const { db } = world.deps;
-  // Needs more than two iterations to requeue, and the first leads in order were requested last.
+  // Requeuing so many leads takes more than two iterations. The leads that come first in the order were requested last.
   await db.raw(
     `with people as (
        insert into contacts (id, organization_id, email, company, created_at, updated_at)

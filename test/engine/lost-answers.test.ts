@@ -15,9 +15,9 @@ import { createEndpoint } from '../harness/webhooks.ts';
 import { createWorld } from '../harness/world.ts';
 
 const EMAILS = 12;
-/** Number of commits in a row whose answers are lost, five times a second. */
+/** Number of consecutive commits whose answers are lost. Such a series begins five times a second. */
 const LOST_IN_A_ROW = 2;
-/** Number of lost answers in all. */
+/** Total number of lost answers. */
 const LOST = 24;
 const PATIENCE_MS = 120_000;
 

@@ -7,9 +7,9 @@ import { createOrderWorld, openOrderDesk, type OrderDesk, type OrderWorld } from
 import { assertNowhere } from '../harness/secrets.ts';
 
 /*
- * Orders of mailboxes on a real Temporal with a real worker: paid by the webhook of a Stripe stub, performed by a
- * provider sandbox. domain/billing/mailbox-orders/saga.test.ts tests the effect of each fault on each step, without
- * Temporal.
+ * Tests orders of mailboxes on a real Temporal with a real worker. A Stripe stub reports payments by webhook, and a
+ * provider sandbox fulfils the orders. domain/billing/mailbox-orders/saga.test.ts tests the effect of each fault on
+ * each step, without Temporal.
  */
 
 let orders: OrderWorld;
@@ -36,7 +36,7 @@ const showing = (orderId: string, state: string) =>
   eventually(async () => (await runOf(orderId).describe()).searchAttributes.State?.[0] === state);
 const asked = (request: string) => eventually(async () => orders.sandbox.requests.includes(request));
 
-/** Counts the objects of an order at the provider that cost money. */
+/** Counts the mailboxes and domains of an order that still exist at the provider, which cost money. */
 async function leftOf(orderId: string): Promise<number> {
   await orders.sandbox.idle();
   const made = effectsOf(orderId).filter(({ operation }) => /register|create/.test(operation));
@@ -44,7 +44,7 @@ async function leftOf(orderId: string): Promise<number> {
   return made.filter(({ about }) => mailboxes.includes(about) || domains.includes(about)).length;
 }
 
-/** Waits for the payment page created by the order's run. */
+/** Waits for the payment page that the order's workflow creates. */
 async function pageOf(desk: OrderDesk, orderId: string): Promise<string> {
   await eventually(
     async () => (await desk.call('GET', `/mailbox-provisioning/${orderId}`)).body.checkout_url !== undefined,

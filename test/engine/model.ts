@@ -55,10 +55,13 @@ export type Operation =
     }
   | { kind: 'tick'; seconds: number };
 
-/** Three contacts in two campaigns that share two mailboxes, and a mail server whose record is the reference. */
+/**
+ * Three contacts in two campaigns that share two mailboxes. The mail server's record of accepted emails is the
+ * reference.
+ */
 export interface EngineWorld {
   perform(operation: Operation): Promise<void>;
-  /** Returns the number of mails that the server has accepted. */
+  /** Returns the number of emails that the server has accepted. */
   mails(): number;
   /** Ends all faults and runs all work to its end. */
   settleAll(): Promise<void>;
@@ -90,7 +93,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
   let calm = false;
   smtp.next = async () => {
     const attempt = calm ? 'accept' : (attempts[nth++] ?? 'accept');
-    // Long enough for other actors to act while the server responds.
+    // Waits long enough for other operations to run while the server responds.
     if (!calm) await new Promise((resolve) => setTimeout(resolve, (nth % 3) * 15));
     return attempt;
   };
@@ -137,7 +140,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
     });
   }
 
-  /** Executes a decision, and the one that an email's delivery returns. */
+  /** Executes a decision of a lead's workflow, and the next decision that the delivery of an email returns. */
   async function obey(
     decision: Decision,
     lead: { campaignId: string; contactId: string },
@@ -246,7 +249,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
 
   const openLeads = () => db('enrollments').where({ organization_id: organizationId }).whereIn('state', OPEN);
 
-  /** Removes every obstacle, as people would. */
+  /** Removes every obstacle, like a person would. */
   async function heal(): Promise<void> {
     calm = true;
     await db('mailboxes').where({ organization_id: organizationId }).update({ status: 'active' });
@@ -340,7 +343,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
           throw new Error(`recorded as ${row.state}, but the server never took it: ${JSON.stringify(row)}`);
         if (isTaken && !mayBe)
           throw new Error(`recorded as ${row.state}, but the server took it: ${JSON.stringify(row)}`);
-        // Claimed once more as abandoned, without being offered to the server.
+        // True for an email that was claimed again after the worker died, but never offered to the server.
         const offeredLater =
           row.finished_at &&
           row.claimed_at > row.finished_at &&

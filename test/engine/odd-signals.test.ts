@@ -56,7 +56,7 @@ function activityNames(): string[] {
   return FAMILIES.flatMap((family) => family.serve(parts as never).map(([, name]) => name));
 }
 
-/** Never ends as a normal activity, so that the workflows stay open. */
+/** Activity that never ends, so that the workflows stay open. It refuses to run as a local activity. */
 async function standStill(): Promise<void> {
   if (activityInfo().isLocal) throw ApplicationFailure.nonRetryable('asked by a normal activity instead');
   await Context.current().cancelled;

@@ -13,8 +13,8 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Ten questions of an operator, answered from Temporal without PostgreSQL: by search attributes, by a workflow's
- * details and by its description.
+ * Answers ten questions of an operator from Temporal alone, without PostgreSQL: by search attributes, by a workflow's
+ * details, and by its description.
  */
 
 const MINUTE_MS = 60_000;
@@ -44,7 +44,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Returns the ids of runs found by a visibility query. */
+/** Returns the ids of workflows that a visibility query finds. */
 async function found(query: string): Promise<string[]> {
   const ids: string[] = [];
   for await (const { workflowId } of engine.temporal.workflow.list({ query })) ids.push(workflowId);
@@ -61,7 +61,7 @@ const detailsOf = async (handle: WorkflowHandle): Promise<string> =>
 
 /** Creates a contact of a campaign that waits one hour for a product event. */
 async function waitingContact() {
-  // The mailbox of the desk has no server.
+  // Creates a mailbox at the mail server, because that of the other tests has no server.
   const { organizationId } = await world.tenant();
   const box = await mail.addMailbox({ email: `q${newId()}@ours.test`, password: 'secret' });
   await createMailbox(world.deps, organizationId, box.email, box, { min_wait_time: 1 });
@@ -126,7 +126,8 @@ test.serial('which failed today, and which build ran it', async (t) => {
   const builds = (searchAttributes.BuildIds ?? []) as string[];
   const build = builds.find((one) => one.startsWith('unversioned:'));
   t.truthy(build, `which build: ${builds.join(', ')}`);
-  // Memos of other tests' workflows are encrypted with another key, so the query names the organization.
+  // Memos of other tests' workflows are encrypted with another key and unreadable here, so the query is limited to the
+  // organization.
   t.true((await finds(`BuildIds = '${build}' AND OrganizationId = '${args.organizationId}'`, failed)).includes(failed));
 });
 

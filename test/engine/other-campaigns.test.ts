@@ -7,7 +7,7 @@ import { createCampaign, createContact, createMailbox, enroll, type StepSpec } f
 import { createMondayWorld } from '../harness/lead.ts';
 import { assertStatus, call } from '../harness/world.ts';
 
-/* A contact who is a lead of two active campaigns. */
+/* Tests a contact who is a lead of two active campaigns. */
 
 const { world, clock } = await createMondayWorld(test);
 

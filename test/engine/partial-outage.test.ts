@@ -47,7 +47,7 @@ for (const code of MISSING_ANSWERS)
       const sent = async (ids: readonly string[]) =>
         (await deps.db('direct_sends').whereIn('id', ids).where({ state: 'sent' })).length === ids.length;
 
-      // Nothing of the organization is known before its first email, and an id must be refused before its intent leaves.
+      // Deletes the intents of the organization's setup, so that its first intent is one that Temporal refuses.
       await deps.db('outbox').delete();
       const refusedBefore = door.refused();
       door.refuse([organizationId], code);

@@ -1,5 +1,5 @@
 /**
- * Records runs of every workflow family into workflows/<family>/histories, for the replay suite: npm run
+ * Records workflow executions of every family into workflows/<family>/histories, for the replay suite: npm run
  * record-histories -- [recorder…]. Once a release has open runs, never re-record: a change of the code needs `patched`.
  */
 import { createServer } from 'node:http';
@@ -211,8 +211,8 @@ async function recordWebhookVerify(): Promise<void> {
 }
 
 /**
- * Records a batch with a failing delivery, that delivery when requested again during its wait, and the batch of a
- * failing endpoint.
+ * Records a batch with a failing delivery, the same delivery requested again while it waits, and the batch of a failing
+ * endpoint.
  */
 async function recordWebhooks(): Promise<void> {
   const receiver = await startReceiver({ respond: ({ index }) => ({ status: index === 1 ? 500 : 204 }) });

@@ -39,7 +39,7 @@ await installRuntime(silentLogger);
 const client = new Client({ connection: Connection.lazy(to) });
 const connection = await NativeConnection.connect(to);
 
-/** Returns the next answer of the run's script, which names the activity expected to ask. */
+/** Returns the next answer of the workflow's script. Fails if the script expects another activity. */
 async function answer(): Promise<unknown> {
   const { workflowExecution, activityType, isLocal } = activityInfo();
   const { workflowId } = workflowExecution!;
@@ -60,7 +60,8 @@ async function record({ family, name, workflowId, spec, answers, later, ends = '
   scripts.set(workflowId, [...answers]);
   const handle = await client.workflow.start(spec.workflowType, {
     ...startOptions(spec, workflowId, taskQueue),
-    // A signal during a local activity reaches the run when its task is extended, at four fifths of this timeout.
+    // A signal during a local activity reaches the workflow when its task is extended, after four fifths of this
+    // timeout.
     ...(answers.some(({ takesMs }) => takesMs) ? { workflowTaskTimeout: '3s' } : {}),
   });
   for (const one of later) {
@@ -94,7 +95,8 @@ const workers = await Promise.all([
 const running = Promise.all(workers.map((worker) => worker.run()));
 try {
   await Promise.all(
-    // If only such workflows are named, the server suggests to continue as new.
+    // Skips workflows that continue as new unless only such workflows are named, because only then the server suggests
+    // it after few events.
     chosen.filter((one) => continues || !one.continues).map(record),
   );
 } finally {

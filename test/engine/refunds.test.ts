@@ -39,7 +39,9 @@ function request(desk: PaymentDesk): Promise<boolean> {
   );
 }
 
-/** Timeout (ms): on a loaded machine, a provider that has not answered is queried again after half a minute. */
+/**
+ * Timeout (ms): on a busy machine, the workflow queries a provider without an answer again only after half a minute.
+ */
 const PATIENCE_MS = 90_000;
 
 const inState = (desk: PaymentDesk, state: string) =>
@@ -48,7 +50,7 @@ const inState = (desk: PaymentDesk, state: string) =>
     return payment.state === state && payment;
   }, PATIENCE_MS);
 
-/** Returns the provider's refunds of a payment: cents and number. */
+/** Returns the sum (cents) and the number of a payment's refunds at the provider. */
 async function givenBack(desk: PaymentDesk) {
   const id = desk.paymentId;
   const made = paying.stripe.refunds.filter(
@@ -79,7 +81,7 @@ test.serial(
     for (const fault of [{ failNext: 2 }, { loseNext: 2 }]) {
       const desk = await createOrderToPay(paying);
       await paying.stripe.pay(await desk.checkout());
-      // Set before the workflow starts, because it queries the provider too.
+      // The fault is set before the workflow starts, because the workflow queries the provider, too.
       Object.assign(paying.stripe, fault);
       await request(desk);
       const ctx = paying.world.system(desk.tenant.organizationId);
@@ -156,7 +158,7 @@ test.serial('money that a person gave back at the provider is seen, and the task
   await stripe.refundByHand(desk.paymentId);
   t.is((await desk.payment()).state, 'refunded');
   t.is((await world.deps.db('dead_letters').where({ task_id: desk.paymentId, status: 'pending' })).length, 0);
-  // Repeating the request has no effect.
+  // Requesting the refund again has no effect.
   t.deepEqual(await advanceRefund(world.system(desk.tenant.organizationId), desk), { kind: 'done', why: 'refunded' });
   t.is(stripe.balance, balance - 1_900);
 });
@@ -167,7 +169,7 @@ test.serial('a refund that fails at the bank, even after it was done, needs a pe
   const [made] = paying.stripe.refunds.filter(({ id }) => id === refundId).map((refund) => ({ ...refund }));
   await paying.stripe.finishRefund(refundId!, 'failed');
   t.like(await desk.payment(), { state: 'needs_person' });
-  // The creation event of the refund is delivered again after its failure event.
+  // The provider delivers the event of the refund's creation again, after the event of its failure.
   const late = { id: `evt_late_${refundId}`, object: 'event', type: 'refund.updated', data: { object: made } };
   await paying.stripe.deliver(late as unknown as Stripe.Event);
   t.like(await desk.payment(), { state: 'needs_person' });
@@ -190,7 +192,7 @@ test.serial('a refund that is not done in its time needs a person', async (t) =>
   const report = await advanceRefund(paying.world.system(desk.tenant.organizationId), desk);
   t.deepEqual(report, { kind: 'done', why: 'needs_person' });
   t.like(await desk.payment(), { state: 'needs_person', error: { code: 'refund_late' } });
-  // The provider's event still counts.
+  // An event of the provider is still processed.
   await paying.stripe.finishRefund((await desk.payment()).provider_refund_id!, 'succeeded');
   t.is((await desk.payment()).state, 'refunded');
 });

@@ -10,7 +10,7 @@ import { render } from '../../messages/render.ts';
 const MINUTE_MS = 60_000;
 const { world, clock } = await createMondayWorld(test);
 
-/** Creates leads of one campaign with one mailbox, at a mail server whose answers `server.answer` defines. */
+/** Creates leads of one campaign with one mailbox, at a mail server that answers as `server.answer` defines. */
 async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extensions?: string[]) {
   const server = { answer: (_moment: SmtpMoment, _line: string): SmtpMove => 'ok' };
   const smtpServer = await startScriptedSmtp({
@@ -32,7 +32,7 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
   for (let n = 0; n < leads; n += 1) contacts.push(await createContact(db, clock.now(), organizationId));
   const enrollmentIds = await enroll(world.deps, organizationId, campaignId, contacts);
 
-  /** Executes the next step of a lead's workflow without advancing the clock; null if it must wait. */
+  /** Executes the next step of a lead's workflow without advancing the clock; null if the lead must wait. */
   async function step(enrollmentId: string): Promise<string | null> {
     const decision = await advanceEnrollment(ctx, enrollmentId);
     if (decision.kind === 'slot' && decision.at > clock.now().getTime()) return null;
@@ -46,7 +46,7 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
     mailbox: () => db('mailboxes').where({ id: mailboxId }).first(),
     setGap: (seconds: number) => db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: seconds }),
     warnings: () => db('mailbox_errors').where({ mailbox_id: mailboxId, severity: 'warning' }).orderBy('id'),
-    /** Points the mailbox to a port; a closed one refuses connections. */
+    /** Sets the mailbox's SMTP port. A port without a server refuses connections. */
     pointTo: (to: number) =>
       db('mailboxes')
         .where({ id: mailboxId })
@@ -60,7 +60,7 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
     suppressed: async () => (await db('suppressions').where({ organization_id: organizationId })).length,
     bounced: async () =>
       (await db('domain_events').where({ organization_id: organizationId }).where('type', 'like', '%bounce%')).length,
-    /** Runs every lead repeatedly at intervals for some minutes. Returns the outcomes. */
+    /** Runs every lead every few minutes, by default three. Returns the outcomes. */
     async run(minutes: number, every = 3): Promise<string[]> {
       const outcomes: string[] = [];
       for (let passed = 0; passed < minutes; passed += every) {

@@ -88,7 +88,7 @@ async function managedDomain() {
   };
 }
 
-/** Returns a function that lists the changes of the records since this call. */
+/** Stores the current totals of the books. Returns a function that returns the changes since then. */
 async function differences(): Promise<() => Promise<Record<string, number>>> {
   const places = async (): Promise<Record<string, number>> => {
     const [books] = await readBooks(paying.world.deps.db);
@@ -129,7 +129,7 @@ test.serial(
     t.like(payment, { state: 'paid', amount_cents: AMOUNT, received_cents: AMOUNT, currency: 'usd' });
     t.deepEqual(await desk.books(), { taken: AMOUNT, renewed: AMOUNT });
     t.true((await desk.row()).expires_at > desk.expiresAt);
-    // The next cycle.
+    // The next renewal is scheduled.
     t.like(await desk.turn(), { kind: 'wait', state: 'scheduled' });
     const next = await desk.listed();
     t.like(next, { state: 'scheduled', last_renewed_at: clock.now().toISOString(), charged_at: null, error: null });
@@ -237,7 +237,7 @@ test.serial(
     t.is(first.state, 'refund_due');
     t.deepEqual(await desk.books(), { taken: AMOUNT, refunds: AMOUNT });
     t.deepEqual(await advanceRefund(desk.ctx, { paymentId: first.id }), { kind: 'done', why: 'refunded' });
-    // It does not retry automatically, because every attempt would charge and refund.
+    // The renewal does not retry automatically, because every attempt would charge and refund.
     clock.advance(DAY_MS);
     t.like(await desk.turn(), { kind: 'wait', state: 'requires_action' });
     t.is((await desk.payments()).length, 1);
@@ -303,7 +303,7 @@ test.serial(
     t.like(await desk.row(), { state: 'lapsed' });
     t.like(await desk.listed(), { state: 'lapsed', requires_action: false, checkout_url: null });
     t.is(desk.renewed(), 0);
-    // Money of a page that the provider reports as paid after all.
+    // The provider reports a late payment for the last payment page.
     const last = (await desk.payments()).at(-1);
     const payload = JSON.stringify({
       id: `evt_${newId()}`,

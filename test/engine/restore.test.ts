@@ -18,13 +18,13 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 /*
- * Number of contacts. The test covers all state that waits only for time when Temporal's storage is lost: waiting
- * contacts, unlaunched leads, a webhook delivery between attempts, an import that keeps failing.
+ * Tests the loss of Temporal's storage. `PEOPLE` is the number of contacts. Covers all state that then waits only for a
+ * time: waiting contacts, unlaunched leads, a webhook delivery between attempts, an import that keeps failing.
  */
 
 const PEOPLE = 4;
 const LATE = 2;
-/** Duration of the contacts' wait for their event. */
+/** Time that the contacts wait for their event. */
 const TIMEOUT_MINUTES = 60;
 
 let world: World;
@@ -69,7 +69,7 @@ async function workOn(server: TemporalServer): Promise<Engine> {
   return engine;
 }
 
-/** Moves the end of a campaign's open waits to `inMs` from now, as if they had started accordingly earlier. */
+/** Sets the deadline of a campaign's open waits to `inMs` from now, and their start to fit. */
 async function endWaits(campaignId: string, inMs: number): Promise<void> {
   const deadline = new Date(Date.now() + inMs);
   await world.deps
@@ -156,7 +156,7 @@ test.serial(
       Promise.all(ids.map(async (id) => (await engine.temporal.workflow.getHandle(id).describe()).status.name));
     t.deepEqual(await statuses(first), ['RUNNING', 'RUNNING', 'RUNNING', 'RUNNING']);
 
-    // A healthy installation: no workflow is missing, and none is started.
+    // On a healthy installation reconciliation finds no missing workflow and starts none.
     const healthy = await reconcile(world.deps, { dryRun: true });
     t.deepEqual(
       healthy.filter(({ missing }) => missing > 0),
@@ -222,7 +222,7 @@ test.serial(
     t.is((await db('webhook_deliveries').where({ endpoint_id: endpoint.id })).length, 1);
     t.is(contacts.length, PEOPLE);
 
-    // All workflows have ended: another search finds none missing.
+    // All workflows have ended, so another reconciliation finds none missing.
     const after = await reconcile(world.deps);
     t.deepEqual(
       after.map(({ missing: count }) => count).filter((count) => count > 0),

@@ -7,9 +7,9 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Writes the history of a run to workflows/<family>/histories/<name>.json, without folder names and machine names.
- * Replaces a recording of that name, because no release has open workflows yet.
- * @param runId id of a Temporal run that another one continues; defaults to the last one
+ * Writes the history of a workflow execution to workflows/<family>/histories/<name>.json, without folder names and
+ * machine names. Replaces a recording of that name, because no release has open workflows yet.
+ * @param runId id of an execution that was continued as new; defaults to the last execution
  */
 export async function saveHistory(
   client: Client,

@@ -10,12 +10,9 @@ export interface Sent {
 /** Result of the next call of an activity. */
 export interface Answer {
   activity: string;
-  /**
-   * Answers the normal activity, which the workflow uses after the local one has failed; the local one fails until
-   * then.
-   */
+  /** Fails the local activity, and answers the normal activity that the workflow then uses. */
   patient?: true;
-  /** Signal sent to the run while the activity works. */
+  /** Signal sent to the workflow while the activity works. */
   meanwhile?: Sent;
   /** Time (ms) that the activity continues after that signal. */
   takesMs?: number;
@@ -23,7 +20,7 @@ export interface Answer {
   gives?: unknown;
 }
 
-/** Run whose activities answer by script. */
+/** Workflow whose activities answer by script. */
 export interface Scripted {
   /** Folder of its family in workflows/. */
   family: string;
@@ -31,15 +28,15 @@ export interface Scripted {
   workflowId: string;
   spec: StartSpec;
   answers: Answer[];
-  /** The server suggests to continue as new after few events; the continued workflow is recorded. */
+  /** True if the server shall suggest to continue as new after few events. The continued workflow is recorded. */
   continues?: true;
-  /** End of the run. Default: COMPLETED. */
+  /** Expected final status of the workflow. Default: COMPLETED. */
   ends?: 'COMPLETED' | 'FAILED' | 'CANCELLED';
-  /** External signals or a cancellation, each once the history has a number of events of a type. */
+  /** Signals or a cancellation, each sent once the history contains `times` events of the type `events`. */
   later: ((Sent | { cancels: true }) & { events: string; times: number })[];
 }
 
-/** Creates a scripted run of a contract. */
+/** Creates a script for a workflow of a contract. */
 export function scripted<Args>(
   contract: WorkflowContract<Args>,
   args: Args,

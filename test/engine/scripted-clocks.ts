@@ -8,7 +8,7 @@ import { scripted, type Scripted } from './script.ts';
 
 const organizationId = newId();
 const NAME = 'clock-behind';
-/** A time that is past by Temporal's clock and in the future by the worker's. */
+/** Time that is past by Temporal's clock, but in the future by the worker's clock. */
 const until = Date.now() - 1_000;
 const where = 'Opening';
 
@@ -16,7 +16,10 @@ function answers<Decided>(activity: string, waits: Decided, over: Decided) {
   return [waits, over].map((gives) => ({ activity, gives }));
 }
 
-/** Workflows that wait for a time already past by their own clock: they decide again after a pause. */
+/**
+ * Workflows that wait until a time that is already past by their own clock. They query the next step again after a
+ * pause.
+ */
 export const CLOCKS: readonly Scripted[] = [
   scripted(
     enrollmentWorkflow,

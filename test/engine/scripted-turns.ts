@@ -55,7 +55,7 @@ const warmups: Scripted[] = [
   ),
 ];
 
-/** Every chore of a sweep; one fails for the last time. */
+/** A sweep that runs every chore. One of the chores fails without a retry. */
 const sweeps: Scripted[] = [
   {
     ...scripted(
@@ -74,7 +74,7 @@ const sweeps: Scripted[] = [
   },
 ];
 
-/** The campaign is deleted while its contact is blocked. */
+/** The campaign is deleted while the contact's workflow is blocked. */
 const cancelled: Scripted[] = [
   {
     ...scripted(
@@ -95,7 +95,7 @@ const cancelled: Scripted[] = [
   },
 ];
 
-/** Goal replays, warmups and sweeps: workflows that iterate until no work remains. And workflows that are cancelled. */
+/** Weekly reports. */
 const reported: Answer = { activity: 'mailWeeklyReport', gives: { kind: 'done', why: 'mailed 3' } };
 const weeklyReports: Scripted[] = [
   weeklyReport('mailed', [reported]),

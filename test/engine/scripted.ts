@@ -21,7 +21,10 @@ const organizationId = newId();
 const TIMER = 'EVENT_TYPE_TIMER_STARTED';
 const GAVE_UP = 'EVENT_TYPE_ACTIVITY_TASK_FAILED';
 const SHOWN = 'EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES';
-/** Longer (ms) than a workflow task of these workflows, so that a signal in between is seen before the answer. */
+/**
+ * Longer (ms) than a workflow task of these workflows, so that the workflow receives a signal in between before the
+ * answer.
+ */
 const LONG_MS = 4_500;
 const inMs = (ms: number) => Date.now() + ms;
 
@@ -45,7 +48,7 @@ const held: Decision = { kind: 'hold', until: null, state: 'held', ...at };
 const slot = (ms: number): Decision => ({ kind: 'slot', sendId: newId(), mailboxId: newId(), at: inMs(ms), ...at });
 const send: Decision = { kind: 'send', sendId: newId(), mailboxId: newId(), ...at };
 const sent: Answer = { activity: 'deliverSend', gives: { outcome: 'sent' } };
-/** Answer of an email's delivery with the next step of its lead. */
+/** Answer of an email's delivery, which contains the next step of its lead. */
 const sentBefore = (then: Decision, more: Partial<Answer> = {}): Answer => ({
   activity: 'deliverSend',
   gives: { outcome: 'sent', next: then },
@@ -62,7 +65,7 @@ const enrollments: Scripted[] = [
     ],
   ),
   enrollment('decided-with-each-email', [next(slot(0)), sentBefore(slot(9_000)), sentBefore(send), sentBefore(done)]),
-  // The signal may be newer than the decision, so the workflow asks again.
+  // The signal may be newer than the decision, so the workflow queries the next step again.
   enrollment('signal-while-sending', [
     next(send),
     sentBefore(order, { meanwhile: control('held') }),
@@ -102,7 +105,7 @@ const enrollments: Scripted[] = [
     [
       next(send),
       { activity: 'deliverSend', fails: gaveUp },
-      // If the run had not stopped, the signal of the retry would still count here.
+      // If the failure had not blocked the workflow, the retry signal would still be pending here.
       next(order),
       next({ kind: 'call', stepRunId: newId(), ...at }),
       { activity: 'callApp', gives: { outcome: 'done' } },
@@ -175,7 +178,7 @@ const directSends: Scripted[] = [
     [
       ask(leaves(0)),
       { activity: 'deliverSend', fails: gaveUp },
-      // If the run had not stopped, the signal of the retry would still count here.
+      // If the failure had not blocked the workflow, the retry signal would still be pending here.
       ask(waits('held')),
       { activity: 'advanceDirectSend', patient: true, fails: gaveUp },
       ask(over),
@@ -275,7 +278,7 @@ const runs: Scripted[] = [
     settled(report('launching')),
     active,
   ]),
-  // The deadline passes a second later by PostgreSQL's clock than by Temporal's.
+  // By PostgreSQL's clock the deadline passes a second later than by Temporal's.
   agentRun('expired', [
     begun,
     checked(report('awaiting_approval', inMs(8_000))),
@@ -312,7 +315,7 @@ const runs: Scripted[] = [
       begun,
       checked(report('awaiting_approval', hour())),
       settled(report('awaiting_approval'), { patient: true, fails: gaveUp }),
-      // If the run had not stopped, the signal of the retry would still count here.
+      // If the failure had not blocked the workflow, the retry signal would still be pending here.
       settled(report('awaiting_approval', hour())),
       settled(report('launching')),
       active,
@@ -330,9 +333,9 @@ const runs: Scripted[] = [
     { activity: 'launchRun', fails: AWAY },
     active,
   ]),
-  // DNS was queried just before, so that no wait was needed.
+  // DNS was queried shortly before, so the run needs no wait.
   agentRun('launched-at-once', [{ activity: 'advanceRun', gives: report('active') }]),
-  // Its workflow was lost and started again.
+  // The workflow was lost and started again while it waited.
   agentRun('lost-while-waiting', [
     { activity: 'advanceRun', gives: report('awaiting_approval', inMs(8_000)) },
     settled({ ...report('denied'), why: 'approval_expired' }),
@@ -472,7 +475,7 @@ const automations: Scripted[] = [
       { activity: 'callAutomationApp', fails: gaveUp },
       flowCalls,
       { activity: 'callAutomationApp', fails: gaveUp },
-      // A workflow that did not consume the operator's signal before would use it here as a reason not to wait.
+      // If the workflow had not consumed the operator's earlier signal, it would now skip the wait because of it.
       flow(flowWaits(inMs(3_600_000))),
       flowCalls,
       flowCalled,

@@ -167,7 +167,7 @@ test.serial('a deferred email keeps the gap of its mailbox to the emails that ha
   const spaced = (times: number[]) => times.every((at, index) => index === 0 || at - times[index - 1]! >= 600_000);
   t.true(spaced(await slots()), String(await slots()));
   t.true((await readSend(sendId)).slot_at.getTime() >= clock.now().getTime() + 60_000);
-  // The next email does not come close to the slot that it moved to.
+  // The next email keeps its distance from the slot to which the first one moved.
   const late = await createContact(db, clock.now(), organizationId);
   const [next] = await enroll(world.deps, organizationId, campaignId, [late]);
   t.regex((await advanceEnrollment(ctx, next!)).kind, /^(send|slot)$/);
@@ -198,7 +198,7 @@ test.serial('the claim looks at the lead again: one that has ended, or is held, 
   for (const [outcome, change] of changes) {
     const { enrollmentId, smtp, reserve, deliver, sends, counts } = await given();
     const sendId = await reserve();
-    // Bypasses `finish`, which releases the slot itself, and imitates a concurrent reply.
+    // Changes the row directly, like a concurrent reply. `finish` would release the slot itself.
     await world.deps.db('enrollments').where({ id: enrollmentId }).update(change);
     t.deepEqual(await deliver(sendId), { outcome });
     t.is(smtp.offered, 0, outcome);
@@ -235,7 +235,7 @@ test.serial(
     const { db } = world.deps;
     const sendId = await reserve();
     smtp.next = async () => {
-      // Another worker has claimed the email as abandoned in the meantime.
+      // Simulates another worker that took over the email as abandoned.
       await db('sends').where({ id: sendId }).update({ claim_token: newId() });
       return 'accept' as const;
     };
@@ -425,7 +425,7 @@ test.serial('an email whose mail host is full is not claimed, and can still be r
   t.like(await readSend(sendId), { state: 'reserved', attempts: 0, claim_token: null });
   const left: string[] = [];
   smtp.acquire = async () => {
-    // The email has no lock while it waits for a permit, so the campaign can be paused.
+    // The email's row is not locked while it waits for a permit, so the campaign can be paused.
     await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
     return { release: (result) => void left.push(result) };
   };
@@ -437,7 +437,7 @@ test.serial('an email whose mail host is full is not claimed, and can still be r
 test.serial('an email of a known mail host waits for its permit before the claim, and is claimed once', async (t) => {
   const { smtp, ctx, mailboxId, reserve, deliver, readSend } = await given();
   const sendId = await reserve();
-  // The first claim in this process finds the host.
+  // The first claim makes this process remember the mail host.
   smtp.acquireNow = () => undefined;
   smtp.acquire = async () => ({ retryInMs: 700 });
   await deliver(sendId);

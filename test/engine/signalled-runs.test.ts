@@ -45,7 +45,7 @@ async function crowd(others: number) {
       const restarted = { type: 'campaign_restarted', message: message('log.no_mailbox') } as const;
       await transact(ctx, async (tx) => activateCampaign(tx, await lockCampaign(tx, campaignId), restarted));
     },
-    /** Runs the launcher until it waits. Returns the ids of the contacts whose runs were signalled, in order. */
+    /** Runs the launcher until it waits. Returns the ids of the contacts whose workflows were signalled, in order. */
     async signalled(): Promise<string[]> {
       for (let n = 0; n < 10; n += 1) if ('report' in (await launchDueLeads(ctx, campaignId))) break;
       const rows = await db('outbox').where('workflow_id', 'like', `enrollment/${campaignId}/%`).select('workflow_id');
@@ -100,7 +100,7 @@ test.serial('a decision that began before the resume and commits after it is sig
   await g.pause();
   await g.resume();
   t.deepEqual(await g.signalled(), [g.contactId]);
-  // The run wrote its hold from the campaign as it was.
+  // Simulates a workflow that wrote its hold before the campaign was resumed.
   const hold = message('wait.campaign_paused');
   await g.db('enrollments').where({ id: g.waiting[0] }).update({ waiting_for: hold, waiting_until: null });
   clock.set(new Date(clock.now().getTime() + 31_000));

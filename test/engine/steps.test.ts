@@ -280,7 +280,7 @@ test.serial('of two last leads that finish at once, one tells the launcher; one 
     const finish = (id: string, wait = 0) =>
       transact(ctx, async (tx) => {
         await finishEnrollment(tx, id, 'replied');
-        // Both hold their own lead before either searches for another one.
+        // Both transactions lock their own lead before either searches for another one.
         await new Promise((resolve) => setTimeout(resolve, wait));
       });
     await world.deps

@@ -131,7 +131,8 @@ test.serial(
     t.like(request!.json, { run_mode: 'test', inputs: { who: 'Kim' }, contact: { id: contactId, email: to } });
     t.is(request!.headers['x-service-event'], 'app.action');
 
-    // All waits were shortened to a second, so another test run with its real waits tests the event.
+    // This test run shortened all waits to a second. The event is therefore tested with a second one, which has the
+    // real waits.
     const over = await given.over(started.body.id);
     t.is(over.state, 'completed');
     t.deepEqual(
@@ -174,7 +175,7 @@ test.serial(
     });
     t.like(followUp.steps[3], { name: 'Tag', state: 'completed' });
     t.like(followUp.app_variables, { order: { number: 'A-1' } });
-    // Three days from now, as in the step; a person may end the test instead.
+    // The test run would wait three days, as the step says, but a person can end it.
     const path = `/v1/campaigns/${campaignId}/test-runs/${second.id}/cancel`;
     t.like((await call(world, 'POST', path, { token: tenant.apiKey })).body, { state: 'cancelled' });
     assertStatus(t, await call(world, 'POST', path, { token: tenant.apiKey }), 200);
@@ -184,7 +185,7 @@ test.serial(
     t.deepEqual(await world.deps.db('sends').where({ campaign_id: campaignId }), []);
     t.deepEqual(await world.deps.db('sends').whereNotNull('contact_id').where({ organization_id: org }), []);
     t.deepEqual(await world.deps.db('daily_counters').where({ scope_id: campaignId }), []);
-    // Over all days, because the test may run at midnight.
+    // Sums over all days, because the test may run at midnight.
     const ofMailbox = { scope: 'mailbox', scope_id: given.mailboxId };
     t.is(Number((await world.deps.db('daily_counters').where(ofMailbox).sum({ sum: 'count' }))[0]!.sum), 3);
     const events = await world.deps.db('domain_events').where({ organization_id: org }).pluck('type');

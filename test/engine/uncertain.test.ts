@@ -30,7 +30,7 @@ async function given(steps: StepSpec[] = TWO_STEPS, campaign: Record<string, unk
       const place = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: clock.now() };
       return recordInbound(lead.ctx, { id: lead.mailboxId, email: 'm@s.example.com' }, Buffer.from(raw), place);
     },
-    /** Lets the worker of the next email die, and checks the email after the claim has expired. */
+    /** Simulates the death of the worker that sends the next email. Checks the email after the claim has expired. */
     async dies(attempt: Attempt): Promise<string> {
       const sendId = await lead.reserve();
       smtp.next = () => attempt;
@@ -157,7 +157,7 @@ test.serial('a person has it sent again: once, before what comes next, under the
   t.like((await lead.letters())[0], { status: 'replayed' });
   await t.throwsAsync(settleUncertain(world.deps, sendId, 'again'), { message: /not uncertain/ });
   t.is(await lead.reserve(), sendId);
-  // A pause releases the slot, but keeps the request.
+  // A pause releases the slot, but keeps the request to send the email again.
   await stopCampaign(lead.ctx, lead.campaignId);
   t.like(await lead.readSend(sendId), { state: 'uncertain', again: true });
   await startCampaign(lead.ctx, lead.campaignId);
@@ -220,7 +220,7 @@ test.serial('an answer to an uncertain email says that it was sent', async (t) =
   t.deepEqual(await lead.letters(), []);
 });
 
-// The answer ends no sequence, so that only its evidence about the email prevents resending it.
+// A reply does not end the sequence, so only the reply itself prevents that the email is sent again.
 const GOES_ON = { stop_on_reply: false };
 
 test.serial('an email that waits to be sent again does not leave once it is answered', async (t) => {

@@ -17,7 +17,7 @@ const clock = new OffsetClock();
 let world: World;
 let engine: Engine | undefined;
 test.before(async () => {
-  // No worker serves the queue that checks and launches runs.
+  // No worker of this installation serves the queue that checks and launches runs.
   world = await createWorld({ clock, env: { WORKER_ROLES: 'workflows,relay' } });
 });
 test.after.always(async () => {

@@ -60,7 +60,8 @@ test('times of a day are spread over the hours, uneven, and others every day; a 
     all.length > 500 && perHour.every((count) => count > all.length / 8 / 2 && count < (all.length / 8) * 2),
     perHour.join(),
   );
-  // No regular rhythm: the waits between emails vary as much as their length, and every second of a minute occurs.
+  // The times have no regular rhythm: the intervals vary by more than half their mean, and almost every second of a
+  // minute occurs.
   const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
   const spread = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length);
   t.true(spread > mean / 2, `${spread} of ${mean}`);
@@ -70,7 +71,7 @@ test('times of a day are spread over the hours, uneven, and others every day; a 
   await planDay(ctx);
   t.notDeepEqual(await times(ids[0]!), firstDay);
 
-  // Half of its emails land in spam: planned emails are sent, and no new ones are planned.
+  // Half of this mailbox's emails land in spam. Its planned emails are sent, but no new ones are planned.
   const [sick, friend] = ids as [string, string];
   const before = (await times(sick)).length;
   for (let landed = 0; landed < 10; landed += 1)

@@ -45,7 +45,7 @@ test.after.always(async () => {
 
 let count = 0;
 
-/** Creates a mailbox of the mail world with warmup on. */
+/** Creates a mailbox at the mail server, with warmup on. */
 async function warmed(
   at: World,
   tenant: Tenant,
@@ -197,7 +197,7 @@ test('emails are exchanged over SMTP and IMAP: read, replied to, and no message 
   const parsed = await answer!.parsed();
   t.is(parsed.inReplyTo, (await sent!.parsed()).messageId);
   t.regex(parsed.subject!, /^Re: /);
-  // A reply is not answered, and no part of it is in the inbox of the workspace.
+  // The reply gets no answer of its own, and no part of the exchange is in the workspace's inbox.
   t.is((await world.deps.db('warmup_mails').where({ organization_id: tenant.organizationId })).length, 2);
   t.deepEqual(await world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId }), []);
   const types = await eventTypes(tenant);
@@ -450,7 +450,7 @@ test('an email that lands in Junk is taken out of it and read, over IMAP', async
   await deliver(tenant, id);
   await eventually(async () => bob.box.messages('INBOX').some(({ flags }) => flags.includes('\\Seen')));
   t.like(await mailRow(id), { state: 'sent', landed: 'spam' });
-  // Other emails are neither changed nor moved.
+  // Emails that are not warmup emails are neither changed nor moved.
   await eventually(async () => bob.box.messages('Junk').length === 1);
   t.deepEqual(
     bob.box.messages('Junk').map(({ flags, raw }) => [flags.includes('\\Seen'), raw.includes('Buy!')]),
@@ -506,7 +506,8 @@ test('workers that claim at once, and one that died, send an email once', async 
   const id = await due(tenant, ada.id, bob.id);
   const claims = await Promise.all(Array.from({ length: 8 }, () => claimWarmup(ctx, id)));
   t.is(claims.filter(({ kind }) => kind === 'claimed').length, 1);
-  // The worker is killed before the end of the message: another worker sends the email, and the first one must not.
+  // The worker was killed before it sent the end of the message: another worker sends the email, and the first one must
+  // not.
   const first = claims.find(({ kind }) => kind === 'claimed') as Extract<(typeof claims)[number], { kind: 'claimed' }>;
   t.true((await deliver(tenant, id))!.retryInMs > 0);
   await world.deps
@@ -528,7 +529,7 @@ test('workers that claim at once, and one that died, send an email once', async 
   t.like(await mailRow(id), { state: 'sent' });
   t.is(taken(), 1);
 
-  // Killed after the end of the message: an email that may have been sent is never resent.
+  // The worker was killed after it sent the end of the message. An email that may have been sent is never sent again.
   const begun = await due(tenant, ada.id, bob.id);
   await claimWarmup(ctx, begun);
   await world.deps

@@ -53,7 +53,7 @@ test.serial('a transport that stays away blocks the run, a retry goes on; a lost
   await planWeeklyReports(world.deps);
   const { id } = await reportOf(tenant.organizationId);
   await eventually(async () => {
-    // This clock measures the duration of failures.
+    // Advances the clock by which the duration of the failures is measured.
     clock.advance(100);
     return (await reportOf(tenant.organizationId)).blocked_reason !== null;
   });

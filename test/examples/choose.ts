@@ -8,7 +8,7 @@ import { tidied } from './tidy.ts';
 /** Number of characters of JSON that can be read at a glance. */
 const READABLE = 1_500;
 const TOO_LONG = 6_000;
-/** Score bonus of a call made as an example, which is preferred to all others. */
+/** Score bonus of a call that was made as an example. It exceeds every other score. */
 const SHOWN_FIRST = 100_000;
 
 /**

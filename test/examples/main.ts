@@ -43,7 +43,7 @@ try {
   await rm(folder, { recursive: true });
 }
 
-/** Sorted, so that the same calls give the same examples. */
+/** Returns the recorded calls, sorted so that the same calls give the same examples. */
 async function recorded(from: string): Promise<RecordedCall[]> {
   const lines: string[] = [];
   for (const name of await readdir(from)) lines.push(...(await readFile(join(from, name), 'utf8')).split('\n'));

@@ -31,8 +31,8 @@ const SETTINGS: Record<string, string> = {
 const MAILBOXES = 4;
 
 /**
- * Kills the worker with SIGKILL during direct sends, lets them finish, and compares claims, handovers and received
- * emails.
+ * Kills the worker with SIGKILL during direct sends and lets the sends finish. Then compares claims, handovers and
+ * received emails.
  */
 export async function runDirectFaults(options: DirectFaults): Promise<{ checks: Check[] } & Kept> {
   const mail = await startMailWorld();

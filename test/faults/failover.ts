@@ -23,7 +23,7 @@ interface Failover {
 
 interface FailoverReport {
   checks: Check[];
-  /** Time (ms) from the first connection to the new database until the last email was settled. */
+  /** Time (ms) from the first connection to the new database until all emails were settled. */
   settledMs: number;
 }
 
@@ -31,7 +31,7 @@ const SETTINGS: Record<string, string> = {
   NODE_ENV: 'test',
   LOG_LEVEL: 'info',
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
-  // One organization gets only a part of the sessions.
+  // All emails belong to one organization, which may use only a part of the sessions.
   SMTP_HOST_SESSIONS: '100',
 };
 /** Time (ms) that the mail server takes to answer, so that all emails are in flight together. */
@@ -86,7 +86,7 @@ async function loseDatabase(
     await acceptDirectSend(ctx, 'compose', email);
   };
   const open = () => deps.db('direct_sends').whereIn('state', ['awaiting_approval', 'queued']).first('id');
-  // A mail server gets few parallel sessions until it has answered often.
+  // Sends emails first, because a mail server gets few parallel sessions until it has answered often.
   for (let index = 0; index < 2 * emails; index += 1) await write(`first${index}@people.example.org`, index);
   await eventually(async () => !(await open()), 90_000, 250);
   for (let index = 0; index < emails; index += 1) {

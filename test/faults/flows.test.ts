@@ -3,7 +3,7 @@ import { expectClean } from './expect-clean.ts';
 import type { Card } from './flows/plan.ts';
 import { runFlowFaults } from './flows/run.ts';
 
-// `npm run test:faults -- --flows` is the long run, in which every process dies at every state.
+// Seed of this short run. `npm run test:faults -- --flows` is the long run, in which every process dies at every state.
 const SEED = 299;
 const CARDS: Card[] = [
   { kind: 'direct', state: 'handovers begun', victim: 'worker' },

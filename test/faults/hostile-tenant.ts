@@ -9,7 +9,7 @@ import type { Check } from './reconcile.ts';
 interface Options {
   deps: TestDeps;
   apiUrl: string;
-  /** URL of its webhook endpoint, which takes long and fails often. */
+  /** URL of the organization's webhook endpoint, which answers slowly and fails often. */
   hook: string;
   random: Random;
   /** Returns ids that belong to other organizations. */
@@ -25,11 +25,11 @@ export interface HostileTenant {
   check(): Check;
 }
 
-/** Number of requests under way, and pause (ms) of each line between two requests. */
+/** Number of parallel loops that send requests, and pause (ms) of a loop between two requests. */
 const LINES = 3;
 const PAUSE_MS = 150;
 const LEADS = 200;
-/** Routes of others' rows, by method. */
+/** Routes that read or change a single row, by method. They are called with ids of other organizations' rows. */
 const FOREIGN: readonly [method: string, path: string][] = [
   ['GET', '/runs/:id'],
   ['POST', '/runs/:id/cancel'],
@@ -40,7 +40,7 @@ const FOREIGN: readonly [method: string, path: string][] = [
   ['GET', '/unibox/:id'],
 ];
 
-/** Creates the organization; it begins with `go`. */
+/** Creates the organization. It sends nothing until `go` is called. */
 export async function startHostileTenant(options: Options): Promise<HostileTenant> {
   const { deps, apiUrl, hook, random, foreignIds } = options;
   const tenant = await createTenant(deps, 'Hostile');
@@ -83,7 +83,7 @@ export async function startHostileTenant(options: Options): Promise<HostileTenan
     },
     () => ask('POST', '/events', { name: `flood.${Math.floor(random.next() * 50)}`, email: someone(), data: {} }),
     () => ask('POST', '/contacts', { email: someone(), first_name: 'x'.repeat(200) }),
-    // Addresses of everybody else: a suppression is for its own organization only.
+    // Suppresses the addresses of all other organizations' contacts. This must affect only its own organization.
     () => ask('POST', '/suppressions', { entries: [{ type: 'domain', value: 'people.example.org' }] }),
     () => ask('GET', '/contacts?limit=100&search=x'),
     () =>

@@ -16,18 +16,19 @@ export const CAMPAIGN_SETTINGS: Record<string, string> = {
   SEND_CLAIM_MS: '5000',
   LAUNCH_HORIZON_MS: '20000',
   IMAP_POLL_MS: '1000',
-  // On a busy machine a claim may expire before any submission; by default it is repeated only after five minutes.
+  // A claim may expire on a busy machine before the email is submitted. The default would repeat the email only after
+  // five minutes.
   SMTP_UNREACHABLE_RETRY_MS: '3000',
 };
 
-/** Folders of data and logs, kept after a difference. */
+/** Folders of data and logs that are kept if a check has findings. */
 export interface Kept {
   folder: string | undefined;
 }
 
 /**
- * Runs work on an installation of real processes with a direct database connection, and stops it. After a difference,
- * keeps data and logs.
+ * Runs work on an installation of real processes with a direct database connection, and stops it. Keeps data and logs
+ * if a check has findings.
  */
 export async function onInstallation<Report extends { checks: Check[] }>(
   options: PartsOptions,

@@ -5,16 +5,16 @@ import { PROVIDERS, type IntegrationStage } from './integration-stage.ts';
 import type { Check } from './reconcile.ts';
 import { render } from '../../messages/render.ts';
 
-/** Maximum number of a connection's deliveries in progress when a worker dies. */
+/** Maximum number of deliveries of a connection that are in progress when a worker is killed. */
 const UNDER_WAY = 8;
-/** Names of the automations' nodes that write in Heron for each event. */
+/** Names of the automation nodes that create a task in Heron for each event. */
 const TASKS = ['instant', 'before', 'after', 'asked'];
-/** Node that writes after a wait, and the duration (ms) of the node `wait`. */
+/** Name of the node that writes after a wait, and duration (ms) of that wait. */
 const WAITED = 'waited';
 const WAIT_MS = 60_000;
 const DEALS = ['instant deal', 'called'];
 
-/** Makes PostgreSQL record writes in their transaction, regardless of the code. */
+/** Makes PostgreSQL record writes in the same transaction, independently of the code under test. */
 export async function installWriteRecord(db: RawDb): Promise<void> {
   await db.raw(
     'create table fault_writes (id bigserial primary key, kind text not null, what text not null, at timestamptz not null default clock_timestamp())',
@@ -52,8 +52,8 @@ export async function isSettled(stage: IntegrationStage): Promise<boolean> {
 }
 
 /**
- * Returns the number of runs: two automations accept each event (three with a waiting one), and one of them starts
- * another.
+ * Returns the expected number of automation runs. Each event starts two automations, or three if one waits, and one of
+ * these starts another.
  */
 function runsOf({ options, emitted }: IntegrationStage): number {
   return (options.waits ? 4 : 3) * eventsOf(emitted).length;
@@ -119,7 +119,7 @@ export async function compareIntegrations(stage: IntegrationStage): Promise<Chec
 
 type Received = Record<(typeof PROVIDERS)[number], string[]>;
 
-/** Returns the names of the events that each stub received, in order. */
+/** Returns the names of the events that each stub received, in order of receipt. */
 function receivedOf({ doubles }: IntegrationStage): Received {
   return {
     discord: doubles.discord.messages.map(({ content }) => nameIn(content)),
@@ -148,7 +148,10 @@ function arrivedAtLeastOnce({ emitted }: IntegrationStage, provider: string, rec
   };
 }
 
-/** Checks the order per contact: no delivery follows a later event; a repeat precedes the next event. */
+/**
+ * Checks the order of each contact's deliveries: none comes after a later event's, and a repeat comes before the next
+ * event's.
+ */
 function inOrder({ workspaces }: IntegrationStage, provider: string, received: readonly string[]): Check {
   const faults: string[] = [];
   const last = new Map<string, number>();
@@ -162,7 +165,7 @@ function inOrder({ workspaces }: IntegrationStage, provider: string, received: r
   return { name: `${provider}: in order for each contact`, seen: `${contacts} contacts`, faults };
 }
 
-/** Checks that repeats have a cause: a worker died during them, or the provider's answer was lost. */
+/** Checks that repeats have a cause: a worker died during the delivery, or the provider's answer was lost. */
 function repeats({ options, workspaces, lost }: IntegrationStage, received: Received): Check {
   const faults: string[] = [];
   let total = 0;
@@ -232,7 +235,7 @@ async function writtenOnce({ options, assembly, emitted }: IntegrationStage): Pr
   };
 }
 
-/** Checks by PostgreSQL's clock that writes after a wait happened when it was over. */
+/** Checks by PostgreSQL's clock that a write after a wait happened only when the wait was over. */
 async function waitedLong({ assembly, emitted }: IntegrationStage): Promise<Check> {
   const { rows } = await assembly.deps.db.raw(
     `select w.what, extract(epoch from w.at - r.started_at) * 1000 as waited_ms from automation_runs r

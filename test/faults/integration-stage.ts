@@ -13,7 +13,7 @@ import type { Random } from './random.ts';
 
 export interface IntegrationFaultOptions {
   seed: number;
-  /** Number of kills: a worker with its relay, and every fourth time Temporal if there are that many. */
+  /** Number of kills. Each kills a worker; if there are at least four, every fourth kills Temporal instead. */
   kills: number;
   workers: number;
   /** Average time (ms) between two kills. */
@@ -38,11 +38,11 @@ export const PROVIDERS = ['discord', 'close', 'n8n', 'zapier', 'slack'] as const
 const TOKEN_SECONDS = 64;
 type Doubles = Awaited<ReturnType<typeof startDoubles>>;
 
-/** Workspace with its contacts. */
+/** Workspace with contacts and connected providers. */
 interface Workspace {
   organizationId: string;
   contacts: string[];
-  /** Secret with which its app verifies signatures. */
+  /** Secret with which the customer's app verifies signatures. */
   appSecret: string;
   /** Consents at Slack in the browser of the workspace's person, again for an existing connection. */
   consent(connectionId?: string): Promise<void>;
@@ -110,7 +110,7 @@ export async function prepareWorkspace(
     .db('integration_connections')
     .where({ organization_id: organizationId, provider: 'slack' });
   await follow(slack!, 'slack.notify', { channel: '#sales', message: '{{.subject}}' });
-  // Only the automations write to this connection.
+  // No subscription uses this connection, only the automations do.
   const zapier = await connect('zapier', { webhook_url: doubles.zapier.hookUrl });
   const pipeline = await post('/crm/pipelines', { name: 'Sales', stages: [{ name: 'New', color: '#0ea5e9' }] });
   const { connection, secret } = await createAppConnection(systemCtx(deps, organizationId, 'faults'), {
@@ -132,7 +132,7 @@ export async function prepareWorkspace(
       deal('instant deal'),
     ),
   );
-  // Only the automation that starts it triggers it.
+  // No other event triggers this automation, only the automation that starts it.
   const asked = await automate('form.submitted', chain(task('asked')));
   const send = { ...act('send', ''), action: 'zapier.send_webhook', connection_id: zapier.id };
   await automate(

@@ -40,8 +40,8 @@ const SETTINGS: Record<string, string> = {
 };
 
 /**
- * Receives replies that five providers, a customer's app and automations of two workspaces handle, kills workers and
- * Temporal, waits until all work settles, and compares the stubs' records with the emitted events.
+ * Emits replies, which five providers, a customer's app and automations of two workspaces handle. Kills workers and
+ * Temporal in the meantime, waits until all work settles, and compares the stubs' records with the emitted events.
  */
 export async function runIntegrationFaults(options: IntegrationFaultOptions): Promise<IntegrationFaultReport> {
   const random = seeded(options.seed);
@@ -121,7 +121,7 @@ async function play(stage: IntegrationStage): Promise<void> {
   options.log(`no more kills; ${[...emitted.values()].flat().length} events were emitted`);
 }
 
-/** Receives a contact's reply, whose subject identifies it as far as the stubs. */
+/** Emits the event of a contact's reply. Its subject identifies the reply in the records of the stubs. */
 async function emitReply(
   { assembly: { deps }, workspaces, emitted }: IntegrationStage,
   workspace: number,
@@ -164,8 +164,8 @@ async function killParts({ options, random, parts, emitted }: IntegrationStage):
 }
 
 /**
- * Reconnects Slack, as the workspaces' people, whenever Heron requires it: a worker that dies with new tokens, or a
- * lost answer, loses the only valid refresh token.
+ * Reconnects Slack as the workspace's person whenever Heron requires it. A worker that dies with new tokens, or a lost
+ * answer, loses the only valid refresh token.
  */
 async function reconnect(stage: IntegrationStage, signal: AbortSignal): Promise<void> {
   const { db } = stage.assembly.deps;
@@ -180,7 +180,7 @@ async function reconnect(stage: IntegrationStage, signal: AbortSignal): Promise<
         await consent(ended.id);
         stage.reconnected += 1;
       } catch {
-        // The stub refused the person, who tries again.
+        // The stub refused the consent, which is repeated later.
       }
     }
   }

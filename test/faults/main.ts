@@ -5,7 +5,7 @@
  * `--webhooks` kills workers while events are delivered, and compares the database with the receiver. `--direct` does
  * the same for people's own emails.
  * `--flows` kills every process at states of runs, approvals, direct sends, test runs, warmups, orders, refunds and
- * renewals; `--rounds N` plays N rounds of the seed's plan, `--only order,renewal` only flows of these kinds.
+ * renewals. With it, `--rounds N` plays N rounds of the seed's plan, and `--only order,renewal` plays only these kinds.
  * `--integrations` kills workers and Temporal while events go to providers and start automations, and compares the
  * provider stubs with the emitted events.
  * `--orders` plays orders of mailboxes under faults of their provider and of Stripe, and compares Heron's accounts with
@@ -251,7 +251,7 @@ function print({ checks, uncertain, kills: done, tookMs, folder }: FaultReport):
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
 }
 
-/** Prints the states with the processes killed at them. */
+/** Prints the states at which processes were killed, with the processes. */
 function printKills(kills: readonly FlowKill[]): void {
   const victims = new Map<string, string[]>();
   for (const { kind, state, victim } of kills) {

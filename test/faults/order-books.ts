@@ -12,7 +12,7 @@ interface OrderFacts {
   orders: readonly OrderFact[];
 }
 
-/** Order, and the amount paid on its page in cents, refunded or not. */
+/** Order, and the amount (cents) paid on its payment page, refunded or not. */
 interface OrderFact {
   id: string;
   price: number;
@@ -106,7 +106,7 @@ async function countRenewals({ db, sandbox, stripe, counted, faults }: Count): P
     if (times > 1 || returned > taken) faults.renewals.push(`${said}: given back twice`);
     if (taken > returned && (years !== 1 || row.state !== 'renewed' || row.payment_id !== row.id))
       faults.renewals.push(`${said}: money is kept for nothing`);
-    // A domain renewed while the order was cancelled is returned with the order.
+    // A domain that was renewed while its order was cancelled is returned with the order.
     if (years > 0 && taken === returned && row.registration !== 'released')
       faults.renewals.push(`${said}: a year that nobody paid`);
   }

@@ -26,7 +26,7 @@ const PAYS = ['once', 'once', 'twice', 'late', 'other_amount', 'never'] as const
 const MISDEEDS = ['slow', 'fail', 'half', 'lost', 'twice', 'late', 'refuse'] as const;
 const OPERATIONS = ['domains/register', 'mailboxes/create', 'domains/dns', 'mailboxes/warmup'];
 const UNDOING = ['mailboxes/retire', 'domains/release'];
-/** Iterations after which an order that waits for payment notifications is postponed. */
+/** Number of iterations after which an order that waits for payment notifications is put aside. */
 const TURNS = 60;
 
 /** An order with the test's own record of it. */
@@ -38,7 +38,7 @@ interface Played {
   taken: number;
 }
 
-/** Result of the last comparison of the records. */
+/** Checks of the last comparison of the records. */
 interface OrderFaults {
   checks: Check[];
 }
@@ -93,7 +93,7 @@ async function play(orders: OrderWorld, desk: OrderDesk, random: Random, before:
   await pay(orders, played, random);
   const turn = Math.floor(random.between(0, count * 2 + 3));
   const runs = [drive(desk, id, cancelAt === 'step' ? turn : undefined)];
-  // Two concurrent executions of one order, as when one is believed to be lost.
+  // Two concurrent workflows of one order, as can happen if one is wrongly believed to be lost.
   if (random.next() < 0.3) runs.push(drive(desk, id));
   await Promise.all(runs);
   if (cancelAt === 'ready') await cancelOrder(desk.ctx, id);
@@ -122,7 +122,7 @@ async function pay({ stripe }: OrderWorld, played: Played, random: Random): Prom
   const how = random.pick(PAYS);
   const paymentId: string = (await played.desk.row(played.id)).payment_id;
   const session = stripe.sessionOf(paymentId);
-  // A page that was closed or never created accepts no payment.
+  // A payment page that was closed or never created accepts no payment.
   if (how === 'never' || session?.status !== 'open') return;
   const cents = how === 'other_amount' ? played.price - 100 : played.price;
   stripe.hold = true;
@@ -140,8 +140,8 @@ function isAbout({ data }: Stripe.Event, paymentId: string): boolean {
 }
 
 /**
- * Executes the turns of the order's workflow, as a worker does that retries failed steps. Cancels the order in an
- * iteration, while its step is at the provider.
+ * Executes iterations of the order's workflow like a worker that retries failed steps. In the iteration `cancelAtTurn`
+ * it cancels the order while its step is at the provider.
  */
 async function drive(desk: OrderDesk, id: string, cancelAtTurn?: number): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -167,7 +167,7 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-/** Delivers the held notifications at the end, in random order, some of them twice. */
+/** Delivers the withheld payment notifications at the end, in random order and some of them twice. */
 async function deliverHeld({ stripe }: OrderWorld, random: Random): Promise<void> {
   const events = [...stripe.held];
   const shuffled = [...events, ...events.filter(() => random.next() < 0.3)]
@@ -176,7 +176,10 @@ async function deliverHeld({ stripe }: OrderWorld, random: Random): Promise<void
   await stripe.deliver(...shuffled.map(({ event }) => event));
 }
 
-/** The payment deadline passes, every workflow ends, and every refund is requested; some refunds are refused. */
+/**
+ * Lets the payment deadlines pass, runs every workflow to its end, and requests every refund. Stripe refuses some
+ * refunds.
+ */
 async function settle(orders: OrderWorld, all: readonly Played[], random: Random): Promise<void> {
   const { db } = orders.world.deps;
   await db('mailbox_orders').where({ state: 'awaiting_payment' }).update({ pay_by: new Date() });
@@ -195,7 +198,7 @@ async function refund(desk: OrderDesk, id: string): Promise<void> {
   for (let turn = 0; turn < 6; turn += 1) if ((await advanceRefund(desk.ctx, { paymentId })).kind === 'done') return;
 }
 
-/** A person replays every task that needs it. */
+/** Replays every task that requires a person. */
 async function letPeopleSettle(orders: OrderWorld, all: readonly Played[]): Promise<void> {
   const { db } = orders.world.deps;
   for (const { ctx } of new Set(all.map((one) => one.desk)))

@@ -35,13 +35,13 @@ export interface Outside {
   appUrl: string;
   /** Sets the secret with which the app verifies signatures. */
   trust(secret: string): void;
-  /** Makes a mailbox's server keep copies of sent emails if `keepsSent` is true. */
+  /** Makes the IMAP server of a mailbox keep copies of sent emails if `keepsSent` is true. */
   watch(box: MailWorldMailbox, options: { keepsSent: boolean }): void;
-  /** From then on people answer emails and use the product. */
+  /** Makes people answer emails and use the product from now on. */
   bringToLife(people: readonly Person[], api: { url: string; key: string }): void;
   calls: AppCall[];
   publications: Publication[];
-  /** Contacts that sent a reply. */
+  /** Contacts that have replied. */
   replied: Set<string>;
   /** Number of reports in progress. */
   readonly busy: number;
@@ -88,7 +88,7 @@ export async function startOutside(mail: MailWorld): Promise<Outside> {
   const report = async (someone: Person): Promise<void> => {
     busy += 1;
     try {
-      // A product does not know the waits. The change is reported once, even if it happened before the wait.
+      // The product knows nothing about waits. It reports its event once, even if the contact does not wait for it yet.
       await sleep(someone.eventDelayMs);
       const publication = await publish(someone, someone.email);
       if (publication) publications.push(publication);

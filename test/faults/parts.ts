@@ -14,17 +14,19 @@ const RESTART_TRIES = 20;
 export interface Part {
   name: string;
   readonly pid: number | undefined;
-  /** Address of a worker's /health and /metrics. */
+  /** URL of a worker's /health and /metrics. */
   readonly url?: string;
   /** Sends SIGKILL and waits for the end of the process. */
   kill(): Promise<void>;
-  /** Restarts it and waits until it serves requests. Repeats the start while a process that it needs is down. */
+  /**
+   * Restarts the process and waits until it serves requests. Repeats the start while a process that it needs is down.
+   */
   restart(): Promise<void>;
 }
 
 /** A local installation that keeps all its data on disk and has several workers. */
 export interface Parts {
-  /** Settings of the processes, also for a reader in this process. */
+  /** Settings of the processes, also for code in this process that reads their data. */
   env: Record<string, string>;
   apiUrl: string;
   /** The process with all servers. */
@@ -32,7 +34,7 @@ export interface Parts {
   workers: Part[];
   temporal: Part;
   postgres: Part;
-  /** Processes that ended unexpectedly; must be empty. */
+  /** Descriptions of unexpected ends of processes; must stay empty. */
   deaths: string[];
   /** Folder of the data and of the log of every process. */
   folder: string;
@@ -128,7 +130,7 @@ interface Watched extends Part {
 }
 
 function killable(managed: Managed & { url?: string }, deaths: string[]): Watched {
-  // Killed on purpose, or restarting.
+  // True while the process is down on purpose or restarting.
   let away = false;
   let comingBack: Promise<void> | undefined;
   const comeBack = async (): Promise<void> => {
@@ -143,7 +145,7 @@ function killable(managed: Managed & { url?: string }, deaths: string[]): Watche
       }
     }
   };
-  // Two concurrent calls start one process.
+  // Two concurrent calls share one restart.
   const restart = (): Promise<void> =>
     (comingBack ??= comeBack().finally(() => {
       comingBack = undefined;

@@ -8,8 +8,8 @@
 export type Behaviour = 'event' | 'timeout' | 'reply' | 'bounce';
 
 /**
- * The mail server's handling of a contact's emails: accepts them at once or after a delay, refuses them temporarily, or
- * cuts the connection.
+ * Handling of a contact's emails by the mail server. It accepts an email at once (`plain`) or late (`delay`), or
+ * refuses it temporarily (`defer`). `drop` cuts the connection after accepting it, `lose` before.
  */
 export type Transport = 'plain' | 'delay' | 'defer' | 'drop' | 'lose';
 
@@ -25,7 +25,7 @@ export interface Person {
   appDelayMs: number;
   /** Time (ms) from the app's answer to the report of its event. */
   eventDelayMs: number;
-  /** The app's answer, which the follow-up must contain. */
+  /** Code in the app's answer, which the follow-up email must contain. */
   code: string;
 }
 

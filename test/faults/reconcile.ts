@@ -9,7 +9,7 @@ import { render } from '../../messages/render.ts';
 /** A comparison. `faults` has one line per difference; empty if there are none. */
 export interface Check {
   name: string;
-  /** Numbers of the compared items. */
+  /** Text with the numbers of the compared items. */
   seen: string;
   faults: string[];
 }
@@ -130,7 +130,7 @@ async function collect(
   };
 }
 
-/** Uses only the server's own record: the marks and the recipients. */
+/** Checks that no contact got an email twice. Uses only the mail server's own record: the marks and the recipients. */
 function noContactTwice({ record }: Facts): Check {
   const seen = new Map<string, number>();
   const faults: string[] = [];
@@ -180,7 +180,7 @@ function databaseToServer({ sends, byMessageId }: Facts): Check {
 }
 
 /**
- * Compares the claimed, the submitted and the received emails, each by its own record. Each received email was
+ * Compares the claimed, the submitted and the received emails, each from its own record. Each received email was
  * submitted, and only a submitted email can be uncertain.
  */
 function threeBooks({ sends, byMessageId }: Facts): Check {
@@ -203,7 +203,7 @@ function threeBooks({ sends, byMessageId }: Facts): Check {
   };
 }
 
-/** Every contact ends as its behaviour requires, depending on its sent emails. */
+/** Checks that every contact ends as its behaviour requires, depending on the emails sent to it. */
 function ends(facts: Facts): Check {
   const { scenario, enrollments, sends } = facts;
   const faults: string[] = [];
@@ -243,7 +243,7 @@ function expectedEnd(
     return someone.behaviour === 'bounce' ? 'bounced' : 'completed';
   if (outside.replied.has(someone.email)) {
     const readAt = inbound.get(someone.contactId);
-    // A reply that is read after the last email was sent finds a finished contact.
+    // A reply that is read after the last email was sent arrives when the contact has already completed the sequence.
     const leftAt = followUp?.state === 'uncertain' ? followUp.claimed_at : followUp?.sent_at;
     return readAt && leftAt && leftAt < readAt ? 'completed' : 'replied';
   }
@@ -251,8 +251,8 @@ function expectedEnd(
 }
 
 /**
- * Follow-ups are replies to the first email if that was certainly sent, and contain the answer of the app and the data
- * of the event.
+ * Checks that follow-ups are replies to the first email if that was certainly sent. They must contain the answer of the
+ * app and the data of the event.
  */
 function conversations({ scenario, sends, record, enrollments }: Facts): Check {
   const faults: string[] = [];
@@ -264,7 +264,7 @@ function conversations({ scenario, sends, record, enrollments }: Facts): Check {
     const someone = people.get(message.envelope.to[0]!)!;
     const first = sends.find((send) => send.contact_id === someone.contactId && send.step_id === scenario.stepIds[0]);
     const answers = header(message.raw, 'in-reply-to');
-    // An email that now counts as sent may have been uncertain when the follow-up was written.
+    // The first email may still have been uncertain when the follow-up was written, even if it now counts as sent.
     const mayStandAlone = first?.state === 'uncertain' || someone.behaviour === 'reply';
     if (answers !== first?.message_id && !(mayStandAlone && answers === ''))
       faults.push(`the follow-up to ${someone.email} does not reply to its first email`);
@@ -277,7 +277,10 @@ function conversations({ scenario, sends, record, enrollments }: Facts): Check {
   return { name: 'follow-ups reply in the thread, with the answer', seen: `${compared} follow-ups`, faults };
 }
 
-/** The app can detect every repeated call of a step run: one event id for each step run, signed. */
+/**
+ * Checks that the app can detect every repeated call of a step run: each step run has one event id, and calls are
+ * signed.
+ */
 function appCalls({ outside, runs, scenario }: Facts): Check {
   const faults: string[] = [];
   const appRuns = new Map(runs.filter((run) => run.kind === 'app_action').map((run) => [run.id, run]));
@@ -305,7 +308,7 @@ function appCalls({ outside, runs, scenario }: Facts): Check {
   };
 }
 
-/** `matched_waits` is correct: the 202 response agrees with the database, and no other wait was resumed. */
+/** Checks `matched_waits` of each report: the 202 response agrees with the database, and no other wait was resumed. */
 function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts): Check {
   const faults: string[] = [];
   const resumed = waits.filter((wait) => wait.state === 'resumed');
@@ -352,7 +355,7 @@ function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts):
   };
 }
 
-/** A key that was sent several times created one event. */
+/** Checks that requests with the same key created only one event. */
 async function eventRows(db: RawDb, { outside, scenario }: Facts): Promise<Check> {
   const rows: { id: string }[] = await db('product_events')
     .where({ organization_id: scenario.tenant.organizationId })
@@ -384,7 +387,7 @@ async function sentEvents(db: RawDb, { sends, scenario }: Facts): Promise<Check>
   return { name: 'one campaign.email_sent per sent email', seen: `${rows.length} events`, faults };
 }
 
-/** The counters that caps are checked against agree with the sends. */
+/** Checks that the counters that enforce caps agree with the sent emails. */
 async function counters(db: RawDb, { scenario }: Facts): Promise<Check> {
   const result = await db.raw(
     `with truth as (
@@ -472,7 +475,7 @@ function uncertainOf({ sends, byMessageId, scenario }: Facts): Reconciliation['u
     }));
 }
 
-/** 1 for the first email, 2 for the follow-up, 0 for other emails. */
+/** Returns 1 for the first email, 2 for the follow-up, and 0 for other emails. */
 function stepOf({ raw }: ReceivedMessage): number {
   return MARKS.findIndex((mark) => raw.includes(mark)) + 1;
 }

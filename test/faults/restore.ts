@@ -26,7 +26,7 @@ import { render } from '../../messages/render.ts';
 interface RestoreDrillOptions {
   seed: number;
   contacts: number;
-  /** Time between the first backup and the kill of the whole installation (ms). */
+  /** Time (ms) between the first backup and the kill of the whole installation. */
   runsOnMs: number;
   log: (line: string) => void;
 }
@@ -50,7 +50,7 @@ interface Drill {
   mail: MailWorld;
   parts: Parts;
   scenario: Scenario;
-  /** Stops the successors, the latest first. */
+  /** Functions that stop the successors; run in reverse order. */
   teardown: (() => Promise<unknown>)[];
 }
 
@@ -106,11 +106,11 @@ async function play(drill: Drill): Promise<Check[]> {
   await quiet(mail);
   const byItself = mail.messages.length - sentBefore;
   const known = new Set((await db('sends').whereNotNull('message_id')).map((send) => send.message_id));
-  /** Emails of rows created after the backup: no restored database can contain them. */
+  /** Message-IDs of emails whose rows were created after the backup, so that no restored database contains them. */
   const lost = new Set(mail.messages.map(messageIdOf).filter((id) => !known.has(id)));
   options.log(`restored: ${JSON.stringify(first.report)}; ${lost.size} emails of which no row is left`);
   await startCampaign(systemCtx(first.assembly.deps, scenario.tenant.organizationId, 'faults'), scenario.campaignId);
-  // Searched for in the Sent folders, which half of the mailboxes have.
+  // The restored installation searches for claimed emails in the Sent folders, which half of the mailboxes have.
   await eventually(
     async () => !(await db('sends').where({ state: 'sending' }).where('claimed_at', '<', stoppedAt).first()),
     SETTLE_MS,
@@ -182,8 +182,8 @@ async function succeed(
 }
 
 /**
- * Waits until the mail server has received no email for a moment, because the last emails submitted by a killed worker
- * can still arrive.
+ * Waits until the mail server has received no email for a short time, because the last emails submitted by a killed
+ * worker can still arrive.
  */
 async function quiet(mail: MailWorld): Promise<void> {
   for (let seen = -1; seen !== mail.messages.length;) {
@@ -193,7 +193,8 @@ async function quiet(mail: MailWorld): Promise<void> {
 }
 
 /**
- * The contacts' waits time out, because their API is gone, and the campaign ends.
+ * Waits until the campaign has ended. The contacts' waits time out, because the API that would report their events is
+ * gone.
  * @throws Error with the states of the contacts if it does not end
  */
 async function finish({ deps: { db } }: TestAssembly, { campaignId }: Scenario): Promise<void> {
@@ -218,8 +219,8 @@ async function finish({ deps: { db } }: TestAssembly, { campaignId }: Scenario):
 }
 
 /**
- * No Message-ID occurs twice, and no contact gets the same step twice, except through an email that the backup cannot
- * contain.
+ * Checks that no Message-ID occurs twice and that no contact gets the same step twice, except by an email that the
+ * backup cannot contain.
  */
 function noneTwice(mail: MailWorld, lost: ReadonlySet<string>): Check {
   const faults: string[] = [];

@@ -47,7 +47,7 @@ interface RollingReport extends Kept {
   checks: Check[];
 }
 
-/** One process for each role, as in production. */
+/** Role of a process. As in production, each role has its own processes. */
 type RoleName = Exclude<ProcessName, 'serve'>;
 
 const PORTS: Record<RoleName, string> = {
@@ -58,7 +58,7 @@ const PORTS: Record<RoleName, string> = {
   worker: 'WORKER_PORT',
 };
 const ROLES = Object.keys(PORTS) as RoleName[];
-/** Event types that a subscription without types receives. */
+/** Event types that an endpoint receives if it names no types. */
 const TOLD = Object.entries(EVENT_TYPES).flatMap(([type, { firehose }]) => (firehose ? [] : [type]));
 const SETTLE_MS = 120_000;
 
@@ -88,10 +88,11 @@ interface Stage {
 }
 
 /**
- * Replaces every process of every role, one after the other with SIGTERM as a supervisor does, while a campaign sends
- * and creates tasks, the API writes, pixels are requested and a client listens to the stream. No request may fail, no
- * work may be lost or happen twice, and each process must exit with 0. With `from` it tests a release: the database is
- * already migrated, both builds' processes run together, and one of the earlier workers is restarted in between.
+ * Replaces every process of every role, one after the other, with SIGTERM as a supervisor does. Meanwhile a campaign
+ * sends and creates tasks, the API writes, pixels are requested and a client listens to the stream. No request may
+ * fail, no work may be lost or happen twice, and each process must exit with 0. With `from` it tests a release: the
+ * database is already migrated, both builds' processes run together, and one of the earlier workers is restarted in
+ * between.
  */
 export async function runRollingRestart(options: RollingOptions): Promise<RollingReport> {
   const [mail, database, folder] = await Promise.all([
@@ -174,7 +175,7 @@ async function play(stage: Stage): Promise<Check[]> {
   for (let index = 0; index < options.contacts; index += 1) {
     const email = `p${index}@people.example.org`;
     contacts.push(await createContact(deps.db, deps.clock.now(), organizationId, { email }));
-    // Some emails take a while, so that workers are stopped while they send.
+    // A third of the emails take a while, so that workers are stopped while they send.
     if (index % 3 === 0) mail.script(email, { kind: 'delay', ms: 1_500 });
   }
   await enroll(deps, organizationId, campaignId, contacts);
@@ -219,7 +220,7 @@ async function replaceAll({ roles, options }: Stage): Promise<Check> {
       process_.inRotation = true;
       replaced += 1;
       options.log(`${name} replaced`);
-      // Imitates a machine that is drained in the middle of the release.
+      // Imitates a machine that is restarted with the earlier build in the middle of the release.
       if (options.from && process_ === workers[0] && late !== process_) {
         await late.child.stop();
         late.child = await late.start(options.from);
@@ -263,7 +264,7 @@ interface Writes {
   refused: string[];
 }
 
-/** Adds contacts continuously, each in its own request, several at the same time. */
+/** Adds contacts continuously, each in its own request, several requests at the same time. */
 async function write(stage: Stage): Promise<Writes> {
   const writes: Writes = { emails: [], refused: [] };
   const api = stage.roles.get('api')!;
@@ -310,7 +311,10 @@ async function compareMail({ assembly, mail, options }: Stage, campaignId: strin
   return { name: 'every contact has exactly one email, none is uncertain', seen: `${ids.length} messages`, faults };
 }
 
-/** A reaction executes a step of a kind that earlier builds may not know: once for each contact, on either build. */
+/**
+ * Checks that each contact got one task. A subscriber creates the task in a step of a kind that earlier builds may not
+ * know.
+ */
 async function compareTasks({ assembly, tenant, options }: Stage): Promise<Check> {
   const made = async () =>
     (await assembly.deps.db('crm_tasks').where({ organization_id: tenant.organizationId }).pluck('title')) as string[];
@@ -383,7 +387,7 @@ function follow(stage: Stage): { ids: string[]; reconnects: () => number } {
         const after = ids.at(-1);
         client.say({ type: 'subscribe', ...(after ? { after } : {}) });
         while (!stage.isOver && client.socket.readyState === 1) await sleep(50);
-        // The events of the last moments are still being delivered.
+        // The last events are still being delivered.
         if (stage.isOver) await sleep(8_000);
         await client.close();
       } catch {
@@ -424,8 +428,8 @@ async function compareStream(
 }
 
 /**
- * The counts of reports agree with the events. After a release they are first rebuilt once, because workers of the
- * earlier build counted only the events that it knew.
+ * Checks that the counts of reports agree with the events. After a release they are first rebuilt once, because workers
+ * of the earlier build counted only the events that it knew.
  */
 async function compareCounts({ assembly, tenant, options }: Stage): Promise<Check> {
   const differences = async () => verifyFacts(assembly.deps, tenant.organizationId);

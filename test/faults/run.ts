@@ -17,20 +17,20 @@ interface FaultOptions {
   kills: number;
   contacts: number;
   workers: number;
-  /** Duration (s) of the campaign's first pass without kills. More mailboxes send faster. */
+  /** Planned duration (s) of the campaign without kills, from which the number of mailboxes follows. */
   pace: number;
-  /** Mean time between two kills (ms). */
+  /** Mean time (ms) between two kills. */
   pauseMs: number;
   /**
-   * Number of times that some open workflows are terminated and two searches for missing ones start concurrently, in
-   * addition to the regular search and the relay.
+   * Number of times that some open workflows are terminated and two searches for missing workflows start concurrently.
+   * The relay and the regular search run in addition.
    */
   losses: number;
   /** True in full runs only: some contacts wait a minute for a timeout. */
   slow: boolean;
   /** Contacts reply to emails; needs the worker's sync role. */
   replies: boolean;
-  /** Time after the last kill after which the test stops waiting for contacts to end (ms). */
+  /** Time (ms) after the last kill after which the test stops waiting for unfinished contacts. */
   settleMs: number;
   log: (line: string) => void;
 }
@@ -43,13 +43,13 @@ interface Kill {
 
 export interface FaultReport extends Reconciliation, Kept {
   kills: Kill[];
-  /** Duration of the campaign (ms). */
+  /** Duration (ms) of the campaign. */
   tookMs: number;
 }
 
 /**
  * Runs a campaign on real processes, kills them at times that the seed determines, waits until everything has ended,
- * and compares both sides.
+ * and compares the records of both sides.
  */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const { log, workers } = options;
@@ -125,7 +125,7 @@ async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
   return { checks, uncertain, kills, tookMs };
 }
 
-/** Recounts the facts for reports, after their subscriber has processed every event. */
+/** Checks the facts on which reports are based, after their subscriber has processed every event. */
 async function checkFacts({ deps }: TestAssembly): Promise<Check> {
   for (let turn = 1; ; turn += 1) {
     const reports = await verifyFacts(deps);
@@ -150,8 +150,8 @@ function everyPart({ api, workers, temporal, postgres }: Parts): Part[] {
 }
 
 /**
- * Kills processes at times that the seed determines, without waiting for the restart of the last one. Returns the
- * faults of the timing.
+ * Kills processes at times that the seed determines, without waiting until the previous one runs again. Returns faults
+ * of the test's own timing.
  */
 async function killParts(
   { options, random, parts, assembly }: Stage,
@@ -169,7 +169,7 @@ async function killParts(
     const downMs = Math.round(draws.between(100, draws.next() < 0.2 ? 8_000 : 2_500));
     const everyone = kinds.flat();
     const from = everyone.indexOf(drawn);
-    // If it is still down, the next process is killed instead.
+    // If the drawn process is still down, the next one is killed instead.
     const victim = [...everyone.slice(from), ...everyone.slice(0, from)].find(({ pid }) => pid !== undefined);
     if (!victim) continue;
     if ((await isRunning(assembly, scenario)) === false)
@@ -233,7 +233,10 @@ async function loseRuns({ options, assembly }: Stage, random: Random): Promise<v
   }
 }
 
-/** A search fails while a process is down; the next search finds the rest. */
+/**
+ * Runs two concurrent searches for missing workflows. A search may fail while a process is down, because the next one
+ * finds the rest.
+ */
 async function lookTwice({ deps }: TestAssembly): Promise<void> {
   await Promise.all([1, 2].map(() => reconcileRuns(deps).catch(() => {})));
 }

@@ -20,7 +20,7 @@ import type { Random } from './random.ts';
 export interface Scenario {
   tenant: Tenant;
   campaignId: string;
-  /** Email, app_action, wait_for_event, follow-up. */
+  /** Ids of the steps: email, app_action, wait_for_event, follow-up email. */
   stepIds: [string, string, string, string];
   people: Person[];
   mailboxIds: string[];
@@ -167,7 +167,7 @@ async function person(
     'lose',
   ]);
   if (behaviour === 'bounce') transport = 'plain';
-  // A temporary refusal costs a minute; early contacts have enough time.
+  // A temporarily refused email is retried after a minute, for which only the first contacts have enough time.
   if (slow && index < 12 && index % 4 === 0) [behaviour, transport] = ['event', 'defer'];
   const contactId = await createContact(deps.db, deps.clock.now(), organizationId, { email, first_name: `P${index}` });
   return {

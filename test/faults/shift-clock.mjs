@@ -1,6 +1,6 @@
 /**
- * Loaded before a process (`--import`): SIGUSR2 sets its clock an hour ahead, and the next one corrects it. Steady
- * clocks go on.
+ * Module to load before a process (`--import`). SIGUSR2 sets the clock of the process an hour ahead, and a second
+ * signal corrects it. Monotonic clocks are not changed.
  */
 import { isMainThread } from 'node:worker_threads';
 

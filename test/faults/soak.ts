@@ -25,17 +25,17 @@ interface SoakReport extends Kept {
   checks: Check[];
   rounds: number;
   kills: number;
-  /** Number of faults beside the kills, by kind. */
+  /** Number of faults other than kills, by kind. */
   faults: Record<string, number>;
   tookMs: number;
 }
 
 const SETTINGS: Record<string, string> = {
   WEBHOOK_RETRY_BASE_MS: '500',
-  // The endpoints of the hostile organization fail often, and are to keep their deliveries coming.
+  // The hostile organization's endpoints fail often, but must not be disabled.
   WEBHOOK_DISABLE_AFTER_FAILURES: '1000000',
 };
-/** Kills of a round, and flows of each kind without one. */
+/** Number of kills per round, and number of flows of each kind without a kill. */
 const KILLS = 8;
 const OTHERS: Record<Kind, number> = { run: 5, direct: 6, test: 4, warmup: 1, order: 3, renewal: 1 };
 /** Pause (ms) between two faults. */
@@ -82,7 +82,10 @@ export async function runSoak({ seed, lastsMs, log }: Soak): Promise<SoakReport>
   }
 }
 
-/** Most requests are accepted after a moment; some fail. Those of the hostile organization take long, and often fail. */
+/**
+ * Returns the receiver's answers. Most requests are accepted after a short time; some fail. Those of the hostile
+ * organization take long and often fail.
+ */
 function answers(random: Random): (request: { path: string }) => { status: number; delayMs: number } {
   return ({ path }) =>
     path.startsWith('/hostile')

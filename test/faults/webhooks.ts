@@ -11,14 +11,14 @@ import type { Check } from './reconcile.ts';
 
 interface WebhookFaultOptions {
   seed: number;
-  /** How often a worker is killed. */
+  /** Number of times that a worker is killed. */
   kills: number;
   workers: number;
-  /** Mean time between two kills (ms). */
+  /** Mean time (ms) between two kills. */
   pauseMs: number;
   /** Events per second. */
   rate: number;
-  /** Time after the last kill after which the test stops waiting (ms). */
+  /** Time (ms) after the last kill after which the test stops waiting. */
   settleMs: number;
   log: (line: string) => void;
 }
@@ -80,7 +80,8 @@ export async function runWebhookFaults(options: WebhookFaultOptions): Promise<We
 }
 
 /**
- * Most requests are accepted after a short delay; some fail, so that workflows with a retry schedule are killed too.
+ * Returns the receiver's answers. Most requests are accepted after a short delay; some fail, so that workflows with a
+ * retry schedule are killed too.
  */
 function answers(random: Random): (request: { index: number }) => { status: number; delayMs: number } {
   return () => ({

@@ -21,7 +21,9 @@ interface WrongClock {
   log: (line: string) => void;
 }
 
-/** Times that a wrong clock would put an hour ahead. All times of this campaign lie within a few minutes. */
+/**
+ * Columns whose times a wrong clock would put an hour ahead. In this campaign all these times lie within a few minutes.
+ */
 const MOMENTS = {
   sends: ['slot_at', 'claimed_at', 'sent_at'],
   enrollments: ['step_started_at', 'waiting_until', 'last_activity_at'],
@@ -31,7 +33,7 @@ const MOMENTS = {
 } as const;
 
 /**
- * Sets the clock of one of two workers an hour ahead in the middle of a campaign, and right again. Checks that
+ * Sets the clock of one of two workers an hour ahead in the middle of a campaign, and then corrects it. Checks that
  * readiness reports it in the meantime, that no stored time is an hour ahead, and that the campaign ends.
  */
 export async function runWrongClock(options: WrongClock): Promise<{ checks: Check[] } & Kept> {

@@ -13,7 +13,10 @@ import { makeRows, parametersOf, ROWS } from '../suites/foreign-ids.ts';
 import { makeGround, type Ground, type Reaching } from './ground.ts';
 import { PROSPECT, reachingRequest } from './reach.ts';
 
-/** Mailbox checks succeed and workers exist, because the test is about the functions behind them. */
+/**
+ * Gateway whose mailbox checks succeed and that reports workers, because the test is about the code that follows these
+ * calls.
+ */
 const workflows: WorkflowGateway = {
   ...noWorkflows,
   execute: async () => ({ smtp: { ok: true }, imap: { ok: true } }) as never,
@@ -23,7 +26,7 @@ const workflows: WorkflowGateway = {
 
 /**
  * Creates a world in which no limit refuses a request, mailboxes can be ordered from a sandbox, and the prospect
- * catalogue has a person. Each source address in `X-Forwarded-For` is trusted.
+ * catalogue has a person. The world trusts the source address in `X-Forwarded-For`.
  */
 export async function createReachableWorld(): Promise<World> {
   const sandbox = await startProvisioning();
@@ -57,7 +60,7 @@ export async function createReachableWorld(): Promise<World> {
   };
 }
 
-/** The parts of a request to an operation. */
+/** Parts of a request to an operation. */
 export interface Attempt {
   params: Record<string, string>;
   reaching: Reaching;
@@ -71,13 +74,14 @@ export interface Attempt {
 const BEFORE_SETUP: ReadonlySet<string> = new Set(['auth.setup', 'pages.setup', 'pages.claimSetup']);
 
 /**
- * Operations that change the emails of a campaign: for an active campaign a key may use them only within its policy.
+ * Operations that change the emails of a campaign. If the campaign is active, a key may use them only within its
+ * policy.
  */
 const PREPARES_CAMPAIGN = /^campaigns\.((update|create|delete|replace).*|addLeads)$/;
 
 /** Creates a request that the operation accepts, with its own rows, and its own tenant unless one is given. */
 export async function prepareAttempt(world: World, spec: AnyRoute, given?: Tenant): Promise<Attempt> {
-  // Each request has its own address, but emails and passwords are also counted by account.
+  // Each request has its own source address, but sign-in attempts are also limited by account.
   await world.deps.db('auth_throttles').delete();
   if (BEFORE_SETUP.has(spec.operationId)) {
     await world.deps.db.raw('truncate users, organizations, setup_links cascade');
@@ -99,8 +103,8 @@ export async function prepareAttempt(world: World, spec: AnyRoute, given?: Tenan
 }
 
 /**
- * Ids of existing rows. Links that are emailed to a person contain a secret, which is invented unless the request
- * contains one.
+ * Returns the path parameters of a route with ids of existing rows. Emailed links contain a secret; it is a random one
+ * unless the request brings its own.
  */
 async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promise<Record<string, string>> {
   const parameters = parametersOf(spec.path);
@@ -110,7 +114,10 @@ async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promi
   return Object.fromEntries(parameters.map(({ name }) => [name, newSecret()]));
 }
 
-/** A credential that a route accepts. If it accepts several: a key, a session or an application's token. */
+/**
+ * Returns a credential that a route accepts. If it accepts several: an API key, a session or an application's token,
+ * depending on `n`.
+ */
 async function ownCredential(world: World, spec: AnyRoute, tenant: Tenant, n: number): Promise<string | undefined> {
   if (spec.scope === 'public') return undefined;
   if (spec.scope === 'session') return tenant.sessionToken;
@@ -119,7 +126,10 @@ async function ownCredential(world: World, spec: AnyRoute, tenant: Tenant, n: nu
   return kind === 1 ? tenant.sessionToken : (await createAccessToken(world, tenant)).accessToken;
 }
 
-/** No credential, an invalid one, a key with few scopes, a key for another mailbox, a person with few rights. */
+/**
+ * Returns no credential, an invalid one, a key with few scopes, a key for another mailbox, or a session of a person
+ * with few permissions.
+ */
 async function otherCredential({ deps }: World, tenant: Tenant, n: number): Promise<string | undefined> {
   const { organizationId, userId } = tenant;
   switch (n % 5) {

@@ -5,13 +5,13 @@ import type { World } from '../harness/world.ts';
 export interface Browser {
   cookie: string;
   csrf: string;
-  /** The current page. */
+  /** HTML of the current page. */
   html: string;
 }
 
-/** A page with a form, for a browser without a session. */
+/** Path of a page with a form, for a browser without a session. */
 const A_FORM = '/account/forgotten-password';
-/** A page with a form, for a signed-in person. */
+/** Path of a page with a form, for a signed-in person. */
 const OWN_FORM = '/account/apps';
 
 /** Opens a browser without a session, on a page with a form. */

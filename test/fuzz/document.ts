@@ -9,7 +9,7 @@ interface Operation {
   responses: Record<string, DocumentedAnswer | { $ref: string }>;
 }
 
-/** The parts of a response that the document describes. */
+/** Parts of a response that the document describes. */
 interface Received {
   status: number;
   contentType: string;
@@ -43,7 +43,7 @@ export class DocumentCheck {
     const { content } = '$ref' in documented ? this.#responses[documented.$ref.split('/').at(-1)!]! : documented;
     if (!content) return text === '' ? [] : [`${status} has a body that is not documented`];
     const media = content[contentType.split(';')[0]!.trim()];
-    // For a page, a picture or a file the document contains only its usual type.
+    // For pages, pictures and files the document names only the usual content type.
     if (!media)
       return contentType.startsWith('image/')
         ? []

@@ -14,12 +14,13 @@ import { startBackingServices } from '../../local/backing.ts';
 import { createReachableWorld } from './attempt.ts';
 
 /**
- * An operation answers 503 if its provider is not configured in this installation. Every other server error is a fault.
+ * Settings of schemathesis. An operation answers 503 if its provider is not configured in this installation. Every
+ * other server error is a fault.
  */
 const SETTINGS = `[checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", 503]
 `;
-/** These would revoke or restrict the key that the run uses. */
+/** Operations that would revoke or restrict the key with which schemathesis calls the API. */
 const EXCLUDED = ['api-keys.revoke', 'api-keys.update'];
 const CHECKS = [
   'not_a_server_error',

@@ -3,10 +3,10 @@ import { routes } from '../../api/routes.ts';
 import { fuzz } from './run.ts';
 import { reportText } from './text.ts';
 
-/** CI uses 60; for a longer run: `npm run fuzz -- --minutes 10`. */
+/** Duration (s) of the test. CI uses 60. For a longer test: `npm run fuzz -- --minutes 10`. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 
-/** Operations that no request of the suite completes, with the reason. */
+/** Operations that no request of the suite completes, each with the reason. */
 const NOT_REACHED: Record<string, string> = {
   'campaigns.verifyTrackingDomain':
     'asks the DNS for records of a domain; api/campaigns/tracking-domain.test.ts answers them',

@@ -1,7 +1,7 @@
 import { createContact, createMailbox, type Tenant } from '../harness/factories.ts';
 import type { World } from '../harness/world.ts';
 
-/** The tenant of a request, with ids for its body. */
+/** Tenant of a request, with ids of its rows for the body. */
 export interface Ground {
   world: World;
   tenant: Tenant;
@@ -10,14 +10,14 @@ export interface Ground {
   mailboxId: string;
 }
 
-/** Creates the rows that the bodies of {@link reachingBody} name. */
+/** Creates the rows to which request bodies refer. */
 export async function makeGround(world: World, tenant: Tenant, params: Record<string, string>): Promise<Ground> {
   const contactId = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
   const mailboxId = await createMailbox(world.deps, tenant.organizationId);
   return { world, tenant, params, contactId, mailboxId };
 }
 
-/** The parts of a successful request that cannot be derived from the document. */
+/** Parts of a successful request that cannot be derived from the document. */
 export interface Reaching {
   body?: unknown;
   query?: Record<string, string>;

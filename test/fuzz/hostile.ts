@@ -55,17 +55,17 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** A hostile value. */
+/** Arbitrary of a hostile value. */
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...VALUES) },
-  // An id of no row: for bodies that name rows, it reaches their check.
+  // Id that no row has. In a body that refers to rows, it passes validation and reaches the look-up.
   { weight: 1, arbitrary: fc.uuid() },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   { weight: 1, arbitrary: fc.double() },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 );
 
-/** A body with one or two places changed: a value is replaced, removed, added or wrapped. */
+/** Arbitrary of a body with one or two changes: a value is replaced, removed, added or wrapped. */
 export function disturbed(body: unknown): fc.Arbitrary<unknown> {
   return fc
     .array(fc.record({ at: fc.nat(), how: fc.constantFrom('replace', 'remove', 'add', 'wrap'), value: hostile }), {

@@ -5,7 +5,7 @@ import { startClose } from '../doubles/index.ts';
 import { createConnectionRow } from '../harness/integrations.ts';
 import type { Ground, Make } from './ground.ts';
 
-/** Successful requests for integrations, and a booking signed as Cal.com signs it. */
+/** Bodies and parameters with which operations on integrations succeed, including a booking signed like Cal.com's. */
 export const REACHING_INTEGRATIONS: Record<string, Make> = {
   'integrations.connect': () => ({
     body: { provider: 'n8n', config: { webhook_url: 'http://127.0.0.1:9/webhook/none' } },
@@ -45,11 +45,11 @@ export const REACHING_INTEGRATIONS: Record<string, Make> = {
       headers: { 'x-cal-signature-256': createHmac('sha256', secret).update(JSON.stringify(body)).digest('hex') },
     };
   },
-  // Nobody is signed in in that browser.
+  // The browser has no signed-in person, so the page answers 404.
   'pages.integrationConsent': () => ({ query: { state: 'unknown', code: 'code' }, status: 404 }),
 };
 
-/** The CRM of all requests, which runs until the process ends. */
+/** Stub of a CRM that all requests share; it runs until the process ends. */
 let crm: ReturnType<typeof startClose> | undefined;
 
 async function createCrm({ world, tenant }: Ground): Promise<string> {

@@ -4,7 +4,10 @@ import { orderMailboxes } from '../../domain/billing/mailbox-orders/order.ts';
 import { freshDomain } from '../harness/mailbox-orders.ts';
 import type { Ground, Make } from './ground.ts';
 
-/** Successful requests for mailbox orders, and a payment event signed as Stripe signs it. */
+/**
+ * Bodies and parameters with which operations on mailbox orders succeed, including a payment event signed like
+ * Stripe's.
+ */
 export const REACHING_ORDERS: Record<string, Make> = {
   'mailboxOrders.quote': () => ({ body: quoteBody() }),
   'mailboxOrders.create': async (ground) => ({ body: { quote_id: (await createQuote(ground)).id } }),

@@ -12,11 +12,14 @@ import type { World } from '../harness/world.ts';
 import { formHeaders, hiddenField, openBrowser, openSignedIn, sendForm, type Browser } from './browser.ts';
 import type { Ground, Make, Reaching } from './ground.ts';
 
-/** Redirect to the next page, or back to the application. */
+/** Status of a redirect to the next page or back to the application. */
 const SEE_OTHER = 303;
 const ACCOUNT = { name: 'Ada Person', password: PASSWORD };
 
-/** Successful requests for the pages for people, from browsers with the cookies and the forms of the page before. */
+/**
+ * Forms and parameters with which pages for people succeed. The browser has the cookies and the form of the previous
+ * page.
+ */
 export const REACHING_PAGES: Record<string, Make> = {
   'pages.setup': async ({ world }) => ({ params: { token: await setupToken(world) } }),
   'pages.claimSetup': async ({ world }) => ({
@@ -166,7 +169,7 @@ export async function invitationToken(
   return token;
 }
 
-/** Returns the secret of a consent to use a mailbox, at one of its stages. */
+/** Returns the secret of a consent to use a mailbox. The consent has the given status. */
 async function consentSecret(
   { world: { deps }, tenant }: Pick<Ground, 'world' | 'tenant'>,
   status: 'pending' | 'confirming',
@@ -186,7 +189,7 @@ async function consentSecret(
   return secret;
 }
 
-/** Returns the parameters of an authorization request of an application of the tenant. */
+/** Returns the parameters of an authorization request for an application of the tenant. */
 async function authorizationRequest({
   world,
   tenant,

@@ -15,7 +15,7 @@ import { REACHING_INTEGRATIONS } from './reach-integrations.ts';
 import { REACHING_ORDERS } from './reach-orders.ts';
 import { invitationToken, REACHING_PAGES, setupToken } from './reach-pages.ts';
 
-/** The person in the prospect catalogue. */
+/** Person in the prospect catalogue. */
 export const PROSPECT = { id: catalogueIdOf('p', 1), first_name: 'Ana', email: 'ana@prospect.example' };
 
 const mail = (host = 'smtp.example.com') => ({ host, port: 587, username: 'u', password: 'p', security: 'starttls' });

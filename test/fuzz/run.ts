@@ -9,15 +9,15 @@ import { DocumentCheck } from './document.ts';
 import { disturbed, hostile, hostileText, hostileWord } from './hostile.ts';
 import type { Reaching } from './ground.ts';
 
-/** Responses that take longer are listed (ms). */
+/** Responses that take longer (ms) are listed. */
 const SLOW_MS = 1_000;
-/** Hostile requests for each successful one. */
+/** Number of hostile requests for each successful one. */
 const PER_ROUND = 8;
 
 interface Find {
   operation: string;
   what: string;
-  /** The request, shortened. */
+  /** Text of the request, shortened. */
   request: string;
 }
 
@@ -31,20 +31,20 @@ export interface FuzzReport {
   seen: Map<string, Map<number, number>>;
   /** Operations that completed at least one request. */
   inside: Set<string>;
-  /** Responses of the other operations to the request that should succeed. */
+  /** Responses to requests that should have succeeded but did not, by operation. */
   outside: Map<string, string>;
 }
 
 interface FuzzOptions {
   seed: number;
-  /** Duration of the run (ms); every operation is called at least once. */
+  /** Duration (ms) of the test. Every operation is called at least once, even if this takes longer. */
   forMs: number;
 }
 
 /**
- * Sends every operation a valid request with real ids and each kind of credential, and then hostile ones: wrong types,
- * characters that cannot be stored, very large numbers, deep nesting, long texts, duplicate keys. All limits are off.
- * The same seed makes the same requests, limited by the time.
+ * Sends every operation a valid request with real ids and each kind of credential. Then sends hostile ones: wrong
+ * types, characters that cannot be stored, very large numbers, deep nesting, long texts, duplicate keys. All limits are
+ * off. The same seed makes the same requests, limited by the time.
  */
 export async function fuzz({ seed, forMs }: FuzzOptions): Promise<FuzzReport> {
   const world = await createReachableWorld();
@@ -58,7 +58,7 @@ export async function fuzz({ seed, forMs }: FuzzOptions): Promise<FuzzReport> {
     inside: new Set(),
     outside: new Map(),
   };
-  // The published document contains no pages and no MCP; their responses are compared with their declarations.
+  // Unlike the published document, this one also contains the pages and MCP, so that their responses are checked too.
   const check = new DocumentCheck(openApiDocument(routes, { version: '0', serverUrl: world.url }));
   const until = Date.now() + forMs;
   try {
@@ -86,7 +86,8 @@ async function askOperation(round: Round, spec: AnyRoute): Promise<void> {
   let attempt = await prepareAttempt(round.world, spec);
   const expected = attempt.reaching.status ?? spec.success.status;
   let { status, text: said } = await send(round, spec, { ...attempt, token: await attempt.own(0) });
-  // A request that waits for a person's approval was understood and checked, as far as an agent's request can be.
+  // An answer 202 means that the request waits for a person's approval. It was validated as far as an agent's request
+  // can be.
   if (status === expected || (spec.awaiting && status === 202)) report.inside.add(spec.operationId);
   else report.outside.set(spec.operationId, `${status} instead of ${expected}: ${said.slice(0, 300)}`);
   for (let n = 0; n < PER_ROUND; n += 1) {
@@ -141,7 +142,7 @@ interface Request {
   params: Record<string, string>;
   reaching: Reaching;
   token: string | undefined;
-  /** Sent unchanged in place of the body. */
+  /** Text that is sent unchanged in place of the body. */
   text?: string;
   query?: Record<string, string>;
   contentType?: string;
@@ -217,14 +218,14 @@ export async function sendAttempt(
 
 const NOTHING_YET = { seed: 0, requests: 0, rounds: 0 };
 
-/** A parameter as part of a path. An empty one, or dots, would be a different path. */
+/** Encodes a parameter as a path segment. An empty parameter, or dots, would be a different path. */
 function pathSegment(value: string): string {
   return ['', '.', '..'].includes(value) ? '%20' : encodeURIComponent(value);
 }
 
 /**
- * An empty or hostile parameter can lead to a different path, so that a different operation answers. A query that is
- * too long (431) reaches no operation.
+ * Returns true if the operation itself answered. An empty or hostile parameter can lead to a different path and
+ * operation. A query that is too long (431) reaches no operation.
  */
 function isOurs(status: number, text: string): boolean {
   return !(status === 404 && text.includes('No such endpoint')) && status !== 405 && status !== 431;

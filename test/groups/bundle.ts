@@ -6,10 +6,10 @@ import { planGroups } from './plan.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CACHE = join(ROOT, '.heron', 'cache');
-/** Replaces ava in bundled tests. */
+/** Module that replaces ava in bundled tests. */
 const DECLARE = 'test/groups/declare.ts';
 
-/** Test files for ava: each file runs one group. */
+/** Folder of generated test files for ava, each of which runs one group. */
 export interface TestGroups {
   folder: string;
   /** Deletes the folder. */
@@ -40,7 +40,7 @@ export async function bundleGroups(
     });
     const text = [
       `import module from 'node:module';`,
-      // Available since Node 22.8.
+      // `enableCompileCache` exists since Node 22.8.
       `module.enableCompileCache?.(${JSON.stringify(join(CACHE, 'v8'))});`,
       `const { declareFiles } = await import(${urlOf(DECLARE)});`,
       `await declareFiles([`,

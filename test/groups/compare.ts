@@ -1,6 +1,6 @@
 import type { FileTime } from './notes.ts';
 
-/** Time (s) that every file may take. */
+/** Time (s) that every file may take, even if it was faster before. */
 const LEAST_BUDGET_SECONDS = 10;
 /** Factor by which a file's time may grow, because other machines are slower and busier. */
 const PATIENCE = 3;

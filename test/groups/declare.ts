@@ -31,7 +31,7 @@ interface Opened {
   cpuAt: NodeJS.CpuUsage;
 }
 
-/** A test file that a process runs. */
+/** Test file of this process. */
 interface Chosen {
   name: string;
   /** Imports the file. */
@@ -142,7 +142,7 @@ function addHook(hook: Hook) {
     void current().hooks[hook].push(given.at(-1) as Implementation);
 }
 
-/** The part of ava's `test` that Heron's tests use. */
+/** Replacement of ava's `test`, with those functions that Heron's tests use. */
 export default Object.assign(add(false, false), {
   skip: add(false, true),
   serial: add(true, false),

@@ -1,9 +1,9 @@
 /** Time (s) of a file without a recorded time. */
 const UNKNOWN_SECONDS = 2;
-/** Longest and shortest time (s) of the tests of a group, unless one file takes longer. */
+/** Maximum and minimum time (s) of a group's tests, unless a single file takes longer. */
 const MOST_SECONDS = 200;
 const LEAST_SECONDS = 30;
-/** Maximum share of a process's remaining time for one group. The rest evens out wrong estimates. */
+/** Maximum share of a process's remaining time for one group. The remainder compensates for wrong estimates. */
 const SHARE = 0.8;
 
 /**

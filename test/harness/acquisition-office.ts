@@ -19,7 +19,7 @@ import { react } from './reactions.ts';
 import type { World } from './world.ts';
 
 /**
- * Subscribers whose facts the random worlds compare: sends, replies, events, conversions, deletions, merges,
+ * Subscribers whose facts the randomized tests check, after sends, replies, events, conversions, deletions, merges,
  * corrections and spend.
  */
 
@@ -129,18 +129,18 @@ export async function openOffice(world: World, clock: ManualClock) {
     goals,
     labels,
     sent: [] as Sent[],
-    /** Cost of campaigns by id. */
+    /** Cost by campaign id. */
     spent: new Map<string, number>(),
     variants: [newId(), newId()],
     segments: [newId(), newId()],
     enrollments: new Map<string, string>(),
-    /** Recognition of people by events that were pruned since, by person and goal. */
+    /** Attribution of people to contacts by events that were pruned since, by person and goal. */
     kept: new Map<string, { eventId: string; contactId: string | null; method: string }>(),
   };
 }
 export type Office = Awaited<ReturnType<typeof openOffice>>;
 
-/** Applies all events. Recognition by a pruned event is forgotten with the fact based on it. */
+/** Applies all events. Forgets the attribution by a pruned event once no fact is based on it. */
 export async function settle({ world: { deps }, org, kept }: Office): Promise<void> {
   await react(deps, SUBSCRIBERS);
   const facts = await deps.db('acquisition_facts').where({ organization_id: org });
@@ -154,7 +154,7 @@ export async function settle({ world: { deps }, org, kept }: Office): Promise<vo
       kept.delete(key);
 }
 
-/** Performs an action. */
+/** Performs a random action. */
 export async function perform(office: Office, one: Act): Promise<void> {
   const { world, clock, org, campaigns, contacts, people, goals } = office;
   const { deps } = world;

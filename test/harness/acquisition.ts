@@ -5,8 +5,8 @@ import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
 
 /**
- * Kinds of goals. The functions below write goals, people and events directly to the database, with the domain event
- * that subscribers follow.
+ * Kinds of goals. The functions below write goals, people and events directly to the database, and emit the domain
+ * event for subscribers.
  */
 
 export type GoalKind = 'signup' | 'activation' | 'paid' | 'revenue' | 'retention' | 'custom';
@@ -37,7 +37,7 @@ export async function createGoal(
   return id;
 }
 
-/** Creates a person: of a contact, known by an email address, or anonymous. */
+/** Creates a person: for a contact, with an email address, or anonymous. */
 export async function createPerson(
   { deps }: World,
   organizationId: string,
@@ -60,7 +60,7 @@ interface EventSpec {
   at?: Date;
   data?: Record<string, unknown>;
   namedBy?: string | null;
-  /** Goals that it reaches. */
+  /** Ids of the goals that the event reaches. */
   goalIds?: readonly string[];
   valueMinor?: number | null;
   currency?: string | null;
@@ -100,12 +100,12 @@ export async function createEvent(world: World, organizationId: string, spec: Ev
   return id;
 }
 
-/** Emits an event that people have changed. */
+/** Emits the event `person.changed` for these people. */
 export async function announcePeople(world: World, organizationId: string, personIds: string[]): Promise<void> {
   await transact(world.system(organizationId), async (tx) => tx.emit('person.changed', { person_ids: personIds }));
 }
 
-/** Emits an event that an email was sent. */
+/** Emits the event of a sent email. */
 export async function announceSend(
   world: World,
   organizationId: string,
@@ -133,7 +133,7 @@ export async function announceSend(
   );
 }
 
-/** Creates a person who signed up by the primary goal of the stage, as the subscriber finds them. */
+/** Creates a person who reached the workspace's primary signup goal. */
 export async function createCustomer(world: World, organizationId: string): Promise<string> {
   const standing = await world.deps
     .db('goals')

@@ -25,8 +25,8 @@ import type { World } from './world.ts';
 type Numbers = Partial<Record<AnalyticsFigure, number>>;
 
 /**
- * Checks the list behind every number of every analytics report: as many entries as the number, page by page, each
- * once.
+ * Checks the list behind every number of every analytics report. A list must have as many entries as the number says,
+ * page by page, each once.
  */
 export async function walkAnalytics(t: ExecutionContext, world: World, organizationId: string): Promise<void> {
   const ctx = world.system(organizationId);
@@ -150,7 +150,7 @@ async function walkDeliverability(ctx: Ctx, check: Check, trend: Trend): Promise
   );
   for (const { date, bounces, complaints, unsubscribes, ...point } of report.timeseries) {
     const day = hoursOf({ from: date, to: date });
-    // The report includes only its hours of the first and last day.
+    // The report includes only some hours of its first and last day.
     const part = {
       from: new Date(Math.max(day.from.getTime(), Date.parse(report.from))),
       to: new Date(Math.min(day.to.getTime(), Date.parse(report.to))),

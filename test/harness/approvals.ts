@@ -15,7 +15,7 @@ import type { Tenant } from './factories.ts';
 import { personCtx } from './oauth.ts';
 import { message } from '../../messages/index.ts';
 
-/** Creates a policy directly in the database that allows everything for a day, with changes. */
+/** Creates a policy directly in the database. It allows everything for a day, unless `changes` says otherwise. */
 export async function createPolicy(
   deps: TestDeps,
   { organizationId, apiKeyId }: Pick<Tenant, 'organizationId' | 'apiKeyId'>,
@@ -89,7 +89,7 @@ export function approvalContent(changes: Partial<ApprovalContent> = {}): Approva
   };
 }
 
-/** Differences of an approval from {@link createApproval}'s defaults. */
+/** Fields of an approval that replace the defaults of {@link createApproval}. */
 interface AskedApproval extends Partial<Omit<AwaitingApproval, 'subject'>> {
   subject?: { type: ApprovalRow['subject_type']; id: string };
   content?: ApprovalContent;
@@ -121,7 +121,7 @@ export async function createApproval(
 }
 
 /**
- * Creates a family that accepts any approval as its subject, executes nothing, and records its calls. `changed`
+ * Creates a subject family for approvals that accepts any subject, executes nothing, and records its calls. `changed`
  * contains the approvals whose subject has changed since the request.
  */
 export function recordedSubject(type: ApprovalRow['subject_type'] = 'direct_send') {

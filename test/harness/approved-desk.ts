@@ -12,8 +12,8 @@ import type { ManualClock } from './manual-clock.ts';
 import { call, type Answer, type World } from './world.ts';
 
 /**
- * A campaign whose start was requested by a key without a policy and approved by a person. The test executes its runs
- * itself.
+ * Campaign whose start was requested by a key without a policy and approved by a person. The test executes the
+ * campaign's workflows itself.
  */
 export interface ApprovedDesk {
   tenant: Tenant;
@@ -36,14 +36,15 @@ export interface ApprovedDesk {
   /** Disables the first mailbox, so that another one of the pool sends. */
   switchOff(): Promise<void>;
   /**
-   * Launches leads, advances the clock over slots and waits, and delivers emails, until nothing is due within a day.
+   * Processes all emails that are due within a day: launches leads, advances the clock over slots and waits, and
+   * delivers.
    */
   slotComes(): Promise<void>;
-  /** Advances the clock to a time, and delivers a single email when it is due. */
+  /** Advances the clock to a time and then to the slot of a single email, and delivers that email. */
   singleComes(id: string, from: Date): Promise<void>;
   campaign(): Promise<any>;
   lead(contactId: string): Promise<any>;
-  /** Returns the fields that the newest line of the campaign's log names; empty if it names none. */
+  /** Returns the fields named by the newest entry of the campaign's log that names any; empty if none does. */
   loggedFields(): Promise<string[]>;
   /** Returns the approvals that wait for a person. */
   pending(): Promise<any[]>;

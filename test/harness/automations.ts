@@ -15,7 +15,7 @@ import type { World } from './world.ts';
 
 const at = { x: 0, y: 0 };
 
-/** The trigger of a graph. */
+/** Trigger node of every graph. */
 const TRIGGER: AutomationNode = { id: 'trigger', type: 'trigger', ...at };
 
 /** Returns an action node. */
@@ -35,7 +35,9 @@ export const ask = (id: string, key: string, operator: string, value?: unknown):
   ...at,
 });
 
-/** Returns a graph of these nodes behind a trigger; links are written `a>b`, `a>b:true`. */
+/**
+ * Returns a graph of a trigger and these nodes. Links are written `a>b`, or `a>b:true` for an output of a condition.
+ */
 export function draw(nodes: AutomationNode[], links: string[]): AutomationGraph {
   const edges = links.map((id) => {
     const [, source, target, when = ''] = /^(.+)>([^:]+)(?::(.+))?$/.exec(id)!;
@@ -51,7 +53,7 @@ export const chain = (...nodes: AutomationNode[]): AutomationGraph =>
     nodes.map(({ id }, index) => `${nodes[index - 1]?.id ?? 'trigger'}>${id}`),
   );
 
-/** Stores an automation without validation. */
+/** Stores an automation without validating it. */
 export async function createAutomation(
   { deps }: Pick<World, 'deps'>,
   organizationId: string,
@@ -109,7 +111,7 @@ export async function openAutomationDesk(world: World) {
     contactId,
     label,
     reply,
-    /** Repeats until events of the subscribers themselves are applied too. */
+    /** Applies events until the subscribers emit no further ones. */
     async settle() {
       for (let before = -1, now = 0; now !== before;) {
         before = now;

@@ -11,13 +11,14 @@ import { DAY_MS } from '../../lib/clock.ts';
 import type { Office, Sent } from './acquisition-office.ts';
 
 /**
- * Reference implementation of prospects, funnels and spend: plain steps over the rows, without the code under test.
+ * Reference implementation of prospects, funnels and spend. It uses plain steps over the rows and none of the code
+ * under test.
  */
 
 /** Rows of a workspace, as in the tables. */
 interface RawRows {
   replies: any[];
-  /** Opens by people. */
+  /** Opens that a person caused, without those of proxies and scanners. */
   opens: any[];
   people: any[];
   events: any[];

@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { call, type World } from './world.ts';
 
-/** Answer with a page. */
+/** Response that contains an HTML page. */
 interface Shown {
   text: string;
   headers: Headers;
@@ -19,8 +19,8 @@ function wordsOf(page: string): Set<string> {
 }
 
 /**
- * Reads a page as an English and as a German browser. Each must declare its language and vary by it, both must have the
- * same policy, and the German page must contain no English text.
+ * Reads a page as an English and as a German browser. Each response must declare its language and vary by it, both must
+ * have the same content security policy, and the German page must contain no English text.
  * @param alike words that are the same in both, such as names
  */
 export async function assertBothLanguages(

@@ -1,11 +1,11 @@
 import { randomSecret } from './secrets.ts';
 import type { World } from './world.ts';
 
-/** Text quoted in the refusals, like personal data in an error of PostgreSQL. */
+/** Text that the errors quote, like personal data in a real error of PostgreSQL. */
 export const QUOTED = `${randomSecret('person')}@example.org`;
 
 /**
- * Makes every write to a table fail whose new row meets a condition.
+ * Makes every write to a table fail if the new row meets a condition.
  * @returns a function that removes the failure
  */
 export async function breakWrites(

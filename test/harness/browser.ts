@@ -6,7 +6,7 @@ import { findProgram } from './programs.ts';
  * Path of Chromium, found or fetched before tests are declared. Without it, browser tests are declared as skipped.
  */
 const CHROMIUM = await findProgram('chromium');
-/** Timeout (ms) of one step. These tests do not measure speed, so it is generous for a loaded machine. */
+/** Timeout (ms) of one step. These tests do not measure speed, so it is long enough for a busy machine. */
 const PATIENCE_MS = 60_000;
 const FLAGS = [
   '--no-sandbox',

@@ -3,7 +3,7 @@ import { createContact, createLabel, createMailbox, type Tenant } from './factor
 import { call, type Answer, type World } from './world.ts';
 import { newId } from '../../lib/ids.ts';
 
-/** Workspace of a campaign suite: calls with its key, and rows that campaign routes refer to. */
+/** Workspace of a campaign suite. Offers calls with its API key, and rows to which campaign routes refer. */
 export interface Desk {
   tenant: Tenant;
   /**
@@ -12,7 +12,7 @@ export interface Desk {
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   /** Creates a campaign and returns it; fails if the API refuses. */
   campaign(body?: object): Promise<any>;
-  /** Creates a campaign with one email step, a mailbox in the workspace and `leads` leads. */
+  /** Creates a campaign with one email step and `leads` leads, and a mailbox in the workspace. */
   ready(leads?: number, body?: object): Promise<{ campaign: any; contacts: string[] }>;
   label(registry: 'tag' | 'folder' | 'category'): Promise<string>;
   mailbox(fields?: object): Promise<string>;
@@ -37,7 +37,8 @@ export async function openDesk(world: World): Promise<Desk> {
     tenant,
     async call(method, path, body, token = tenant.apiKey) {
       const starts = path.endsWith('/start') || (body as { status?: string } | undefined)?.status === 'active';
-      // Needed from the first start on, because changes of an active campaign also need the policy.
+      // After the first start the key needs a policy for every change, because changes of an active campaign need one,
+      // too.
       allowed ||= starts;
       if (allowed && method !== 'GET' && token === tenant.apiKey) await allowEverything(world.deps, tenant);
       return call(world, method, `/v1${path}`, { token, ...(body === undefined ? {} : { body }) });

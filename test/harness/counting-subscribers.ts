@@ -3,10 +3,13 @@ import { declareSubscriber, type Subscriber } from '../../domain/platform/events
 import { rawDb, type RawDb } from './database.ts';
 import { createEffects, recordEffects } from './reactions.ts';
 
-/** Event of the counting subscribers; nothing else in a bench or test world emits it. */
+/** Event of the counting subscribers; nothing else in benchmarks and tests emits it. */
 export const COUNTED_EVENT = 'team.member_role_changed';
 
-/** Three kinds of subscribers: a row per event, counts added up per batch, and rows per batch in order. */
+/**
+ * Subscribers of three kinds: one writes a row per event, one adds up counts per batch, and one writes rows per batch
+ * in order.
+ */
 export const COUNTING_SUBSCRIBERS: readonly Subscriber[] = [
   declareSubscriber({
     name: 'counting_tasks',
@@ -55,13 +58,16 @@ export async function createReactionTables(db: RawDb): Promise<void> {
 
 interface Ledger {
   events: number;
-  /** Counts per subscriber: effects, repeated effects, and effects applied before those of an earlier event. */
+  /**
+   * For each subscriber: number of effects, of repeated effects, and of effects applied before those of an earlier
+   * event.
+   */
   tasks: { effects: number; repeated: number; misplaced: number };
   facts: { effects: number };
   ledger: { effects: number; repeated: number; misplaced: number };
 }
 
-/** Compares the effects with the events. */
+/** Reads the effects and compares them with the events. */
 export async function readLedger(db: RawDb): Promise<Ledger> {
   const rows = async (table: string, where: string) => {
     const { rows: found } = (await db.raw(

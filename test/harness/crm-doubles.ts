@@ -10,7 +10,7 @@ export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
     amount: '1200.50',
     noteText: 'email.replied: Re: &lt;b&gt;hello&lt;/b&gt;',
     idIn: (id: string) => id,
-    /** The id of no record. */
+    /** Id that no record has. */
     noId: '999999',
     people: () =>
       doubles.hubspot.contacts.map(({ properties: { email, firstname, lastname, jobtitle } }) => ({
@@ -34,7 +34,7 @@ export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
     amount: '1200.5',
     noteText: 'email.replied: Re: <b>hello</b>',
     idIn: (id: string) => id,
-    /** The id of no record. */
+    /** Id that no record has. */
     noId: '003000000999999AAA',
     people: () =>
       doubles.salesforce.records.Contact.map(({ Email, FirstName, LastName, Title }) => ({
@@ -59,7 +59,7 @@ export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
     amount: 1200.5,
     noteText: 'email.replied: Re: &lt;b&gt;hello&lt;/b&gt;',
     idIn: Number,
-    /** The id of no record. */
+    /** Id that no record has. */
     noId: '999999',
     people: () =>
       doubles.pipedrive.persons.map(({ emails, name, custom_fields: custom }) => ({
@@ -83,7 +83,7 @@ export const crmsOf = (doubles: Awaited<ReturnType<typeof startDoubles>>) => ({
     amount: 120_050,
     noteText: 'email.replied: Re: <b>hello</b>',
     idIn: (id: string) => id.split('/')[1],
-    /** The id of no record. */
+    /** Id that no record has. */
     noId: 'lead_none/cont_none',
     people: () =>
       doubles.close.contacts.map((one) => ({

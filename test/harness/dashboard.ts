@@ -74,7 +74,7 @@ export async function settle(page: Page): Promise<void> {
   await page.locator('main h1').waitFor();
   await page.waitForLoadState('networkidle');
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
-  // Frames with a stranger's email are rendered in a separate process.
+  // Waits for frames with the HTML of an email, which a separate process renders.
   for (const letter of await page.locator('iframe').all()) await letter.contentFrame().locator('body').waitFor();
 }
 
@@ -94,7 +94,7 @@ interface AxeResult {
 }
 
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** Rules whose result depends on the theme. */
+/** Rules whose result depends on the colour theme. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /**
@@ -102,10 +102,10 @@ const COLOURS = ['color-contrast', 'link-in-text-block'];
  * depend on the theme.
  */
 export async function findBarriers(page: Page, of: 'everything' | 'colours' = 'everything'): Promise<string[]> {
-  // Evaluated by the debugger, which the page's policy does not restrict.
+  // Evaluated through the debugger, to which the page's content security policy does not apply.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(await readFile(AXE, 'utf8'));
   const runOnly = of === 'everything' ? STANDARDS : { type: 'rule', values: COLOURS };
-  // Building selectors of passing elements takes longer than the checks.
+  // Disables the selectors of passing elements, because building them takes longer than the checks.
   const options = { runOnly, resultTypes: ['violations'], selectors: false };
   const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult;
   return violations.flatMap(({ id, nodes }) =>

@@ -10,7 +10,7 @@ import { recordRead } from './recorded-reads.ts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 const TEMPLATE_LOCK = 7_201_946;
-/** Runs every suite with row-level security, not only those that request it. */
+/** If true, every suite runs with row-level security, not only the suites that request it. */
 const ROW_SECURITY = process.env.HERON_TEST_ROW_SECURITY === 'true';
 
 /** Pool without tenancy restrictions; only tests and measurements have one. */
@@ -19,7 +19,7 @@ export type RawDb = ReturnType<typeof connectRaw>;
 /** Dependencies of a process, with an unrestricted pool. */
 export type TestDeps = Omit<Deps, 'db'> & { db: RawDb };
 
-/** Assembly of a process, with an unrestricted pool. */
+/** Assembly of a process whose pool is unrestricted. */
 export type TestAssembly = Omit<Assembly, 'deps'> & { deps: TestDeps };
 
 /** Returns the same assembly with an unrestricted pool. */
@@ -58,8 +58,8 @@ export async function createTestDatabase({ rowSecurity = ROW_SECURITY } = {}): P
       await trx.raw('select pg_advisory_xact_lock(?)', [TEMPLATE_LOCK]);
       const exists = await trx('pg_database').where({ datname: template }).first();
       if (!exists) await makeTemplate(adminUrl, template);
-      // Not in the transaction that holds the lock, as PostgreSQL creates no database there. Copying files takes half
-      // as long as copying blocks through the log, which is meant for servers that must not pause for a checkpoint.
+      // Runs outside the transaction that holds the lock, because PostgreSQL creates no database in a transaction. The
+      // strategy `file_copy` takes half as long as copying through the log.
       await connected(adminUrl, async (copier) =>
         copier.raw(`create database ${name} template ${template} strategy file_copy`),
       );

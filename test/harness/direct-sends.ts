@@ -9,7 +9,7 @@ import { createFakeSmtp, type FakeSmtp } from './fake-smtp.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { call, type Answer, type World } from './world.ts';
 
-/** Workspace with one mailbox. The test executes its direct sends itself, in place of their runs. */
+/** Workspace with one mailbox. The test itself executes the direct sends, in place of their workflows. */
 export interface WritingDesk {
   tenant: Tenant;
   mailboxId: string;
@@ -28,7 +28,10 @@ export interface WritingDesk {
   receive(raw: Buffer): Promise<InboundKind | null>;
 }
 
-/** @param mailbox further columns of the mailbox */
+/**
+ * Creates a workspace with one mailbox.
+ * @param mailbox further columns of the mailbox
+ */
 export async function createWritingDesk(
   { world, clock }: { world: World; clock: ManualClock },
   mailbox: Record<string, unknown> = {},
@@ -40,7 +43,7 @@ export async function createWritingDesk(
   const mailboxId = await createMailbox(deps, organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } }, mailbox);
   const ctx = world.system(organizationId);
   const smtp = createFakeSmtp();
-  // New for every call, because the clock may have passed the end of an earlier session.
+  // Creates a session for each call, because the clock may have passed the end of an earlier one.
   const signIn = () => createSession(deps, tenant.userId, organizationId);
   let uid = 0;
   const desk: WritingDesk = {

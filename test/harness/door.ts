@@ -20,7 +20,7 @@ export interface Door {
    * answer.
    */
   loseAnswers(commits: number): void;
-  /** Returns the number of commits whose answer was lost so far. */
+  /** Returns the number of commits so far whose answer was lost. */
   lost(): number;
   close(): void;
 }

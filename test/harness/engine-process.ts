@@ -1,6 +1,6 @@
 /**
- * The worker of a test's world as a separate process that can be killed. Reports over IPC when it works. WORLD_ENV
- * contains the world's settings as JSON.
+ * Runs the worker of a test's world as a separate process that can be killed. Reports over IPC when the worker is
+ * ready. WORLD_ENV contains the world's settings as JSON.
  */
 import { assemble } from '../../deploy/assemble.ts';
 import { silentLogger } from '../../lib/log.ts';

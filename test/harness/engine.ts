@@ -6,7 +6,7 @@ import { createTemporalClient, createWorkflowGateway } from '../../temporal/clie
 import { startWorker, type RunningWorker, type WorkerParts } from '../../workers/worker.ts';
 import { noWorkflows, type World } from './world.ts';
 
-/** Worker on a world's own task queue: workflows, activities and the outbox relay, in this process. */
+/** Worker on the task queue of one test's world: workflows, activities and the outbox relay, in this process. */
 export interface Engine {
   temporal: Client;
   worker: RunningWorker;

@@ -2,8 +2,8 @@ import { shortened, withNotes } from './recorded-reads.ts';
 
 /**
  * Polls until `probe` returns something other than undefined or false. An error of the probe ends the wait.
- * @throws Error after `timeoutMs`, with the last result and what the probe read: rows of the test's database, answers
- * of the API
+ * @throws Error after `timeoutMs`, with the last result and the data that the probe read: rows of the test's database,
+ * answers of the API
  */
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false>,

@@ -19,8 +19,8 @@ export interface Tenant {
 }
 
 /**
- * Creates a tenant directly in the database; the verbs have their own suites. One statement inserts its rows, because
- * almost every test creates a tenant.
+ * Creates a tenant directly in the database, without the functions that create one for people. One statement inserts
+ * its rows, because almost every test creates a tenant.
  */
 export async function createTenant(deps: TestDeps, name = 'Acme'): Promise<Tenant> {
   const { db, clock } = deps;
@@ -63,7 +63,7 @@ export async function createTenant(deps: TestDeps, name = 'Acme'): Promise<Tenan
   return { organizationId, userId, email, sessionToken: token, apiKey, apiKeyId: key.id };
 }
 
-/** Adds a member with a system role, and a session of theirs. */
+/** Adds a member with a system role, and creates a session for them. */
 export async function createMember(
   deps: TestDeps,
   tenant: Tenant,
@@ -120,13 +120,13 @@ function sessionRow({ clock }: TestDeps, userId: string, organizationId: string 
   };
 }
 
-/** Returns the cookie of a signed-in person's browser, of their first session. */
+/** Returns the cookie of a person's browser for their first session. */
 export async function createBrowserCookie(deps: TestDeps, userId: string): Promise<string> {
   const session = await deps.db('sessions').where('user_id', userId).orderBy('id').first('id');
   return cookieOf(deps, session.id);
 }
 
-/** Returns the cookie of a person's further sign-in, in the workspace of their first session. */
+/** Creates another session of a person, in the workspace of their first one. Returns its cookie. */
 export async function createVisitorCookie(deps: TestDeps, userId: string): Promise<string> {
   const first = await deps.db('sessions').where('user_id', userId).orderBy('id').first('organization_id');
   return cookieOf(deps, await insertSession(deps, userId, first.organization_id));
@@ -228,7 +228,7 @@ export interface MailboxServers {
   password?: string;
 }
 
-/** Server of a mailbox from which no test sends; nothing listens there. */
+/** Servers of a mailbox from which no test sends; nothing listens on the port. */
 export const NO_SERVER: MailboxServers = { smtp: { host: '127.0.0.1', port: 1 } };
 
 /** Creates a connected mailbox directly in the database, with credentials sealed as by POST /emails. */
@@ -275,7 +275,9 @@ export interface StepSpec {
   conditions?: Record<string, unknown>;
 }
 
-/** Creates an active campaign directly in the database: always within its sending hours, steps linked in order. */
+/**
+ * Creates an active campaign directly in the database. Its sending hours never end, and its steps are linked in order.
+ */
 export async function createCampaign(
   deps: TestDeps,
   organizationId: string,

@@ -1,25 +1,25 @@
 import type { Envelope, SendOptions, SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
 import { message } from '../../messages/index.ts';
 
-/** Simulates a worker that dies: the promise rejects, and nothing more is written. */
+/** Thrown to simulate a worker that dies: the attempt rejects, and nothing more is written. */
 export class Crash extends Error {}
 
 /**
- * Behaviour of one attempt: an outcome; accepting without confirmation; or dying before the mark, after it, or after
- * the server has accepted.
+ * Result of one attempt: an outcome; accepted, with or without confirmation; or a worker that dies before the mark,
+ * after it, or after the server's acceptance.
  */
 export type Attempt = SmtpOutcome | 'accept' | 'take-unknown' | 'die-before' | 'die-marked' | 'die-after';
 
 export interface FakeSmtp extends SmtpSender {
-  /** Every accepted message, by its Message-ID. */
+  /** Accepted messages with their Message-IDs. */
   taken: { messageId: string; to: string[]; raw: string }[];
-  /** Number of times that a message was offered. */
+  /** Number of messages that were offered to the server. */
   offered: number;
-  /** Decides the behaviour of the next attempts; called before any result is returned. */
+  /** Decides the result of each attempt; called when a message is offered. */
   next: (envelope: Envelope, options: SendOptions) => Attempt | Promise<Attempt>;
 }
 
-/** Creates a sender without a network that keeps the same record as a mail server. */
+/** Creates a sender that uses no network. It records messages like a mail server. */
 export function createFakeSmtp(): FakeSmtp {
   const fake: FakeSmtp = {
     taken: [],

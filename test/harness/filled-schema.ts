@@ -5,7 +5,7 @@ interface Column {
   column: string;
   type: string;
   nullable: boolean;
-  /** True if it has a default or PostgreSQL generates the value. */
+  /** True if the column has a default or PostgreSQL generates its value. */
   made: boolean;
   unique: boolean;
   primary: boolean;
@@ -35,8 +35,8 @@ const ORGANIZATIONS = 10;
 
 /**
  * Fills tables of any schema with a number of rows each, based on its catalog: keys, references, checks and defaults.
- * Row n refers to row n of other tables, so that it belongs to a single organization. References are not checked during
- * filling; they hold once every table is filled.
+ * Row n refers to row n of other tables, so that all rows with the number n belong to one organization. References are
+ * not checked during filling; they hold once every table is filled.
  * @param only tables to fill; default: all
  */
 export async function fillSchema(db: RawDb, rows: number, only?: readonly string[]): Promise<string[]> {
@@ -84,7 +84,7 @@ async function dropIndexes(trx: RawDb, table: string): Promise<() => Promise<voi
   };
 }
 
-/** Returns the column that determines this one's value as part of a composite foreign key without its own. */
+/** For a column without its own foreign key, returns the column whose value it shares in a composite foreign key. */
 function referenced(column: Column, named: ReadonlyMap<string, Column>): Column {
   return (column.target === null && column.part !== null && named.get(column.part)) || column;
 }
@@ -129,12 +129,12 @@ function valueOf({ table, column, type, nullable, unique, primary, check, target
     case 'bool':
       return 'n % 2 = 0';
     default:
-      // Within the limits of days and counts in checks.
+      // Stays within the limits that checks set for days and counts.
       return `1 + n % 365`;
   }
 }
 
-/** Returns the key of a table's row, the same wherever it is referenced. */
+/** Returns the key of row n of a table, which other tables use to refer to it. */
 function keyOf(table: string, n: string, type: string): string {
   return type === 'uuid' ? `md5('${table}' || ${n})::uuid` : type === 'text' ? `'${table} ' || ${n}` : n;
 }

@@ -1,12 +1,15 @@
 /**
- * Loaded before a worker process (`--import`). Suspends the process in the middle of a workflow's activation: the next
- * one that begins while the file FREEZE_FILE exists. Removes the file just before.
+ * Module to load before a worker process (`--import`). Suspends the process in the middle of a workflow activation: the
+ * first one after the file FREEZE_FILE was created. Removes the file just before.
  */
 import { rmSync } from 'node:fs';
 import vm from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 
-/** Time (ms) for which the activation goes on after the suspension, so that a timer that expired meanwhile meets it. */
+/**
+ * Time (ms) by which the activation goes on after the suspension, so that a timer that expired in the meantime
+ * interrupts it.
+ */
 const GOES_ON_MS = 300;
 
 const { runInContext } = vm.Script.prototype;
@@ -27,7 +30,7 @@ function suspendProcess() {
   while (performance.now() < until);
 }
 
-/** Calls with a time limit enter the workflow sandbox, and run its microtasks at their end. */
+/** Calls with a timeout enter the workflow sandbox, and run its microtasks at their end. */
 if (!isMainThread)
   vm.Script.prototype.runInContext = function (context, options) {
     if (options?.timeout !== undefined && isRequested()) runInContext.call(inMicrotask, context)(suspendProcess);

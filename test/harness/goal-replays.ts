@@ -9,10 +9,10 @@ import type { World } from './world.ts';
 
 /** Time range of the desk's replays. */
 export const REPLAYED = { from: new Date('2026-03-01T00:00:00Z'), to: new Date('2026-03-03T00:00:00Z') };
-/** Timeout (ms), because pages of 5,000 events are slow on a busy machine. */
+/** Timeout (ms). It is long because pages of 5,000 events are slow on a busy machine. */
 const PATIENCE_MS = 120_000;
 
-/** Creates a goal with earlier events, of which every second matches; they fill three pages. */
+/** Creates a goal and earlier events, every second of which matches. They fill three pages. */
 export async function openReplayDesk(world: World, temporal: Client, count = 12_000) {
   const tenant = await world.tenant();
   const { organizationId } = tenant;
@@ -30,7 +30,7 @@ export async function openReplayDesk(world: World, temporal: Client, count = 12_
     `insert into product_events (id, organization_id, contact_id, person_id, name, data, occurred_at, received_at)
      select id, ?, ?, ?, 'signed.up', jsonb_build_object('n', n % 2, 'm', n % 3), ?::timestamptz + n * interval '1 second', now()
      from unnest(?::uuid[]) with ordinality as e (id, n)`,
-    // Ids with the time of creation, because a worker's sweep would treat random ones as old rows.
+    // These ids contain the time of creation. A worker's sweep would treat random ones as old rows.
     [organizationId, contactId, personId, REPLAYED.from, Array.from({ length: count }, newId)],
   );
   const definition: GoalDefinition = {

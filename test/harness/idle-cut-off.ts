@@ -1,5 +1,6 @@
 /**
- * Process with a mail world whose client is cut off in the middle of IDLE. Prints `stopped` once the world has stopped.
+ * Process that runs the mail servers and cuts a client off in the middle of IDLE. Prints `stopped` once the servers
+ * have stopped.
  */
 import { ImapFlow } from 'imapflow';
 import { eventually } from './eventually.ts';

@@ -63,7 +63,7 @@ export const withLacks =
     });
   };
 
-/** BODY without a section is the structure of the message and not its source. */
+/** BODY without a section means the structure of the message, not its source. */
 function hasValue(item: unknown): boolean {
   return nameOf(item) !== 'BODY' || (item as { section?: unknown[] }).section !== undefined;
 }

@@ -3,7 +3,7 @@ import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import type { TestDeps } from './database.ts';
 
-/** Sent email that the messages below refer to. */
+/** Sent email to which the messages below refer. */
 export interface Original {
   messageId: string;
   from: string;

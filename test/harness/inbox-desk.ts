@@ -4,13 +4,13 @@ import { createCampaign, createMailbox, type Tenant } from './factories.ts';
 import { createSentLead, type SentLead } from './standing-leads.ts';
 import { call, type Answer, type World } from './world.ts';
 
-/** Mailbox as named in messages to it. */
+/** Id and address of a mailbox. */
 interface Box {
   id: string;
   email: string;
 }
 
-/** Mailbox of a workspace, into which messages are put as if read from its server. */
+/** Mailbox of a workspace. Messages are recorded as if they were read from its server. */
 interface Inbox {
   tenant: Tenant;
   mailboxId: string;

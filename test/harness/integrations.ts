@@ -44,7 +44,7 @@ export async function subscribe(
   return made.body;
 }
 
-/** Returns the cookie of a person signed in on this server's pages. */
+/** Returns the cookie of a person who is signed in on this server's pages. */
 export async function browserCookie(
   world: Pick<World, 'deps'>,
   { userId, organizationId }: Pick<Tenant, 'userId' | 'organizationId'>,
@@ -58,7 +58,7 @@ export async function browserCookie(
   return `heron_session=${value}`;
 }
 
-/** Creates a webhook connection as a row; nothing listens there. */
+/** Inserts the row of a webhook connection; nothing listens at its URL. */
 export async function createConnectionRow(
   world: World,
   { organizationId }: Pick<Tenant, 'organizationId'>,
@@ -83,7 +83,7 @@ export async function createConnectionRow(
   return id;
 }
 
-/** Creates an event subscription as a row. */
+/** Inserts the row of an event subscription. */
 export async function createSubscriptionRow(
   world: World,
   { organizationId }: Pick<Tenant, 'organizationId'>,

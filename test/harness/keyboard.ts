@@ -170,7 +170,7 @@ interface Opener {
   at: string;
   kind: 'dialog' | 'menu';
   name: string;
-  /** Room and content that it opens, equal for buttons that do the same on several pages. */
+  /** Area and text of the opened content. Equal for buttons that open the same content on several pages. */
   like: string;
 }
 
@@ -225,8 +225,8 @@ async function walkOnce(page: Page, part: string): Promise<{ faults: string[]; i
 const PLACE = `[...document.querySelectorAll('*')].indexOf(document.activeElement)`;
 
 /**
- * Presses Tab and waits until the focus has moved. A frame of another process reports it later, and a second key press
- * before that would skip an element.
+ * Presses Tab and waits until the focus has moved. A frame in another process reports the focus later. A second key
+ * press before this report would skip an element.
  */
 async function pressTab(page: Page): Promise<void> {
   const focused = page.frames().length > 1 ? await page.evaluateHandle('document.activeElement') : undefined;

@@ -28,8 +28,8 @@ export async function createMondayWorld(
 }
 
 /**
- * The only lead of a campaign with one mailbox. The test requests decisions, waits and delivers in place of the lead's
- * run.
+ * Only lead of a campaign with one mailbox. The test requests decisions, waits and delivers in place of the lead's
+ * workflow.
  */
 export interface Lead {
   tenant: Tenant;

@@ -1,4 +1,6 @@
-/** Process that locks the folder of its argument, reports it over IPC, and keeps the lock until it is killed. */
+/**
+ * Process that locks the folder named by its argument and reports this over IPC. It keeps the lock until it is killed.
+ */
 import { lockFolder } from '../../lib/folder-lock.ts';
 
 await lockFolder(process.argv[2]!);

@@ -38,9 +38,9 @@ export interface SmtpSink {
   /** Every message accepted so far, oldest first. */
   messages: readonly ReceivedMessage[];
   script: (address: string, script: RecipientScript) => void;
-  /** Refuses every recipient of mail from this login with this answer; undefined ends that. */
+  /** Refuses every recipient of emails from this login with this answer; undefined accepts them again. */
   refuseSender: (user: string, refusal: { code: number; message: string } | undefined) => void;
-  /** True cuts open and new connections, like an unreachable server; false accepts them again. */
+  /** If true, cuts open and new connections like an unreachable server; if false, accepts them again. */
   setAway: (away: boolean) => void;
   /** Number of new connections cut by {@link setAway}. */
   readonly turnedAway: number;
@@ -49,7 +49,7 @@ export interface SmtpSink {
 
 interface SmtpSinkOptions {
   startTls: boolean;
-  /** Port. Default: a free one. */
+  /** Port of the server. Default: a free one. */
   port?: number;
   accepts: (user: string, password: string) => boolean;
   /** Returns true for an access token that is valid for XOAUTH2. */
@@ -74,7 +74,7 @@ export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink>
     closeTimeout: 200,
     onAuth(auth, _session, callback) {
       const username = auth.username ?? '';
-      // An access token is refused as a password, as by real providers.
+      // An access token is not accepted as a password, as at real providers.
       const accepted =
         auth.method === 'XOAUTH2'
           ? options.acceptsToken(username, auth.accessToken ?? '')
@@ -120,7 +120,7 @@ export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink>
   const listening = once(server.server, 'listening');
   server.listen(options.port ?? 0, '127.0.0.1');
   await listening;
-  // Tests cut connections in the middle of a message.
+  // Ignores errors of connections that tests cut in the middle of a message.
   server.on('error', () => undefined);
 
   return {

@@ -18,7 +18,7 @@ export interface MailWorldMailbox {
   /** Puts a message into the INBOX or another folder. */
   deliver: (raw: Buffer | string, folder?: Folder) => void;
   messages: (folder: Folder) => StoredMessage[];
-  /** Names of its clients' IMAP commands so far. */
+  /** Names of the IMAP commands that the mailbox's clients have sent so far. */
   commands: readonly string[];
   /** Capabilities that the IMAP server currently lacks. Tests add and delete entries. */
   lacks: ImapBox['lacks'];
@@ -42,15 +42,17 @@ export interface MailWorld {
   smtp: Endpoint;
   /** Every message that the SMTP server has accepted, oldest first: the reference for comparisons. */
   messages: readonly ReceivedMessage[];
-  /** Creates a user; mail sent to its address through this world arrives in its INBOX. */
+  /**
+   * Creates a user with a mailbox. Emails that are sent to its address through this SMTP server arrive in its INBOX.
+   */
   addMailbox(user: {
     email: string;
     password: string;
     imapPort?: number;
-    /** Adds a Junk folder for messages that this function classifies as spam. */
+    /** If given, the mailbox has a Junk folder for messages for which this function returns true. */
     spam?: (raw: Buffer) => boolean;
   }): Promise<MailWorldMailbox>;
-  /** Sets the behaviour for mail to one address from now on. */
+  /** Sets the behaviour for emails to one address from now on. */
   script: (address: string, script: RecipientScript) => void;
   /** Controls of the server: refused senders and availability. */
   server: Pick<SmtpSink, 'refuseSender' | 'setAway' | 'turnedAway'>;

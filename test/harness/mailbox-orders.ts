@@ -13,7 +13,7 @@ import { createPaymentWorld } from './payments.ts';
 import type { StripeDouble } from './stripe.ts';
 import { call, type Answer, type World, type WorldOptions } from './world.ts';
 
-/** World that offers managed mailboxes from a provider sandbox and is paid through a stub of Stripe. */
+/** World that sells managed mailboxes: a provider sandbox creates them, and a stub of Stripe takes the payments. */
 export interface OrderWorld {
   world: World;
   sandbox: ProvisioningSandbox;
@@ -42,7 +42,7 @@ export function freshDomain(): string {
   return `heron-${newId().slice(-12)}.com`;
 }
 
-/** Order actions of a tenant. */
+/** Functions that act on the orders of one tenant. */
 export interface OrderDesk {
   tenant: Tenant;
   ctx: Ctx;
@@ -50,9 +50,9 @@ export interface OrderDesk {
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   quote(body?: Record<string, unknown>, token?: string): Promise<Answer>;
   order(quoteId: string, token?: string): Promise<Answer>;
-  /** Quotes and orders two mailboxes with warmup on a new domain. Returns the order's id. */
+  /** Gets a quote for two mailboxes with warmup on a new domain, and orders them. Returns the order's id. */
   place(body?: Record<string, unknown>): Promise<string>;
-  /** Pays on the order's page; resolves after the webhook was handled. */
+  /** Pays on the order's payment page; resolves after the webhook was handled. */
   pay(orderId: string): Promise<void>;
   row(orderId: string): Promise<Record<string, any>>;
   steps(orderId: string): Promise<string[]>;
@@ -115,7 +115,7 @@ export async function openOrderDesk(
   return desk;
 }
 
-/** Runs the iterations of `workflows/mailbox-order`, with waits of milliseconds. */
+/** Runs the iterations of `workflows/mailbox-order` with waits of some milliseconds. */
 async function drive(
   ctx: Ctx,
   orderId: string,

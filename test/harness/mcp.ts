@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 
-/** Client program of the Model Context Protocol, based on the protocol's own client. */
+/** MCP client for tests, based on the protocol's own SDK. */
 export interface McpProgram {
   client: Client;
   /** Calls a tool; a refusal is returned as a result with `isError`. */
@@ -11,7 +11,7 @@ export interface McpProgram {
 
 /**
  * Connects to an MCP endpoint with a bearer credential, by default in the newest revision of the protocol.
- * @param era `legacy` for the newest of the revisions with a handshake
+ * @param era `legacy` for the newest revision that still has a handshake
  */
 export async function connectMcp(url: string, token: string, era: 'auto' | 'legacy' = 'auto'): Promise<McpProgram> {
   const options: ClientOptions = { versionNegotiation: { mode: era } };

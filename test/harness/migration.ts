@@ -3,7 +3,7 @@ import type { Migration } from '../../db/migrations/index.ts';
 import type { RawDb } from './database.ts';
 
 interface MeasuredMigration {
-  /** Strongest lock on each table that existed before. */
+  /** Strongest lock on each table that existed before the migration. */
   locks: Record<string, HeavyLock>;
   /** Duration (ms) from its first statement to its commit. */
   durationMs: number;

@@ -70,7 +70,7 @@ export function pkce(verifier = newSecret()): { verifier: string; challenge: str
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/** Returns a context in which a person acts in their tenant's workspace, for calling verbs directly. */
+/** Returns a context in which a person acts in their tenant's workspace, for calling domain functions directly. */
 export function personCtx(deps: Deps, tenant: { userId: string; organizationId: string }): Ctx {
   return {
     ...deps,
@@ -91,7 +91,8 @@ export function personCtx(deps: Deps, tenant: { userId: string; organizationId: 
 }
 
 /**
- * Approves a client's request as a person, through the verbs. Returns the URL that the browser is sent to.
+ * Approves a client's request as a person, through the domain functions. Returns the URL to which the browser is
+ * redirected.
  * @param options.query additional or changed parameters of the authorization request
  */
 export async function approve(
@@ -111,7 +112,7 @@ export async function approve(
   return new URL(location);
 }
 
-/** Returns an approved code and its verifier. */
+/** Approves a request. Returns the authorization code and its PKCE verifier. */
 export async function createCode(
   deps: Deps,
   tenant: { userId: string; organizationId: string },
@@ -123,7 +124,7 @@ export async function createCode(
   return { code: (await approve(deps, tenant, client, { ...options, query })).searchParams.get('code')!, verifier };
 }
 
-/** Returns an access token of a public client with these scopes, through approval and exchange. */
+/** Approves a request and exchanges the code. Returns an access token of a public client with these scopes. */
 export async function createAccessToken(
   world: { deps: TestDeps; url: string },
   tenant: Tenant,
@@ -142,7 +143,7 @@ export async function createAccessToken(
   return { accessToken: answer.body.access_token, refreshToken: answer.body.refresh_token, client };
 }
 
-/** Calls the token endpoint; a list sends its field several times. */
+/** Calls the token endpoint. A field whose value is a list is sent several times. */
 export function token(
   world: { url: string },
   form: Record<string, string | readonly string[]>,

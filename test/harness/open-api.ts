@@ -8,8 +8,8 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { createRateLimiter } from '../../lib/rate-limit.ts';
 
 /**
- * Starts the API with contact reads open without authentication, as one organization: no key, scope, rate limit or
- * usage record. The reference for measuring their cost.
+ * Starts the API with contact reads that need no authentication and act as one organization: no key, scope, rate limit
+ * or usage record. It is the reference for measuring the cost of these checks.
  */
 export function startOpenApi(deps: Deps, organizationId: string): Promise<Listening> {
   const actor = systemActor(organizationId);

@@ -9,7 +9,7 @@ import type { Tenant } from './factories.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 import { message } from '../../messages/index.ts';
 
-/** World whose orders are paid through a stub of Stripe, which sends its webhooks to the world's API. */
+/** World in which orders are paid through a stub of Stripe, which sends its webhooks to the world's API. */
 export interface PaymentWorld {
   world: World;
   stripe: StripeDouble;
@@ -38,22 +38,22 @@ export async function createPaymentWorld(options: WorldOptions = {}): Promise<Pa
   };
 }
 
-/** Actions on one order's payment. */
+/** Functions that act on one order's payment. */
 export interface PaymentDesk {
   tenant: Tenant;
   orderId: string;
   paymentId: string;
   payment(): Promise<PaymentRow>;
   orderState(): Promise<string>;
-  /** Returns the effects of the payment's events in the order in which they were handled. */
+  /** Returns the results of the payment's events in the order in which they were handled. */
   outcomes(): Promise<string[]>;
-  /** Returns the workflow ids of waiting intents with their actions. */
+  /** Returns the waiting outbox intents: workflow ids with their actions. */
   intents(): Promise<string[]>;
   /** Creates the payment page. Returns its session's id. */
   checkout(): Promise<string>;
 }
 
-/** Creates an order that waits for payment: a domain once, and two mailboxes per month. */
+/** Creates an order that waits for payment: a domain, paid once, and two mailboxes, paid monthly. */
 export async function createOrderToPay({ world, stripe }: PaymentWorld): Promise<PaymentDesk> {
   const tenant = await world.tenant();
   const { organizationId } = tenant;
@@ -96,7 +96,7 @@ export async function createOrderToPay({ world, stripe }: PaymentWorld): Promise
   };
 }
 
-/** Creates a managed domain of an order in use, as if registered long ago and without payments. */
+/** Creates an order with a managed domain in use, as if it had been registered long ago. It has no payments. */
 export async function createManagedDomain(
   { deps }: Pick<World, 'deps'>,
   organizationId: string,

@@ -11,7 +11,7 @@ export function freshEmail(name = 'person'): string {
   return `${name}-${process.pid}-${counter}@example.com`;
 }
 
-/** Calls with a body and a unique source address, so that tests do not share throttles (TRUSTED_PROXIES=loopback). */
+/** Sends a POST with a unique source address, so that tests do not share rate limits (TRUSTED_PROXIES=loopback). */
 export function post(
   world: World,
   path: string,
@@ -25,12 +25,12 @@ export function post(
   });
 }
 
-/** Returns the code in the latest mail to an address. */
+/** Returns the code in the latest email to an address. */
 export function mailedCode(world: World, email: string): string {
   return lastMail(world, email).match(/^ {4}(\d{6})$/m)![1]!;
 }
 
-/** Returns the last path segment of the link in the latest mail to an address. */
+/** Returns the last path segment of the link in the latest email to an address. */
 export function mailedToken(world: World, email: string): string {
   return lastMail(world, email).match(/^ {4}\S+\/([\w-]+)$/m)![1]!;
 }
@@ -41,7 +41,7 @@ function lastMail(world: World, email: string): string {
   return mail.text;
 }
 
-/** Signs an address up over HTTP, including the code. */
+/** Signs an address up over HTTP, including the emailed code. */
 export async function register(world: World, email: string, extra: Record<string, unknown> = {}): Promise<Answer> {
   const begun = await post(world, '/v1/auth/register', {
     email,
@@ -60,7 +60,7 @@ interface SignedIn {
   device_token?: string;
 }
 
-/** Signs in over HTTP, with the mailed code if required. */
+/** Signs in over HTTP, with the emailed code if required. */
 export async function login(world: World, email: string, extra: Record<string, unknown> = {}): Promise<SignedIn> {
   const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD, ...extra });
   if (!begun.body.session) return begun.body;

@@ -10,7 +10,7 @@ const payload = (value: unknown) => converter.toPayload(value);
 const payloads = (value: unknown) => ({ payloads: [payload(value)] });
 const secret = () => `planted "${randomBytes(8).toString('hex')}"`;
 
-// A check for secrets in histories is only meaningful if it finds secrets that are there.
+// A check that histories contain no secret is only meaningful if it would find one.
 test('a secret is found wherever a run of a real server may hold it', async (t) => {
   const config = testConfig('postgres://nowhere/none');
   const client = createTemporalClient(config);

@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 
 /**
- * Returns everything that Temporal stores of one run as plain text: its history and its description. The history has
- * arguments, results, failures, heartbeats of failed attempts, signals, memo, search attributes and summaries. The
- * description has the heartbeats of running activities. Payloads are bytes, so a search in their JSON form would find
- * nothing.
+ * Returns everything that Temporal stores of one workflow execution as plain text: its history and its description. The
+ * history has arguments, results, failures, heartbeats of failed attempts, signals, memo, search attributes and
+ * summaries. The description has the heartbeats of running activities. Payloads are bytes, so a search in their JSON
+ * form would find nothing.
  */
 export async function plainRun(client: Client, workflowId: string, runId?: string): Promise<string> {
   const handle = client.workflow.getHandle(workflowId, runId);
@@ -32,7 +32,9 @@ function collect(value: unknown, found: string[]): void {
     }
 }
 
-/** A payload is JSON with escaped strings: adds it as it is, and with its strings decoded. */
+/**
+ * Adds the text of a payload's bytes. Payloads are JSON with escaped strings, so their decoded strings are added too.
+ */
 function collectBytes(bytes: Buffer, found: string[]): void {
   const text = bytes.toString('utf8');
   found.push(text, bytes.toString('latin1'));
@@ -40,6 +42,6 @@ function collectBytes(bytes: Buffer, found: string[]): void {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'string' || (typeof value === 'object' && value !== null)) collect(value, found);
   } catch {
-    // Bytes that are not JSON were already added as they are.
+    // The bytes are not JSON; their text was already added above.
   }
 }

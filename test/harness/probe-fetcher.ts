@@ -1,6 +1,5 @@
 /**
- * Separate process that fetches the probe into the folder of the first argument; the second is its digest. Returns its
- * path.
+ * Process that fetches the test package. Arguments: the folder and the expected digest. Prints the path of the program.
  */
 import { cachedProgram } from '../../local/packages/cached.ts';
 import { probePackage } from './probe-package.ts';

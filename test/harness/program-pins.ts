@@ -8,8 +8,8 @@ import { fromPyPI } from '../../local/packages/wheel.ts';
 
 /**
  * Wrapper script that gives Chromium the libraries and fonts of its package, which machines without a browser often
- * lack. It sets a locale, because with C this build reports the user's language as `en-US@posix`, which no page
- * understands.
+ * lack. It sets a locale, because in the locale C this build reports the user's language as `en-US@posix`, which no
+ * page understands.
  */
 const CHROMIUM_SCRIPT = `#!/bin/sh
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -18,7 +18,7 @@ export FONTCONFIG_FILE="$here/fonts.conf" LC_ALL=en_US.UTF-8
 exec "$here/chromium-shell" "$@"
 `;
 
-/** Uses the machine's fonts and those of the package. */
+/** Fontconfig settings that use the machine's fonts and those of the package. */
 const FONTS_CONF = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>

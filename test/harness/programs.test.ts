@@ -8,7 +8,7 @@ import { resolveProgram } from './programs.ts';
 
 const PROGRAM = { names: ['probe', 'probe-stable'], setting: 'PROBE_PATH', pinned: probePackage('') };
 
-/** Creates two folders for PATH, and a program that a fetch would provide. */
+/** Creates two folders for PATH, and a program that is returned in place of a fetched one. */
 async function machine(t: ExecutionContext) {
   const root = await mkdtemp(join(tmpdir(), 'heron-programs-'));
   t.teardown(() => rm(root, { recursive: true }));

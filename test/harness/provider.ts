@@ -8,12 +8,12 @@ import { newSecret } from '../../lib/crypto.ts';
 /** User of the mail provider. */
 export interface ProviderPerson {
   email: string;
-  /** The person's only valid access token at present. */
+  /** The only access token of the person that is valid now. */
   accessToken: string;
   refreshToken: string;
 }
 
-/** Authorization server of a provider on 127.0.0.1, which validates requests by RFC 6749 and 7636. */
+/** Authorization server of a mail provider on 127.0.0.1. It validates requests by RFC 6749 and RFC 7636. */
 export interface MailProviderServer {
   url: string;
   clientId: string;
@@ -23,7 +23,7 @@ export interface MailProviderServer {
     prefix: 'GOOGLE' | 'MICROSOFT',
     servers: Record<'smtp' | 'imap', { host: string; port: number }>,
   ): Record<string, string>;
-  /** Simulates the person's consent in the browser at this URL. Returns the URL that the browser is redirected to. */
+  /** Simulates the person's consent in the browser at this URL. Returns the URL to which the browser is redirected. */
   consent(authorizeUrl: string, email: string, claims?: Record<string, unknown>): string;
   /** Calls the listener with every new access token, so that a mail server accepts it in place of the old one. */
   onToken(listener: (person: ProviderPerson) => void): void;
@@ -39,7 +39,7 @@ export interface MailProviderServer {
   delay(ms: number): void;
   /** Lifetime (seconds) of new access tokens. */
   lifetime: number;
-  /** Answer of the list of send-as addresses. */
+  /** Answer to requests for the list of send-as addresses. */
   sendAs: Record<string, unknown>[];
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ interface Grant {
   claims: Record<string, unknown>;
 }
 
-/** Starts a provider. */
+/** Starts the authorization server of a mail provider. */
 export async function startMailProvider(): Promise<MailProviderServer> {
   const codes = new Map<string, Grant>();
   const people = new Map<string, ProviderPerson>();

@@ -37,7 +37,7 @@ const ACCENTS: Texts = {
   c: 'ç',
   n: 'ñ',
 };
-/** One character of a word; tags and character references of HTML are kept whole. */
+/** Matches one character of a word, or a whole tag or character reference of HTML. */
 const WORD = /<[^<>]*>|&\w+;|[a-z]/gi;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -79,8 +79,8 @@ export function installPseudo(): () => void {
 }
 
 /**
- * Serves a world's API with a dashboard in an additional language, once `build` has built it. A separate server is used
- * because interception by the debugger would disable the browser's cache of scripts.
+ * Serves a world's API with a dashboard in an additional language. `build` must first build the dashboard. A separate
+ * server is used because interception by the debugger would disable the browser's cache of scripts.
  * @param world read with each request; its settings name this address
  */
 export async function servePseudo(world: () => World): Promise<Listening & { build(): Promise<void> }> {

@@ -1,6 +1,6 @@
 /**
- * Worker process with only reactions: three subscribers that record their effects in tables of the test
- * (`createReactionTables`). Reports over IPC once it works, and runs until it is stopped or killed.
+ * Worker process that only applies events to subscribers: three subscribers that record their effects in tables of the
+ * test (`createReactionTables`). Reports over IPC once it is ready, and runs until it is stopped or killed.
  */
 import { connect } from '../../db/connection.ts';
 import type { Deps } from '../../domain/platform/kernel/context.ts';

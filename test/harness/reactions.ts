@@ -6,7 +6,9 @@ import { enterEvents, findDueStreams } from '../../domain/platform/events/enter-
 import type { ReactionEvent, Subscriber } from '../../domain/platform/events/subscriber.ts';
 import { fanOut } from './webhooks.ts';
 
-/** Assigns stream positions and applies all due events in this process; failed ones wait for their next attempt. */
+/**
+ * Assigns stream positions and applies all due events in this process. Events that fail wait for their next attempt.
+ */
 export async function react(deps: TestDeps, subscribers: readonly Subscriber[]): Promise<void> {
   await fanOut(deps);
   while ((await enterEvents(deps, subscribers)).full);

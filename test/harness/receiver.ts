@@ -7,13 +7,13 @@ export interface ReceivedRequest {
   method: string;
   /** Path with query. */
   path: string;
-  /** Names in lower case. */
+  /** Headers, with names in lower case. */
   headers: IncomingHttpHeaders;
   /** Exact bytes of the body, which a signature covers. */
   raw: Buffer;
   /** Body parsed as JSON; undefined if it is not JSON. */
   json: any;
-  /** Time at which the body was complete, ms since the epoch. */
+  /** Time (epoch ms) at which the body was complete. */
   receivedAt: number;
   /** Number of the request at this receiver, from 1. */
   index: number;
@@ -87,7 +87,7 @@ export async function startReceiver(
   const server = createServer((message, response) => {
     open += 1;
     response.once('close', () => (open -= 1));
-    // A connection that breaks while its body is read is the sender's concern.
+    // If the connection breaks while the body is read, only the sender has to handle it.
     handle(message, response).catch(() => message.socket.destroy());
   });
   server.keepAliveTimeout = 30_000;

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Setting with the folder for recorded calls; nothing is recorded without it. */
+/** Environment variable that names the folder for recorded calls. Nothing is recorded without it. */
 export const RECORD_SETTING = 'HERON_RECORD_CALLS';
 const MAX_BYTES = 20_000;
 
@@ -12,7 +12,7 @@ export interface RecordedCall {
   sent: unknown;
   status: number;
   answer: unknown;
-  /** True for a call made as an example. */
+  /** True for a call that was made as an example for the API reference. */
   shown?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** TCP port that forwards to another one until it is cut. */
 export interface Relay {
   port: number;
-  /** Ends open and new connections at once, like a lost network. */
+  /** Ends open connections and refuses new ones, like a lost network. */
   cut(): void;
   /** Accepts connections again. */
   mend(): void;
@@ -18,7 +18,7 @@ export async function startRelay(target: number): Promise<Relay> {
   const keep = (socket: Socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
-    // Cut connections emit errors that nobody needs.
+    // Ignores the errors of connections that were cut.
     socket.on('error', () => socket.destroy());
   };
   const cut = () => {

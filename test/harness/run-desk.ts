@@ -13,19 +13,19 @@ export interface RunDesk {
   world: World;
   tenant: Tenant;
   mailboxId: string;
-  /** Returns a complete request; `changes` replace fields, undefined removes one. */
+  /** Returns a complete request body. `changes` replace fields; undefined removes one. */
   body(changes?: Record<string, unknown>): Record<string, unknown>;
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   /** Requests a run and returns its row. */
   create(changes?: Record<string, unknown>, token?: string): Promise<RunRow>;
   row(runId: string): Promise<RunRow>;
-  /** Returns the reasons of its transitions in order. */
+  /** Returns the reasons of the run's state changes, in order. */
   story(runId: string): Promise<string[]>;
   campaign(runId: string): Promise<Record<string, any>>;
-  /** Executes one step of its workflow. */
+  /** Executes one step of the run's workflow. */
   step(run: RunRow): Promise<RunRow>;
   decide(runId: string, decision: 'approved' | 'denied', reason?: string): Promise<void>;
-  /** Creates a policy that allows a key to launch. */
+  /** Creates a policy that allows a key to launch campaigns. */
   policy(apiKeyId: string, limits?: Record<string, unknown>): Promise<void>;
   key(options: KeyOptions): Promise<{ apiKey: string; apiKeyId: string }>;
 }

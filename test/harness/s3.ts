@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listenHttp } from '../../lib/listen.ts';
 import { refusalOfSignature } from './sigv4.ts';
 
-/** The only account of the server. */
+/** Credentials and region of the server's only account. */
 const ACCOUNT = { id: 'HERONTEST', secret: 'HERONTEST', region: 'eu-west-1', service: 's3' };
 const BUCKET = 'heron-files';
 
@@ -13,7 +13,7 @@ export interface S3World {
   env: Record<string, string>;
   /** Returns the names of the objects in the bucket. */
   objects(): Promise<string[]>;
-  /** True answers every request with 503; false ends that. */
+  /** If true, every request is answered with 503; false ends that. */
   fail(isFailing: boolean): void;
   stop(): Promise<void>;
 }

@@ -6,8 +6,8 @@ import { plainText } from './plain-history.ts';
 const MIN_CHARACTERS = 12;
 
 /**
- * Returns a value that no other text contains by chance: 32 random hex digits behind a label that names the leak in a
- * failure.
+ * Returns a value that no other text contains by chance: 32 random hex digits behind a label that identifies the secret
+ * in a failed assertion.
  */
 export function randomSecret(label = 'secret'): string {
   return `${label}-${randomBytes(16).toString('hex')}`;

@@ -54,7 +54,7 @@ export async function createSentHistory(
         }),
       );
       if (n === 0) {
-        // An immediate open would count as a machine's.
+        // Delays the open, because an immediate one would count as a machine's.
         const later = new ManualClock(new Date(clock.now().getTime() + READ_AFTER_MS));
         await recordOpens({ ...deps, clock: later }, [{ subject: lead.sendId, hit: HUMAN }], 'test');
       }

@@ -1,5 +1,6 @@
 /**
- * Process that starts a server (a shell script with one argument) and continues: `server-owner.ts <script> <argument>`.
+ * Process that starts a server and continues. The server is a shell script with one argument: `server-owner.ts <script>
+ * <argument>`.
  */
 import { writeFile } from 'node:fs/promises';
 import { spawnServer } from '../../local/servers.ts';

@@ -9,7 +9,7 @@ interface AwsAccount {
   service: string;
 }
 
-/** Maximum difference (ms) of a signature's time from now. */
+/** Maximum difference (ms) between a signature's time and now. */
 const FRESH_MS = 300_000;
 
 /**

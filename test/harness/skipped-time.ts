@@ -14,33 +14,36 @@ import { createWorld, type World, type WorldOptions } from './world.ts';
  * Runs Heron's whole engine on Temporal's time-skipping test server with production durations. Heron's clock uses the
  * server's time, which stands still while a workflow task or an activity is open. The harness keeps activities open
  * until the intents, event positions and reactions that they committed are processed. So no time passes between a
- * change and its effects, as in production.
- * The server has neither schedules nor visibility: maintenance and the search for missing runs are not tested here.
+ * change and its effects, as in production. The server has neither schedules nor visibility: so maintenance and the
+ * search for missing workflows are not tested with it.
  */
 
-/** Engine whose time skips to the next event. */
+/** Installation with an engine whose time skips to the next event. */
 export interface SkippingStage<W extends { world: World } = { world: World }> {
-  /** Parts created with the world. */
+  /** Objects that the caller's `make` created with the world. */
   parts: W;
   world: World;
   engine: Engine;
   /** Clock with the server's time. */
   clock: Clock;
   /**
-   * Lets time pass until a time (epoch ms or a date), and everything due until then happens. Returns at once for a past
-   * time.
+   * Lets time pass until a time (epoch ms or a date), while everything due until then happens. Returns at once if the
+   * time is past.
    */
   passUntil(moment: Date | number): Promise<void>;
 }
 
 /** Timeout (real ms) for processing committed work. */
 const QUIET_MS = 30_000;
-/** Number of attempts to start its server. */
+/** Number of attempts to start the server. */
 const START_TRIES = 6;
 /** Timeout (real ms) of a test over months. */
 const PATIENCE_MS = 90_000;
 
-/** Clock of this process with an offset to the server's time, read when an activity begins and when time passes. */
+/**
+ * Clock with the server's time: this process's clock and an offset. The offset is read when an activity begins and when
+ * time passes.
+ */
 class ServerClock implements Clock {
   readonly #env: TestWorkflowEnvironment;
   #offsetMs = -Infinity;
@@ -53,7 +56,10 @@ class ServerClock implements Clock {
     return new Date(Date.now() + this.#offsetMs);
   }
 
-  /** The server's time never runs backwards, so a delayed answer is too early and never too late. */
+  /**
+   * Keeps the maximum offset. The server's time never runs backwards, so an offset from a delayed answer is only too
+   * small.
+   */
   async refresh(): Promise<void> {
     const serverMs = await this.#env.currentTimeMs();
     this.#offsetMs = Math.max(this.#offsetMs, serverMs - Date.now());
@@ -61,8 +67,8 @@ class ServerClock implements Clock {
 }
 
 /**
- * Declares serial tests on a stage of their file. Without the server they are skipped; the end of the run lists them,
- * and CI treats them as failures.
+ * Declares serial tests that share the stage of their file. Without the server they are skipped; the end of the run
+ * lists them, and CI treats them as failures.
  * @param make creates the world with the given clock and settings
  */
 export async function skippingTests<W extends { world: World; close(): Promise<void> }>(

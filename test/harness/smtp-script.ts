@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Points of a conversation at which the script decides. */
+/** Points of an SMTP conversation at which the script decides. */
 export type SmtpMoment = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'rset';
 
 /**
@@ -19,7 +19,7 @@ export type SmtpMove =
 export interface ScriptedSmtp {
   host: string;
   port: number;
-  /** X-Id of every accepted message, in order. */
+  /** Value of the X-Id header of every accepted message, in order. */
   taken: string[];
   connections(): number;
   /** Returns the maximum number of concurrent connections. */
@@ -29,10 +29,10 @@ export interface ScriptedSmtp {
   stop(): Promise<void>;
 }
 
-/** Announced extensions; `auth` and `starttls` can be omitted. */
+/** Extensions that the server announces; `auth` and `starttls` can be switched off. */
 export interface ScriptedSmtpOptions {
   extensions?: string[];
-  /** Decides the behaviour; `nth` counts the points of this kind over all connections, from 0. */
+  /** Decides the behaviour at a point. `nth` is the number of earlier points of this kind over all connections. */
   move?: (moment: SmtpMoment, line: string, nth: number) => SmtpMove;
 }
 
@@ -49,7 +49,8 @@ const REPLIES: Record<SmtpMoment, string> = {
 };
 
 /**
- * Starts a mail server on a free port that misbehaves as scripted, byte for byte, which smtp-server does not allow.
+ * Starts a mail server on a free port that misbehaves as scripted, down to single bytes, which smtp-server does not
+ * allow.
  */
 export async function startScriptedSmtp({
   extensions = ['AUTH PLAIN', 'PIPELINING'],

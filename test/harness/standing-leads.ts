@@ -3,7 +3,7 @@ import type { TestDeps } from './database.ts';
 import { createCampaign, createContact, enroll } from './factories.ts';
 import { createSend, type Original } from './inbound.ts';
 
-/** Leads in the middle of their campaign, written directly to the database. */
+/** Functions that write leads in the middle of their campaign directly to the database. */
 
 /** Lead whose first email was sent. */
 export interface SentLead {

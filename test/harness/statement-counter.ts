@@ -4,7 +4,7 @@ import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { BY_CLOCK, followPaths } from '../../lib/cost-paths.ts';
 import type { RawDb } from './database.ts';
 
-/** Statement counts by code path and by {@link labelOf}. */
+/** Numbers of statements by code path and by label ({@link labelOf}). */
 export type StatementCounts = Record<string, Record<string, number>>;
 
 export interface StatementCounter {
@@ -18,19 +18,19 @@ export interface StatementCounter {
 const paths = new AsyncLocalStorage<string>();
 
 /**
- * Runs work whose statements, including those of all code it calls and starts, count for a path. A path named inside
- * has priority.
+ * Runs work whose statements count for a path, including those of all code that it calls or starts. A nested call with
+ * another path has priority.
  */
 export function inPath<T>(path: string, work: () => Promise<T>): Promise<T> {
   return paths.run(path, work);
 }
 
-/** Enables tracking of code paths in this process; returns a function that ends it. */
+/** Enables the tracking of code paths in this process. Returns a function that disables it. */
 export function startPaths(): () => void {
   return followPaths(inPath);
 }
 
-/** Names the paths of activities after them, except for the one that advances a contact. */
+/** Counts the statements of an activity under its name; those of `advanceEnrollment` count as `advance`. */
 export const PATHS_OF_ACTIVITIES: ActivityInboundCallsInterceptor = {
   execute(input, next) {
     const { activityType } = activityInfo();
@@ -103,8 +103,8 @@ export function sumOf(counts: StatementCounts, takes: (path: string) => boolean 
 }
 
 /**
- * Labels a statement by its tables: those it writes, or else the first that it reads. Rewording it does not change the
- * label.
+ * Labels a statement by its tables: the tables that it writes, or else the first table that it reads. Rewording it does
+ * not change the label.
  */
 export function labelOf(text: string): string {
   const plain = text.toLowerCase().replace(/--.*$/gm, '').replaceAll('"', '').replace(/\s+/g, ' ').trim();
@@ -123,5 +123,5 @@ export function labelOf(text: string): string {
   return call ? `select ${call[1]}()` : (plain.split(' ')[0] ?? '');
 }
 
-/** Words after `from` that are no tables. */
+/** Words that can follow `from` without being a table. */
 const NO_TABLES = new Set(['lateral', 'unnest', 'jsonb_to_recordset', 'now', 'select']);

@@ -23,7 +23,7 @@ export interface StreamOptions {
   path?: string;
 }
 
-/** Opens a socket. Rejects with `status` and `body` of a refused upgrade. */
+/** Opens a socket. If the server refuses the upgrade, rejects with its `status` and `body`. */
 export async function openStream(url: string, options: StreamOptions = {}): Promise<StreamClient> {
   const socket = new WebSocket(
     `${url.replace(/^http/, 'ws')}${options.path ?? '/v1/realtime'}`,

@@ -4,7 +4,7 @@ import { POSITIONS_CHANNEL, type EventType } from '../../domain/platform/kernel/
 import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
 
-/** Inserts events directly in the database as after a commit, without a position. Returns their ids. */
+/** Inserts events directly in the database, without a stream position, like a commit does. Returns their ids. */
 export async function emit(
   world: Pick<World, 'deps'>,
   organizationId: string,

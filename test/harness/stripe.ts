@@ -8,9 +8,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 
-/** Handling of refunds: `pending` ones wait for {@link StripeDouble.finishRefund}. */
+/** Handling of refunds. With `pending`, a refund waits for {@link StripeDouble.finishRefund}. */
 type RefundMode = 'succeed' | 'pending' | 'refuse';
-/** Result of a charge without a person. */
+/** Result of charging a saved payment method. */
 type ChargeMode = 'succeed' | 'decline' | 'processing';
 
 export interface StripeDouble {
@@ -22,7 +22,7 @@ export interface StripeDouble {
   readonly env: { STRIPE_SECRET_KEY: string; STRIPE_WEBHOOK_SECRET: string; STRIPE_API_BASE: string };
   /** Answered requests as `METHOD /path`. */
   requests: string[];
-  /** Balance in cents: payments minus refunds. */
+  /** Balance (cents): payments minus refunds. */
   readonly balance: number;
   /** Refunds that moved money. */
   readonly refunds: readonly Stripe.Refund[];
@@ -32,35 +32,35 @@ export interface StripeDouble {
   chargeMode: ChargeMode;
   /** Returns the result of a charge with this metadata; if undefined, `chargeMode` applies. */
   chargeModeOf?: (metadata: Record<string, string>) => ChargeMode | undefined;
-  /** Number of next requests that are answered with 500. */
+  /** Number of next requests that are answered with status 500. */
   failNext: number;
-  /** Number of next requests that are executed without an answer: the connection is closed. */
+  /** Number of next requests that are executed, but whose connection is closed without an answer. */
   loseNext: number;
-  /** True stores events instead of sending them; {@link StripeDouble.deliver} sends them. */
+  /** If true, events are stored instead of sent; {@link StripeDouble.deliver} sends them. */
   hold: boolean;
   /** Events that were stored by `hold` and not delivered yet. */
   readonly held: readonly Stripe.Event[];
-  /** Sets the URL of webhooks. */
+  /** Sets the URL to which webhooks are sent. */
   sendTo(url: string): void;
   /** Pays on a session's page, now or with money that arrives later ({@link StripeDouble.settle}). */
   pay(sessionId: string, how?: { cents?: number; currency?: string; later?: boolean }): Promise<void>;
-  /** Settles a session's later payment: the money arrives or fails. */
+  /** Settles a session's later payment. `came` is true if the money arrives. */
   settle(sessionId: string, came: boolean): Promise<void>;
-  /** Settles a slow charge, by the id of the payment. */
+  /** Settles a slow charge, by the id of its payment. `came` is true if the money arrives. */
   settleCharge(paymentId: string, came: boolean): Promise<void>;
   /** Expires a session. */
   expire(sessionId: string): Promise<void>;
   /** Charges the next month of a subscription, or an invoice again. Returns the invoice's id. */
   chargeMonth(subscriptionId: string, paid: boolean, invoiceId?: string): Promise<string>;
-  /** Ends a subscription, as after a cancellation at the provider or unpaid months. */
+  /** Ends a subscription, like Stripe does after a cancellation or unpaid months. */
   endSubscription(subscriptionId: string): Promise<void>;
-  /** Refunds a payment by hand, as in the dashboard. */
+  /** Refunds a payment manually, as a person does in Stripe's dashboard. */
   refundByHand(paymentId: string): Promise<void>;
   /** Returns the payment of a paid invoice. */
   intentOf(invoiceId: string): string;
   /** Finishes a pending refund. */
   finishRefund(refundId: string, status: 'succeeded' | 'failed'): Promise<void>;
-  /** Sends events once for each time they are given. Returns the statuses of the answers. */
+  /** Sends these events in order; an event that is given twice is sent twice. Returns the statuses of the answers. */
   deliver(...events: readonly Stripe.Event[]): Promise<number[]>;
   /** Returns the session of a payment. */
   sessionOf(paymentId: string): Stripe.Checkout.Session | undefined;

@@ -15,7 +15,7 @@ export interface TemporalDoor {
   close(): void;
 }
 
-/** Headers that belong to one connection. HTTP/2 forbids them, or the client sets its own. */
+/** Headers that apply to a single connection and are not forwarded. HTTP/2 forbids them, or the client sets its own. */
 const OF_ONE_CONNECTION = new Set(['connection', 'host', 'te']);
 
 /**
@@ -36,7 +36,7 @@ export async function openTemporalDoor(temporalAddress: string): Promise<Tempora
     stream.on('close', () => upstream.close());
     upstream.on('response', (answer, flags) => {
       if (stream.destroyed) return;
-      // An answer that ends with its headers has no trailers.
+      // True if the answer ends with its headers and so has no trailers.
       const isWhole = (flags & 1) !== 0;
       stream.respond(answer, { endStream: isWhole, waitForTrailers: !isWhole });
       if (isWhole) return;

@@ -8,7 +8,7 @@ import { createTrackingKeyring } from '../../lib/keyring.ts';
 import { rawDb } from './database.ts';
 import type { World } from './world.ts';
 
-/** A login with the rights of the tracking process. */
+/** Login with the rights of the tracking process. */
 interface TrackingLogin {
   url: string;
   drop(): Promise<void>;
@@ -32,13 +32,15 @@ export async function createTrackingLogin(db: Db, databaseUrl: string): Promise<
   return { url: url.href, drop: async () => void (await admin.raw(`drop role ${name}`)) };
 }
 
-/** The parts of a tracking process with the login, the keys and the settings that it has in production. */
+/** Parts of a tracking process, with the login, keys and settings that it has in production. */
 export interface TrackingProcess {
   deps: Deps;
   close(): Promise<void>;
 }
 
-/** Creates the parts of a tracking process of a world. Reading a setting that it does not have throws. */
+/**
+ * Creates the parts of a tracking process of a world. Reading a setting that a tracking process does not have throws.
+ */
 export async function createTrackingProcess({ deps, databaseUrl }: World): Promise<TrackingProcess> {
   const login = await createTrackingLogin(deps.db, databaseUrl);
   const db = connect({ url: login.url, max: 5, name: 'heron-tracking', prepared: true });

@@ -1,7 +1,7 @@
 import type { TestDeps } from './database.ts';
 import { newId } from '../../lib/ids.ts';
 
-/** Creates a delivery with its body in PostgreSQL only; no workflow knows of it. Returns its id. */
+/** Creates a delivery with its body, but only in PostgreSQL and without a workflow. Returns its id. */
 export async function createDelivery(
   deps: TestDeps,
   organizationId: string,

@@ -5,7 +5,10 @@ import { assignPositions, type FanOutMemory } from '../../domain/connect/deliver
 import { issueSecret } from '../../domain/connect/delivery/secrets.ts';
 import { newId } from '../../lib/ids.ts';
 
-/** Creates a verified endpoint with its secret directly in the database; the verbs have their own suites. */
+/**
+ * Creates a verified endpoint with its secret directly in the database, without the functions that create one for
+ * people.
+ */
 export async function createEndpoint(
   deps: TestDeps,
   organizationId: string,
@@ -26,9 +29,7 @@ export async function createEndpoint(
   return { id, secret: await issueSecret(deps.db, deps.keyring, { endpointId: id }, now) };
 }
 
-/**
- * Commits events of a workspace in one transaction, like verbs. `n` in their data numbers them. Returns their ids.
- */
+/** Commits events of a workspace in one transaction. `n` in their data numbers them. Returns their ids. */
 export async function emitEvents(
   deps: TestDeps,
   organizationId: string,

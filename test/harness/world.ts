@@ -25,7 +25,7 @@ import { createTenant, type Tenant } from './factories.ts';
 import { recordCall } from './recorded-calls.ts';
 import { recordRead } from './recorded-reads.ts';
 
-/** Environment of one test file: its own database, its own API server, mail that is stored instead of sent. */
+/** Environment of one test file: its own database and API server, and emails that are stored instead of sent. */
 export interface World {
   deps: TestDeps;
   databaseUrl: string;
@@ -34,7 +34,9 @@ export interface World {
   actors: ActorResolver;
   usage: UsageLog;
   tenant(name?: string): Promise<Tenant>;
-  /** Returns a context of the installation itself in an organization, for calling verbs directly. */
+  /**
+   * Returns a context in which the installation itself acts in an organization, for calling domain functions directly.
+   */
   system(organizationId: string): Ctx & TestDeps;
   close(): Promise<void>;
 }
@@ -43,18 +45,18 @@ export interface WorldOptions {
   env?: Record<string, string>;
   clock?: Clock;
   log?: Logger;
-  /** Gateway for verbs that ask Temporal. Default: one without workers. */
+  /** Gateway for functions that call Temporal. Default: one without workers. */
   workflows?: WorkflowGateway;
   limiter?: RateLimiter;
   /** Prospect catalogue. Default: none. */
   catalogue?: CatalogueReader;
   /** DNS records. Default: none. */
   dns?: DnsRecords;
-  /** Sets the server's real address in the settings, for clients that follow it and for browsers. */
+  /** If true, the settings contain the server's real URL, for clients that follow it and for browsers. */
   ownAddress?: boolean;
 }
 
-/** Gateway of a world until an engine is started in it. */
+/** Gateway that a world uses until an engine is started in it. */
 export const noWorkflows: WorkflowGateway = {
   execute: () => Promise.reject(new Error('this world has no Temporal')),
   openRuns: () => {
@@ -68,7 +70,9 @@ export const noWorkflows: WorkflowGateway = {
 /** DNS without any records. */
 export const noRecords: DnsRecords = { txt: async () => [], mx: async () => [], cname: async () => [] };
 
-/** Returns the settings of a test: loopback targets are allowed, and no limit affects a quick suite. */
+/**
+ * Returns the settings of a test. Loopback targets are allowed, and the limits are too high for a quick suite to reach.
+ */
 export function testConfig(databaseUrl: string, env: Record<string, string> = {}): Config {
   return loadConfig({
     PRIMARY_DB: databaseUrl,

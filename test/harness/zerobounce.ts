@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 
 /** Stub of ZeroBounce, written from its documentation of GET /v2/validate; it refuses the same requests. */
 export interface ZeroBounceDouble {
-  /** Setting ZEROBOUNCE_URL. */
+  /** Value for the setting ZEROBOUNCE_URL. */
   url: string;
   key: string;
-  /** Queried addresses. */
+  /** Addresses that were queried, in order. */
   asked: string[];
   /** Remaining credits; a result costs one, unless it is `unknown`. */
   credits: number;

@@ -37,7 +37,7 @@ export function zipOf(parts: Readonly<Record<string, string | Buffer>>): Buffer 
   return Buffer.concat([...bodies, listed, end]);
 }
 
-/** Returns a workbook with sheets of XML rows, and the content of its styles and shared strings. */
+/** Returns a workbook: sheets as the XML of their rows, and the XML of its styles and shared strings. */
 export function xlsxOf(
   sheets: Readonly<Record<string, string>>,
   { styles = '', strings = '', date1904 = false, hidden = [] as string[] } = {},

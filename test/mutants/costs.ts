@@ -12,11 +12,11 @@ import { startBackingServices } from '../../local/backing.ts';
 
 interface Mutant {
   what: string;
-  /** The changed source file, the text to replace and its replacement. */
+  /** Source file that is changed, the text to replace and its replacement. */
   file: string;
   from: string;
   to: string;
-  /** The test, and the output that it must have. */
+  /** Test to run, and the output that it must have. */
   test: string;
   says: RegExp;
 }
@@ -74,7 +74,7 @@ try {
 process.stdout.write(`\n${survived} of ${MUTANTS.length} survived\n`);
 process.exit(survived > 0 ? 1 : 0);
 
-/** Runs the test on the changed copy. Returns the line that reports the change; undefined if there is none. */
+/** Runs the test on the changed copy. Returns the output line that reports the change; undefined if there is none. */
 async function outcomeOf({ file, from, to, test, says }: Mutant): Promise<string | undefined> {
   const path = join(folder, file);
   const source = readFileSync(path, 'utf8');

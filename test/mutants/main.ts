@@ -14,7 +14,7 @@ import { silentLogger } from '../../lib/log.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
-/** The change, and the text of the compiled bundle that is replaced. */
+/** Name of each change, the text of the compiled bundle that it replaces, and the replacement. */
 const MUTANTS: [what: string, from: string, to: string][] = [
   ['sweep: a chore is renamed', '.doChore({', '.sweepExpired({'],
   ['sweep: ends at a chore that failed', 'failed.push(chore);', 'break;'],

@@ -43,7 +43,7 @@ try {
   const result = await engine.temporal.workflow.getHandle(`planted/${id}`).result();
   const subject = { type: 'mailbox_order', id } as const;
   const approval = await createApproval(world.system(organizationId), tenant, { subject });
-  // Another family has the type, too.
+  // Restricts the families to the added one, because another family has the same subject type.
   const person = { ...approverCtx(world.deps, tenant), families: [planted] };
   const blockedReason = (await rows().first()).blocked_reason;
   const decided = await decideApproval(person, approval.id, { decision: 'approved' });

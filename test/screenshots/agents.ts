@@ -4,7 +4,10 @@ import { createApiKey, createMailbox } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
-/** Waiting and cancelled runs, policies, keys and applications with hostile names, and an approval with findings. */
+/**
+ * Creates waiting and cancelled runs, policies, keys and applications with hostile names, and an approval with
+ * findings.
+ */
 export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { deps } = world;
   const { organizationId } = tenant;

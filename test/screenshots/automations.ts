@@ -2,7 +2,10 @@ import { createConnectionRow } from '../harness/integrations.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
-/** An automation with a condition and two branches, one with pasted names, and connected accounts of other services. */
+/**
+ * Creates an automation with a condition and two branches, one with a very long name, and connected accounts of other
+ * services.
+ */
 export async function sceneOfAutomations({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const tag = await post('/categories', { title: 'Interested', color: '#16a34a' });
   const node = (id: string, type: string, x: number, y: number, more: object) => ({ id, type, x, y, ...more });

@@ -4,7 +4,10 @@ import { createMailbox } from '../harness/factories.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
-/** Number of leads for each path through the sequence, by the indexes of its steps, and their state. */
+/**
+ * Groups of leads: their number, their state, and the path that they took through the sequence, as indexes of its
+ * steps.
+ */
 const WAYS: readonly [count: number, state: string, steps: readonly number[], why?: Record<string, unknown>][] = [
   [6, 'pending', []],
   [
@@ -21,7 +24,7 @@ const WAYS: readonly [count: number, state: string, steps: readonly number[], wh
   [4, 'completed', [0, 1, 3, 4]],
 ];
 
-/** Chooses all shown rows of a list. */
+/** Chooses all visible rows of a list. */
 export async function chooseRows(page: Page): Promise<void> {
   await page.getByRole('checkbox', { name: 'Choose all shown rows' }).check();
   await page.getByRole('region', { name: 'Actions for the chosen rows' }).waitFor();
@@ -41,7 +44,7 @@ function openDialog(name: string, menu?: (page: Page) => Promise<void>): (page: 
   };
 }
 
-/** A running campaign with every kind of step, a branch whose paths join again, and leads at all steps. */
+/** Creates a running campaign with every kind of step, two branches that meet again, and leads at all steps. */
 export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { db, clock } = world.deps;
   const org = tenant.organizationId;

@@ -17,7 +17,10 @@ async function editStages(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
-/** Deals in four stages and several currencies, won and lost deals, and tasks that are overdue, due and completed. */
+/**
+ * Creates deals in four stages and several currencies, won and lost deals, and tasks that are overdue, due and
+ * completed.
+ */
 export async function sceneOfCrm({ post }: Stage): Promise<PageToSee[]> {
   const pipeline = await post('/crm/pipelines', {
     name: 'Sales',

@@ -6,7 +6,7 @@ import { createSentLead } from '../harness/standing-leads.ts';
 import { ENDLESS, HOSTILE, STRANGER, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
-/** Returns an HTML message, as mail programs and attackers write it. */
+/** Returns a message with HTML such as mail programs and attackers write. */
 export function htmlFrom(original: Original, html: string, subject = 'Re: Hello'): Buffer {
   const lines = [
     `From: Lea Lead <${original.to}>`,
@@ -22,7 +22,7 @@ export function htmlFrom(original: Original, html: string, subject = 'Re: Hello'
   return Buffer.from(`${lines.join('\r\n')}\r\n`);
 }
 
-/** Replies of every kind, some of them hostile, in their own mailbox. */
+/** Creates replies of every kind, some of them hostile, in a mailbox of their own. */
 export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { deps } = world;
   const email = 'mona@northwind.example';

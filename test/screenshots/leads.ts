@@ -8,7 +8,7 @@ import { startImport } from '../../domain/audience/imports/start.ts';
 import { chooseRows } from './campaigns.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
-/** Chooses all shown rows and opens the dialog of an action. */
+/** Chooses all visible rows and opens the dialog of an action. */
 function chooseAction(button: string, item?: string): (page: Page) => Promise<void> {
   return async (page) => {
     await chooseRows(page);
@@ -23,7 +23,10 @@ async function openExport(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
-/** The leads pages: the messy example list imported, tags, a segment, suppressions, and hostile names. */
+/**
+ * Creates the data of the leads pages: the imported messy example list, tags, a segment, suppressions, and hostile
+ * names.
+ */
 export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   await post('/suppressions', {
     entries: [{ value: 'rival.example' }, { value: 'grace@example.com', reason: HOSTILE }],
@@ -114,8 +117,8 @@ async function importLeads(world: Stage['world'], organizationId: string): Promi
 }
 
 /**
- * Adds a conflict for each contact: an event without a contact names an identifier of theirs. Returns one of these
- * people without a contact.
+ * Adds a conflict for each contact: an event of another person names an identifier of the contact. Returns the id of
+ * one of these people.
  */
 async function claimTwice({ deps }: Stage['world'], org: string, contactIds: readonly string[]): Promise<string> {
   const created_at = deps.clock.now();

@@ -26,7 +26,7 @@ const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', de: 'de-DE' };
 const locale = LOCALES[options.language];
 if (!locale) throw new Error(`--language is one of ${Object.keys(LOCALES).join(', ')}`);
 const WIDTHS = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
-/** Images of the documents, by displayed page. */
+/** Names of the images in the documents, by page. */
 const DOCS: Readonly<Record<string, string>> = {
   start: 'start',
   campaigns: 'campaigns',
@@ -44,9 +44,9 @@ const DOCS: Readonly<Record<string, string>> = {
 const DOCS_SIZE = { width: 1280, height: 800 };
 /** Images with a larger height (px), so that their content is complete. */
 const TALL: Readonly<Record<string, number>> = { campaign: 1200 };
-/** Quality of 100: text is sharp, and an image has about 50 KB. */
+/** Quality of the images, from 1 to 100. Text is still sharp, and an image has about 50 KB. */
 const QUALITY = 80;
-/** Time until charts and graphs have their final size (ms). */
+/** Time (ms) until charts and graphs have their final size. */
 const SETTLED_MS = 300;
 
 const backing = process.env.HERON_TEST_PG
@@ -64,12 +64,12 @@ try {
   await backing?.stop();
 }
 
-/** Takes every requested page, in full height. */
+/** Takes a full-height screenshot of every requested page. */
 async function takeAll(world: SceneWorld, scene: Scene): Promise<void> {
   const isEnglish = options.language === 'en';
   if (asked.length === 0 && isEnglish) await rm(OUT, { recursive: true, force: true });
   await mkdir(OUT, { recursive: true });
-  // The actions before a screenshot find elements by English labels.
+  // Other languages skip pages with actions, because the actions find elements by English labels.
   const pages = scene.pages.filter(([, , , act]) => isEnglish || !act);
   for (const colorScheme of ['light', 'dark'] as const)
     for (const [width, viewport] of Object.entries(WIDTHS))
@@ -83,7 +83,7 @@ async function takeAll(world: SceneWorld, scene: Scene): Promise<void> {
   console.log(OUT);
 }
 
-/** The images of the documents: the visible part of each page, as WebP. */
+/** Takes the images of the documents: the visible part of each page, as WebP. */
 async function takeDocs(world: SceneWorld, scene: Scene): Promise<void> {
   for (const [picture, name] of Object.entries(DOCS)) {
     const page = scene.pages.find(([one]) => one === name);

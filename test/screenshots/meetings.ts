@@ -4,7 +4,7 @@ import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Future, past and cancelled meetings; their addresses are arbitrary text. */
+/** Creates future, past and cancelled meetings. Their places are arbitrary text. */
 export async function sceneOfMeetings({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const meeting = (id: string, inHours: number, more: Partial<MeetingReport>) => {
     const scheduledFor = new Date(Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + inHours * HOUR_MS);

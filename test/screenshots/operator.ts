@@ -6,7 +6,7 @@ import { createEndpoint } from '../harness/webhooks.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
-/** An installation with findings, stuck work, and webhook endpoints that work, fail and are disabled. */
+/** Creates an installation with findings, stuck work, and webhook endpoints that work, fail and are disabled. */
 export async function sceneOfOperator({ world, tenant }: Stage): Promise<PageToSee[]> {
   const { deps } = world;
   const { organizationId, userId } = tenant;

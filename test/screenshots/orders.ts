@@ -1,7 +1,7 @@
 import { openOrderDesk } from '../harness/mailbox-orders.ts';
 import type { PageToSee, Stage } from './stage.ts';
 
-/** Completed, waiting and cancelled mailbox orders, their domains, and the price of another one. */
+/** Creates completed, waiting and cancelled mailbox orders with their domains, and the price of another order. */
 export async function sceneOfOrders({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const desk = await openOrderDesk({ world, stripe: world.stripe }, tenant);
   const place = async (domains: string[]) => {

@@ -15,7 +15,7 @@ async function openCost(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
-/** Two weeks of emails with their results, and goals. */
+/** Creates two weeks of emails with their results, and goals. */
 export async function sceneOfReports({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { organizationId } = tenant;
   const email = 'mia@northwind.example';

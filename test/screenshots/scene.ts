@@ -23,7 +23,9 @@ export interface Scene {
   pages: PageToSee[];
 }
 
-/** The data and pages of each part of the dashboard, in the order in which they are created. */
+/**
+ * Functions that create the data of each part of the dashboard and return its pages, in the order in which they run.
+ */
 const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfCampaigns,
   sceneOfSequences,
@@ -39,7 +41,7 @@ const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfSettings,
 ];
 
-/** Fills one workspace with data as after some time of use, and leaves another empty. */
+/** Fills one workspace with data as after some months of use, and leaves another empty. */
 export async function furnish(world: SceneWorld): Promise<Scene> {
   const tenant = await world.tenant('Northwind');
   const empty = await world.tenant('Newcomers');

@@ -7,7 +7,7 @@ const openDialog = (name: string) => async (page: Page) => {
   await page.getByRole('dialog').waitFor();
 };
 
-/** Members, roles, teams, labels, templates and apps with long and hostile names. */
+/** Creates members, roles, teams, labels, templates and apps with long and hostile names. */
 export async function sceneOfSettings({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const member = await createMember(world.deps, tenant, 'Member');
   await world.deps

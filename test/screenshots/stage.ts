@@ -3,19 +3,19 @@ import type { DashboardWorld } from '../harness/dashboard.ts';
 import type { Tenant } from '../harness/factories.ts';
 import type { StripeDouble } from '../harness/stripe.ts';
 
-/** Page of a screenshot: file name, address, owner of the workspace, and the actions before the screenshot. */
+/** Page of a screenshot: file name, path, owner of the workspace, and the actions before the screenshot. */
 export type PageToSee = [name: string, path: string, who?: 'empty' | undefined, act?: (page: Page) => Promise<void>];
 
-/** A dashboard of an installation that sells mailboxes and has a prospect catalogue, so that every page has data. */
+/** Dashboard of an installation that sells mailboxes and has a prospect catalogue, so that every page has data. */
 export interface SceneWorld extends DashboardWorld {
   stripe: StripeDouble;
 }
 
-/** Resources that each scene is created with. */
+/** Objects with which each scene is created. */
 export interface Stage {
   world: SceneWorld;
   tenant: Tenant;
-  /** A workspace without data. */
+  /** Workspace without data. */
   empty: Tenant;
   /** Calls the API as the owner of `tenant`; throws if the call fails. */
   post(path: string, body: unknown, method?: string): Promise<any>;
@@ -23,12 +23,12 @@ export interface Stage {
 
 /** True if the images are for the documents, which then show harmless names. */
 export const IS_FOR_DOCS = process.argv.includes('--docs');
-/** Hostile, long and right-to-left names. They are shown as text and have no effect. */
+/** Hostile, long and right-to-left names. Pages must show them as text, without an effect. */
 export const HOSTILE = IS_FOR_DOCS
   ? 'Lamps for the bakery'
   : `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 export const WIDE = IS_FOR_DOCS ? 'Street lights, Lübeck' : `${'W'.repeat(90)} مرحبا 🦩`;
 /** A very long word. */
 export const ENDLESS = IS_FOR_DOCS ? 'Could you send me your price list?' : 'x'.repeat(10_000);
-/** Sender of that message. */
+/** Sender of a message with hostile content. */
 export const STRANGER = IS_FOR_DOCS ? 'miriam@harbour.example' : 'mallory@evil.example';

@@ -3,18 +3,18 @@ import type { AppAnswer, LeadSpec, StepSpec } from './draw.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Attempts of a call, and the first pause (ms) between them, which doubles; equal to the engine's settings and its
- * workflows.
+ * Number of attempts of a call, and pause (ms) before the first retry, which doubles with each. Equal to the engine's
+ * settings.
  */
 const ATTEMPTS = 5;
 const RETRY_MS = 2_000;
 
-/** Time to wait after a number of failed attempts of a call (ms). */
+/** Returns the pause (ms) after a number of failed attempts of a call. */
 export function retryAfter(failures: number): number {
   return RETRY_MS * 2 ** (failures - 1);
 }
 
-/** Duration (ms) of a step that calls an app; Infinity if the lead is blocked there. */
+/** Returns the duration (ms) of a step that calls an app; Infinity if the call blocks the lead. */
 export function appTakes({ onError }: Extract<StepSpec, { kind: 'app' }>, answer: AppAnswer = { kind: 'ok' }): number {
   const failed = onError === 'continue' ? 0 : Infinity;
   switch (answer.kind) {
@@ -33,7 +33,9 @@ export function appTakes({ onError }: Extract<StepSpec, { kind: 'app' }>, answer
   }
 }
 
-/** A scripted customer's app: it answers each lead as the world specifies. A late answer waits until it is released. */
+/**
+ * Simulated app of a customer. It answers each lead as the world specifies; a late answer waits until it is released.
+ */
 export class ScriptedApp {
   readonly port: Egress;
   readonly #leads: readonly LeadSpec[];
@@ -42,7 +44,7 @@ export class ScriptedApp {
   #late: { ms: number; let: () => void } | undefined;
   #asked: (() => void) | undefined;
 
-  /** @param places indexes of leads by the ids of their contacts */
+  /** @param places indexes of leads by contact id */
   constructor(base: Egress, leads: readonly LeadSpec[], places: ReadonlyMap<string, number>) {
     this.#leads = leads;
     this.#places = places;
@@ -75,7 +77,7 @@ export class ScriptedApp {
       answer.kind === 'late' && new Promise<void>((resolve) => (this.#late = { ms: answer.ms, let: resolve }));
     this.#asked?.();
     if (waits) await waits;
-    // A redirect is not followed, so it counts as a refusal.
+    // Heron does not follow a redirect, so it counts as a refusal.
     if (answer.kind === 'refuses') return respond(lead % 2 === 0 ? 400 : 302);
     if (answer.kind === 'fails' || answer.kind === 'hangs') {
       const failures = (this.#failures.get(lead) ?? 0) + 1;

@@ -5,11 +5,14 @@ import { seeded, type Random } from '../faults/random.ts';
 import type { CampaignSpec, StepSpec, WorldSpec } from './draw.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
-/** Ids of the parts of a world, in the order of its specification. */
+/** Ids of the objects of a world, in the order of its specification. */
 export interface Built {
   organizationId: string;
   mailboxes: string[];
-  /** `first` is the step before the first email, `steps` the first email and the steps after it. */
+  /**
+   * `first` is the id of the step before the first email. `steps` are the ids of the first email and of the steps after
+   * it.
+   */
   campaigns: { id: string; tag: string; first: string | null; steps: string[] }[];
   leads: { enrollment: string; contact: string; email: string; campaign: string; at: number }[];
 }
@@ -73,7 +76,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
       status: 'active',
       had_leads: true,
       started_at: now,
-      // A campaign whose leads have all finished waits for leads that are added later.
+      // When all its leads have finished, the campaign stays active for leads that are added later.
       continuous: true,
       control_epoch: 1,
       graph_version: 1,
@@ -149,7 +152,7 @@ async function connectApp(deps: TestDeps, { seed }: WorldSpec, common: Record<st
   return id;
 }
 
-/** Inserts the emails that mailboxes sent before the world began, with their counts. */
+/** Inserts the emails that mailboxes sent before the world began, and adds them to the daily counters. */
 async function insertEarlier(
   { db }: TestDeps,
   spec: WorldSpec,
@@ -198,7 +201,7 @@ function campaignColumns(campaign: CampaignSpec, index: number): Record<string, 
     daily_limit: campaign.dailyLimit,
     max_new_leads_per_day: campaign.maxNewPerDay,
     esp_match_mode: campaign.espMatch,
-    // A reply that the sequence branches on does not end it.
+    // A reply does not end a sequence that branches on replies.
     stop_on_reply: !campaign.steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied'),
     entry_delay_minutes: campaign.entryDelayMinutes,
     prioritize_new_leads: campaign.prioritizeNew,
@@ -214,7 +217,10 @@ function campaignColumns(campaign: CampaignSpec, index: number): Record<string, 
   };
 }
 
-/** One window as start and end; several as windows per weekday, Sunday first. */
+/**
+ * Returns the columns of a campaign's windows: start and end of a single window, or several windows per weekday, Sunday
+ * first.
+ */
 function windowColumns({ windows, days }: CampaignSpec): Record<string, unknown> {
   const [first] = windows;
   if (windows.length === 1) return { start_time: first![0], end_time: first![1] };
@@ -231,12 +237,15 @@ function stepRows(
   common: Record<string, unknown>,
   app: string,
 ): Record<string, unknown>[] {
-  /** A failed app call blocks the lead if no branch continues after it. */
+  /**
+   * Returns the branches of a step that lead to `to`. A failed app call blocks the lead if no branch continues after
+   * it.
+   */
   const plainAfter = (step: StepSpec | null | undefined, to: string | undefined) => {
     const success = { when: [{ field: 'node_outcome', operator: 'equals', value: 'success' }] };
     return json({ branches: to ? [{ to, ...(step?.kind === 'app' && step.onError === 'block' ? success : {}) }] : [] });
   };
-  /** The connection to the step after the step at `index`. */
+  /** Returns the branches to the step after the one at `index`. */
   const onward = (index: number) => {
     const next = steps[index];
     if (next?.kind !== 'email' || !next.onlyIf) return plainAfter(steps[index - 1], ids[index + 1]);

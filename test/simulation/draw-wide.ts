@@ -6,10 +6,10 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Adds rarer properties to a random world: many mailboxes, mailboxes with earlier emails or on hold, several windows on
- * each day, pools by tag, campaigns that begin with a wait or an event, branches, apps, no weekends. If `busy`, also
- * edits of campaigns and mailboxes, disabled or removed mailboxes, addresses that do not exist, opens, out-of-office
- * notices, replies to earlier emails.
+ * Adds rarer properties to a random world: many mailboxes, some with earlier emails or on hold, several windows per
+ * day, pools by tag, branches, apps, no weekends. Campaigns may begin with a wait or an event. If `busy`, it also adds
+ * events: edits of campaigns and mailboxes, disabled or removed mailboxes, addresses that do not exist, opens,
+ * out-of-office notices, and replies to earlier emails.
  */
 export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
   const random = seeded(world.seed).fork('wide');
@@ -98,7 +98,8 @@ export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
     }
     for (let n = Math.ceil(leads.length / 3); n > 0; n -= 1)
       happenings.push({ at: when(), kind: 'open', lead: whole(0, leads.length - 1) });
-    // Leads that no person has put on hold, because a person's decision has priority over an out-of-office notice.
+    // Leads that a person puts on hold. They get no out-of-office notice, because the person's decision would have
+    // priority.
     const held = new Set(happenings.flatMap((one) => (one.kind === 'holdLead' ? [one.lead] : [])));
     for (let n = Math.ceil(leads.length / 4); n > 0; n -= 1) {
       const [at, lead] = [when(), whole(0, leads.length - 1)];
@@ -142,7 +143,8 @@ function addReactions(world: WorldSpec, busy: boolean): WorldSpec {
   }));
   const replies = (lead: number): boolean =>
     campaigns[leads[lead]!.campaign]!.steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied');
-  // A reply may end the hold of an out-of-office notice, which does not depend on time alone.
+  // Drops out-of-office notices of these leads: a reply may end the hold of a notice, so the hold would not depend on
+  // time alone.
   const happenings = world.happenings.filter((one) => one.kind !== 'away' || !replies(one.lead));
   if (busy)
     for (let n = Math.ceil(leads.length / 2); n > 0; n -= 1) {

@@ -4,18 +4,18 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Time for which a person holds a lead (ms). */
+/** Time (ms) for which a person puts a lead on hold. */
 export const HOLD_LEAD_MS = 5 * HOUR;
 
-/** A mailbox of a random world. */
+/** Mailbox of a random world. */
 export interface MailboxSpec {
-  /** Limit of campaign emails per UTC day. */
+  /** Maximum number of campaign emails per UTC day. */
   cap: number;
   gapSeconds: number;
   provider: 'gmail' | 'outlook' | 'smtp_imap';
-  /** Times of the emails sent before the world began: epoch ms, ascending. */
+  /** Times (epoch ms, ascending) of the emails sent before the world began. */
   before: number[];
-  /** End (epoch ms) of a hold that lasts from the beginning; null without one. */
+  /** End (epoch ms) of a hold that begins with the world; null without one. */
   restsUntil: number | null;
 }
 
@@ -23,17 +23,17 @@ export interface MailboxSpec {
 export type Reaction = 'opened' | 'clicked' | 'replied';
 
 /**
- * Response of an app to a lead: at once, with a refusal (400 or a redirect), after a number of failures (503 or 429) or
- * timeouts, or after a delay (ms). More failures than attempts mean no answer.
+ * Response of an app to a lead: at once, or with a refusal (400 or a redirect). It can also come after failures (503 or
+ * 429), timeouts or a delay (ms). If there are more failures than attempts, the call gets no answer.
  */
 export type AppAnswer =
   | { kind: 'ok' | 'refuses' }
   | { kind: 'fails' | 'hangs'; times: number }
   | { kind: 'late'; ms: number };
 
-/** A step after the first email. */
+/** Step after the first email. */
 export type StepSpec =
-  /** `onlyIf`: a lead without this reaction to the previous email at the due time has finished. */
+  /** With `onlyIf`, a lead that has not reacted like this to the previous email when the step is due has finished. */
   | { kind: 'email'; waitDays: number; thread: boolean; onlyIf: Reaction | null }
   /** Calls an app; if the call fails, the lead continues or is blocked. */
   | { kind: 'app'; onError: 'continue' | 'block' }
@@ -42,53 +42,53 @@ export type StepSpec =
 
 type Window = [from: string, to: string];
 
-/** A campaign of a random world. */
+/** Campaign of a random world. */
 export interface CampaignSpec {
   timezone: string;
-  /** Bit 0 = Monday. */
+  /** Days as bits; bit 0 is Monday. */
   days: number;
-  /** Start and end (HH:MM) on each of its days; equal times are the whole day. */
+  /** Start and end (HH:MM) of windows on each of the days; equal times mean the whole day. */
   windows: Window[];
   startsAt: number | null;
   endsAt: number | null;
   dailyLimit: number;
-  /** 0 is no limit. */
+  /** Maximum number of new leads per day; 0 means no limit. */
   maxNewPerDay: number;
   ramp: { start: number; increment: number; ceiling: number } | null;
   espMatch: 'off' | 'prefer' | 'strict';
   /** Preferred hours of send-time optimization; null if it is off. */
   hours: number[] | null;
-  /** Preferred hours include those of weekends. */
+  /** True if the preferred hours include those of weekends. */
   weekends: boolean;
   entryDelayMinutes: number;
   prioritizeNew: boolean;
   /** Indexes of the mailboxes in its pool; null sends from all mailboxes. */
   pool: number[] | null;
   poolBy: 'senders' | 'tags';
-  /** The step before the first email. */
+  /** Step before the first email; null if there is none. */
   begin: Exclude<StepSpec, { kind: 'email' }> | null;
-  /** The steps after the first email. */
+  /** Steps after the first email. */
   steps: StepSpec[];
 }
 
-/** A contact that is added to a campaign. */
+/** Contact that is added to a campaign. */
 export interface LeadSpec {
   campaign: number;
-  /** Epoch ms. */
+  /** Time (epoch ms) at which the lead is added. */
   at: number;
   timezone: string;
   /** Provider family of the address; empty if unknown. */
   provider: '' | 'gmail' | 'outlook' | 'other';
-  /** The address does not exist. */
+  /** True if the address does not exist. */
   gone: boolean;
-  /** Defaults to an immediate answer. */
+  /** Answer of the app to this lead. Default: an immediate answer. */
   app?: AppAnswer;
 }
 
-/** An event in a running world, with its time in epoch ms. */
+/** Event in a running world, with its time (epoch ms). */
 export type Happening = { at: number } & (
   | { kind: 'hold' | 'holdReading' | 'outage' | 'password'; mailbox: number; until: number }
-  /** No worker runs: launchers, runs and deliveries go on at its end. */
+  /** No worker runs until `until`. Launchers, workflows and deliveries then continue. */
   | { kind: 'absence'; until: number }
   | { kind: 'off' | 'on' | 'removeMailbox'; mailbox: number }
   | { kind: 'cap'; mailbox: number; cap: number }
@@ -100,17 +100,17 @@ export type Happening = { at: number } & (
   | { kind: 'pool'; campaign: number; pool: number[] }
   /** An out-of-office notice with a day of return (YYYY-MM-DD). */
   | { kind: 'away'; lead: number; returns: string }
-  /** `replyToFirst` replies to the first email, even if others have followed. */
+  /** `replyToFirst` is a reply to the first email, even if others have followed. */
   | {
       kind: 'open' | 'click' | 'reply' | 'replyToFirst' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead';
       lead: number;
     }
 );
 
-/** The complete specification of a world: its objects and its events. The same seed gives the same world. */
+/** Complete specification of a world: its objects and its events. The same seed gives the same world. */
 export interface WorldSpec {
   seed: number;
-  /** Epoch ms; a full hour. */
+  /** Start of the world (epoch ms), a full hour. */
   from: number;
   until: number;
   mailboxes: MailboxSpec[];
@@ -130,10 +130,10 @@ const ZONES = [
   'Pacific/Auckland',
 ];
 
-// Days near clock changes in Europe, America or Australia, and ordinary days.
+// First days of worlds: some near clock changes in Europe, America or Australia, some ordinary.
 const STARTS = ['2026-03-05', '2026-03-26', '2026-04-02', '2026-06-10', '2026-10-01', '2026-10-23', '2026-10-30'];
 
-/** Creates a small random world. With `busy` it has events; otherwise it only sends. */
+/** Creates a small random world. With `busy` it contains events; otherwise it only sends. */
 export function drawWorld(seed: number, busy: boolean): WorldSpec {
   const random = seeded(seed);
   const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));
@@ -164,8 +164,8 @@ export function drawWorld(seed: number, busy: boolean): WorldSpec {
 }
 
 /**
- * Creates a random world for estimates: one campaign with one email, all leads from the beginning, no events. Its
- * mailboxes may have sent before and may be on hold.
+ * Creates a random world for estimates: one campaign with one email, all leads are added at the beginning, and there
+ * are no events. Its mailboxes may have sent before and may be on hold.
  */
 export function drawPlainWorld(seed: number): WorldSpec {
   const random = seeded(seed).fork('plain');
@@ -221,7 +221,7 @@ export function drawPlainWorld(seed: number): WorldSpec {
       gone: false,
     }),
   );
-  // Ids come from the seed too; the offset avoids the ids of other worlds.
+  // Ids are derived from the seed, so an offset is added to avoid the ids of other worlds.
   return { seed: seed + 1_000_000, from, until, mailboxes, campaigns: [campaign], leads, happenings: [] };
 }
 
@@ -312,7 +312,7 @@ function drawHappenings(
   return happenings;
 }
 
-/** In every second world the worker is absent for some minutes, a few times. */
+/** Returns a few absences of the worker, of some minutes each. Only every second world has any. */
 function drawAbsences(seed: number, from: number, until: number): Happening[] {
   const random = seeded(seed).fork('absences');
   const times = Math.max(0, Math.floor(random.between(-3, 4)));

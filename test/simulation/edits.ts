@@ -7,14 +7,14 @@ import type { Built } from './build.ts';
 import type { Happening } from './draw.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The built world, and the outside knowledge about it. */
+/** A built world with its ids, and the ledger of what can be observed from outside. */
 export interface Stage {
   ctx: Ctx;
   ledger: Ledger;
   built: Built;
 }
 
-/** Applies a person's edit of a campaign: its window, the days before its second email, or its pool. */
+/** Applies a person's edit of a campaign: its window, the wait (days) before its second email, or its pool. */
 export async function editCampaign(
   { ctx, ledger, built }: Stage,
   happening: Extract<Happening, { kind: 'window' | 'wait' | 'pool' }>,
@@ -45,7 +45,7 @@ export async function editCampaign(
           if (ledger.mailboxAt(place, at).state !== 'removed')
             await updateMailbox(ctx, mailbox, { tags: there.includes(place) ? [tag] : [] });
       } else {
-        // A campaign that sends from all mailboxes has no pool to empty.
+        // A campaign that sends from all mailboxes has no pool that could be emptied.
         if (!rules.pool && there.length === 0) return;
         await replaceSenders(
           ctx,

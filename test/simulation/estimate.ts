@@ -10,14 +10,14 @@ import { playWorld } from './run.ts';
 
 const MINUTE = 60_000;
 /**
- * Maximum delay (ms) of the engine, apart from lengthened gaps, because it requests some slots up to a minute after
+ * Tolerance (ms) for the last email in addition to lengthened gaps. The engine requests some slots up to a minute after
  * they are free.
  */
 const LATE_MS = 2 * MINUTE;
 
 /**
- * Plays a world of one campaign, and returns the differences between the estimate and the sent emails: the exact number
- * on every campaign-local day, and the time of the last email.
+ * Plays a world of one campaign and returns the differences between the estimate and the sent emails. Compares the
+ * exact number on every campaign-local day, and the time of the last email.
  */
 export async function compareEstimate(base: TestDeps, spec: WorldSpec): Promise<{ letters: number; faults: string[] }> {
   const [rules] = spec.campaigns;
@@ -52,7 +52,7 @@ export async function compareEstimate(base: TestDeps, spec: WorldSpec): Promise<
     count += 1;
     if (emails > whole.daily_capacity) found.push(`${day}: ${emails} emails, more than a whole day's capacity`);
     differs(`days for ${sent} emails`, (await estimate!(sent)).sending_days, count);
-    // The next lead's email is on a later day, unless the world ended before.
+    // The estimate must put the next lead's email on a later day, unless the world ended on this one.
     if (day !== lastDay && sent < spec.leads.length && (await estimate!(sent + 1)).sending_days !== count + 1)
       found.push(`${day}: the estimate has more than ${emails} emails on it`);
   }
@@ -70,8 +70,8 @@ function emailsByDay({ campaigns: [rules] }: WorldSpec, letters: readonly Letter
 }
 
 /**
- * Checks that the last email is sent on the estimated day, not before the estimate, and not later than lengthened gaps
- * explain: a fifth of the open time until then, and one more gap, which can shift the start of a window.
+ * Checks that the last email is sent on the estimated day and not before the estimated time. Lengthened gaps may delay
+ * it: by a fifth of the open time until then, and by one more gap, which can shift the start of a window.
  */
 function finishFaults(spec: WorldSpec, letters: readonly Letter[], estimated: Date | null): string[] {
   const [rules] = spec.campaigns;

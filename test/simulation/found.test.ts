@@ -14,13 +14,13 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Minutes of the world at which emails of a step were sent. */
+/** Returns the minutes after the start of the world at which emails of a step were sent. */
 const minutes = (letters: readonly { at: number; step: number }[], step: number): number[] =>
   letters.filter((letter) => letter.step === step).map(({ at }) => Math.round((at - FROM) / MINUTE));
 
 test('who waits to see whether an email is opened keeps no room from new leads before that is over', async (t) => {
-  // One email per UTC day is the whole capacity: the first lead's result is certain at noon of the second day, and the
-  // second lead is added at eight.
+  // The capacity is one email per UTC day. The first lead's branch is decided at noon of the second day, and the second
+  // lead is added at eight.
   const { letters, faults } = await playWorld(
     world.deps,
     plainWorld({
@@ -86,7 +86,7 @@ test('an app that answers, fails for a while, hangs, answers late or refuses mov
           { app: { kind: 'refuses' } },
           { app: { kind: 'fails', times: 5 } },
         ],
-        // A second check of the lead while the app still works does not call the app again.
+        // Causes a second check of the lead while the app still works; the check must not call the app again.
         happenings: [{ at: FROM + 5_000, kind: 'limit', campaign: 0, dailyLimit: 99 }],
       }),
     );
@@ -207,7 +207,7 @@ test('a ramp does not rise on a day on which every mailbox is at its cap', async
 });
 
 test('leads whose hours are far away do not keep those behind them waiting', async (t) => {
-  // More leads than a launcher checks in one iteration; in their zone it is evening.
+  // More leads than a launcher checks in one iteration. It is evening in their time zone.
   const far = Array.from({ length: 130 }, () => ({ timezone: 'Pacific/Auckland' }));
   const { letters, faults } = await playWorld(
     world.deps,

@@ -25,7 +25,7 @@ export async function checkLeads(ctx: Ctx, ledger: Ledger): Promise<void> {
   }
 }
 
-/** A lead's state in the database, with its index among the world's leads. */
+/** State of a lead in the database, with the lead's index in the world's list. */
 interface LeadState {
   index: number;
   id: string;
@@ -43,21 +43,21 @@ interface LeadState {
   failure_reason: object | null;
   waits: boolean;
   slot: boolean;
-  /** Due time of its email (epoch ms), if it is at an email step. */
+  /** Time (epoch ms) at which the lead's email is due, if the lead is at an email step. */
   due: number | null;
 }
 
 /** Data shared by all leads. */
 interface Surroundings {
-  /** Counters of the organization that differ from its emails. */
+  /** Counters of the organization that disagree with its emails; null if all agree. */
   counters: object[] | null;
-  /** Mailboxes with a reduced limit, as their warmup emails are delivered to spam. */
+  /** Mailboxes with a reduced limit because their warmup emails are delivered to spam. */
   unwell: string[];
   /** Slots of today and of the two days before, including those of warmup. */
   emails: [campaign: string | null, mailbox: string, at: number, day: string, isFirst: boolean][] | null;
 }
 
-/** Every table is read by the world's own ids, so that other worlds in the same database do not slow it down. */
+/** Reads every table by the world's own ids, so that other worlds in the same database do not slow it down. */
 const COUNTERS_OFF = `select jsonb_agg(jsonb_build_object('scope', coalesce(d.scope, s.scope), 'id', coalesce(d.scope_id, s.scope_id), 'day', coalesce(d.day, s.day), 'count', d.count, 'emails', s.n)) from (
          select 'mailbox' as scope, mailbox_id as scope_id, day, count(*)::int as n
          from (select mailbox_id, (slot_at at time zone 'utc')::date as day from sends where organization_id = :org
@@ -80,7 +80,7 @@ export async function checkHour(
   hours: { from: number; until: number },
 ): Promise<void> {
   const campaigns = ledger.built.campaigns.map(({ id }) => id);
-  // An ended workflow is queried only if its lead looks inconsistent.
+  // Leads whose workflow waits without a time. An ended workflow is queried only if its lead looks inconsistent.
   const sleeping = [...wakes].flatMap(([key, at]) => (at === null ? [key.split('/')[2] ?? []].flat() : []));
   const found = await runStatement<Surroundings & { id: string | null }>(
     db,
@@ -150,10 +150,10 @@ export async function checkHour(
   checkStarvation(ledger, rows, surroundings, hours);
 }
 
-/** An email of the engine, with its slot. */
+/** Email of the engine, with its slot. */
 interface Slot {
   campaign: number;
-  /** -1 for a removed mailbox: its emails count for their campaign. */
+  /** Index of the mailbox; -1 if it was removed, because its emails still count for their campaign. */
   mailbox: number;
   at: number;
   day: string;
@@ -161,9 +161,10 @@ interface Slot {
 }
 
 /**
- * No lead starves. A lead must have an email or a slot if it has been due for long while a mailbox that can send to it
- * was idle with capacity on the UTC day and for the campaign, and the campaign was open and within its limits. No event
- * happened in these hours. Uncertain data is interpreted in the engine's favour; the rules are those of the ledger.
+ * Checks that no lead starves. A lead that has been due for long must have an email or a slot, provided that a mailbox
+ * was idle that could send to it. The mailbox must have had capacity on the UTC day and for the campaign, and the
+ * campaign must have been open and within its limits. No event may have happened in these hours. Uncertain data is
+ * interpreted in the engine's favour; the rules are those of the ledger.
  */
 function checkStarvation(
   ledger: Ledger,
@@ -202,7 +203,7 @@ function starves(
 ): boolean {
   const { spec, built } = ledger;
   const moments = [STARVED_MS, STARVED_MS / 2, MINUTE].map((before) => now - before);
-  // After a change, the world is checked again an hour later.
+  // Skips this check after a change; the same lead is checked again an hour later.
   if (moments[0]! < spec.from || ledger.changedBetween(moments[0]!, now)) return false;
   const { campaign, timezone, provider } = spec.leads[lead.index]!;
   const rules = ledger.rulesAt(campaign, now);
@@ -231,10 +232,10 @@ function starves(
     const { cap, gapSeconds } = ledger.mailboxAt(index, now);
     const own = slots.filter((slot) => slot.mailbox === index);
     const given = own.filter((slot) => slot.campaign === campaign && slot.day === day).length;
-    // The ramp may have started late.
+    // Assumes the lowest level, because the ramp may have started late.
     const level = rules.ramp ? Math.min(rules.ramp.start, rules.ramp.ceiling || Infinity) : Infinity;
     if (given >= Math.min(cap, rules.dailyLimit, level)) return false;
-    // Due follow-ups have priority in their mailbox.
+    // Keeps room for due follow-ups, which have priority in their mailbox.
     const kept = isFirst ? others.filter((other) => other.mailbox_id === built.mailboxes[index]).length : 0;
     return moments.every(
       (at) =>

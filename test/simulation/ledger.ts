@@ -4,17 +4,17 @@ import type { CampaignSpec, Reaction, WorldSpec } from './draw.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
-/** A refused email is retried within this time (ms). */
+/** Maximum time (ms) after which a refused email is retried. */
 const REFUSED_MS = 64 * MINUTE;
 
 /** Tolerance (ms) by which an email may precede the end of its mailbox's gap. */
 const GAP_TOLERANCE_MS = 5_000;
 
-/** An email as the mail server received it. */
+/** Email as the mail server received it. */
 export interface Letter {
-  /** Epoch ms. */
+  /** Time (epoch ms) of receipt. */
   at: number;
-  /** Indexes in the world's lists. */
+  /** Indexes of mailbox, lead and campaign in the world's lists. */
   mailbox: number;
   lead: number;
   campaign: number;
@@ -23,29 +23,29 @@ export interface Letter {
   messageId: string;
 }
 
-/** A broken rule. */
+/** Violation of a rule. */
 export interface Fault {
   at: number;
   rule: string;
   detail: string;
 }
 
-/** The properties of a mailbox that can change. */
+/** Properties of a mailbox that can change. */
 export interface MailboxState {
   cap: number;
   gapSeconds: number;
   state: 'on' | 'off' | 'removed';
 }
 
-/** A value that applies from its time on (epoch ms). */
+/** Value that applies from a time on (epoch ms). */
 interface Change<T> {
   at: number;
   value: T;
 }
 
 /**
- * A simulation as seen from outside: checks every email against the rules of the world at that time. Does not read the
- * engine's tables, and computes times with luxon.
+ * Ledger of everything that is visible from outside the engine. Checks every email against the rules of the world at
+ * that time. Does not read the engine's tables, and computes times with luxon.
  */
 export class Ledger {
   readonly letters: Letter[] = [];
@@ -70,7 +70,7 @@ export class Ledger {
     ]);
   }
 
-  /** Records an edit of a campaign. */
+  /** Records the new rules of a campaign after an edit. */
   setRules(campaign: number, edit: Partial<CampaignSpec>, at: number): void {
     this.#rules[campaign]!.push({ at, value: { ...this.rulesAt(campaign, at), ...edit } });
   }
@@ -88,7 +88,7 @@ export class Ledger {
     return this.#mailboxes[mailbox]!.findLast((change) => change.at <= at)!.value;
   }
 
-  /** All states of a mailbox so far. */
+  /** Returns all states of a mailbox so far. */
   statesOf(mailbox: number): MailboxState[] {
     return this.#mailboxes[mailbox]!.map(({ value }) => value);
   }
@@ -108,7 +108,7 @@ export class Ledger {
     return moments.some((at) => at > after && at <= until && !this.isSender(campaign, mailbox, at));
   }
 
-  /** Times at which campaigns and mailboxes were edited, paused or resumed, and at which leads left. */
+  /** Returns the times at which campaigns and mailboxes were edited, paused or resumed, and at which leads left. */
   changes(): number[] {
     const lists: Change<unknown>[][] = [...this.#rules, ...this.#active, ...this.#mailboxes];
     const away = [...this.#away.values()].flat().flatMap(({ from, until }) => [from, until]);
@@ -116,8 +116,8 @@ export class Ledger {
   }
 
   /**
-   * Returns true if, in between, a campaign or a mailbox was edited, paused or resumed, or an outage or hold began or
-   * ended.
+   * Returns true if, between two times, a campaign or a mailbox was edited, paused or resumed, or an outage or hold
+   * began or ended.
    */
   changedBetween(from: number, until: number): boolean {
     const within = (at: number): boolean => at > from && at <= until;
@@ -128,8 +128,8 @@ export class Ledger {
   }
 
   /**
-   * Returns true if a mailbox is on hold, its server is down or no worker runs, including the wait after its last
-   * refusal.
+   * Returns true if a mailbox is on hold, its server is down or no worker runs, including the wait for the retry of a
+   * refused email.
    */
   rests(mailbox: number, at: number): boolean {
     return (
@@ -145,7 +145,8 @@ export class Ledger {
   }
 
   /**
-   * Due time of an email for a lead that finished the step before at a time, with the edits of its days in between.
+   * Returns the time at which a lead's next email is due if the lead finished the step before at `at`. Considers edits
+   * of the campaign's days in between.
    */
   dueAfter(campaign: number, place: number, at: number): number {
     const dueBy = (rules: CampaignSpec): number => {
@@ -158,7 +159,9 @@ export class Ledger {
     return due;
   }
 
-  /** Due time of a lead's first email (epoch ms), if neither an event nor an app is before it. */
+  /**
+   * Returns the time (epoch ms) at which a lead's first email is due; null if an event or an app call comes before it.
+   */
   firstDue(lead: number): number | null {
     const { at, campaign } = this.spec.leads[lead]!;
     const rules = this.spec.campaigns[campaign]!;
@@ -182,7 +185,7 @@ export class Ledger {
     if (!this.#reactions.has(key)) this.#reactions.set(key, at);
   }
 
-  /** Time (epoch ms) of a person's first reaction of a kind; Infinity for never. */
+  /** Returns the time (epoch ms) of a person's first reaction of a kind; Infinity if there is none. */
   reactedAt(lead: number, what: Reaction): number {
     return this.#reactions.get(`${lead}/${what}`) ?? Infinity;
   }
@@ -245,7 +248,7 @@ export class Ledger {
     if (rules.hours && !isPreferred(rules, at, person.timezone)) broken('not a preferred hour');
     if (at < person.at + rules.entryDelayMinutes * MINUTE + firstWait(rules)) broken('before the entry delay');
 
-    // An email keeps its slot when a cap or limit is lowered.
+    // Uses all caps that applied so far, because an email keeps its slot when a cap or limit is lowered.
     const states = this.#mailboxes[mailbox]!.map(({ value }) => value);
     const of = [
       ...sender.before,
@@ -255,7 +258,7 @@ export class Ledger {
     const cap = Math.max(...states.map((state) => state.cap));
     if (of.filter((other) => Math.floor(other / DAY) === utcDay).length >= cap) broken('mailbox cap');
     const last = of.at(-1);
-    // A slot that was reserved before an absence, or with a shorter gap, may be early by the tolerance.
+    // A slot that was reserved before an absence, or under a shorter gap, may come before the end of the gap.
     const tolerance = this.spec.happenings.some(({ kind }) => kind === 'absence' || kind === 'gap')
       ? GAP_TOLERANCE_MS
       : 0;
@@ -317,7 +320,7 @@ export class Ledger {
    * day with an open window of the campaign, from the first such day on.
    */
   rampAt(campaign: number, at: number): number {
-    // Windows open and days begin only at quarters of an hour.
+    // The level is cached per quarter of an hour, because windows open and days begin only then.
     const key = `${campaign}/${Math.floor(at / (15 * MINUTE))}/${this.#rules[campaign]!.length}`;
     let level = this.#ramps.get(key);
     if (level === undefined) {
@@ -343,7 +346,7 @@ export class Ledger {
   }
 }
 
-/** Offsets (minutes) of a zone by quarter of an hour, because offsets change at no other times. */
+/** Cached offsets (minutes) of a zone per quarter of an hour, because offsets change only then. */
 const offsets = new Map<string, Map<number, number>>();
 
 /** Returns the local time in a zone, computed with luxon. */
@@ -362,7 +365,7 @@ export function local(at: number, zone: string): { hour: number; minute: number;
 
 const names = new Map<number, string>();
 
-/** A day as YYYY-MM-DD, from its number since 1970. */
+/** Converts the number of a day since 1 January 1970 to YYYY-MM-DD. */
 function nameOfDay(days: number): string {
   let name = names.get(days);
   if (name === undefined) names.set(days, (name = new Date(days * DAY).toISOString().slice(0, 10)));
@@ -373,7 +376,7 @@ export function dayOf({ timezone }: CampaignSpec, at: number): string {
   return local(at, timezone).day;
 }
 
-/** Returns whether a campaign's days, times and dates allow sending. */
+/** Returns true if a campaign's days, times and dates allow sending. */
 export function isOpenAt(rules: CampaignSpec, at: number): boolean {
   if ((rules.startsAt !== null && at < rules.startsAt) || (rules.endsAt !== null && at >= rules.endsAt)) return false;
   const { minute, weekday } = local(at, rules.timezone);
@@ -397,7 +400,8 @@ export function isPreferred({ hours, weekends }: CampaignSpec, at: number, timez
 }
 
 /**
- * Wait (ms) of a lead before the first email in addition to the entry delay; 0 for an event, which can arrive at once.
+ * Returns the wait (ms) of a lead before the first email, in addition to the entry delay. It is 0 for an event, which
+ * can arrive at once.
  */
 function firstWait({ begin }: CampaignSpec): number {
   return begin?.kind === 'wait' ? begin.minutes * MINUTE : 0;

@@ -7,39 +7,39 @@ const DAY = 86_400_000;
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
 /**
- * Maximum number of start positions in the list of mailboxes: the start positions with both directions are all orders
- * of three.
+ * Maximum number of start positions in the list of mailboxes. With three mailboxes, all start positions in both
+ * directions are all orders.
  */
 const MOST_BEGINNINGS = 4;
 
-/** An email that a lead waits for. */
+/** Email for which a lead waits. */
 interface Job {
   lead: number;
   campaign: number;
-  /** 0 is the first email. */
+  /** Index of the step; 0 is the first email. */
   step: number;
-  /** Due time (epoch ms). */
+  /** Time (epoch ms) from which the email is due. */
   from: number;
-  /** The mailbox of its conversation; null for any suitable mailbox. */
+  /** Mailbox of the lead's conversation; null if any suitable mailbox may send. */
   mailbox: number | null;
 }
 
-/** An email with the slot that the oracle chose. */
+/** Email with the slot that the oracle chose. */
 type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step'>;
 
 /**
  * Computes how many emails the world had capacity for, with a separate allocator that shares no code and no state with
  * the engine. It plays the world minute by minute, and a free mailbox gets the email with the fewest possible
- * mailboxes. It uses only past events. The campaigns' rules apply to it too: the mailbox that has sent least, matching
- * providers, new leads before or after follow-ups. No rule defines the order of two campaigns, or of two mailboxes with
- * equally many emails; the capacity is the number that every order reaches.
+ * mailboxes. It knows only events that have already happened. It obeys the campaigns' rules: the mailbox that has sent
+ * least, matching providers, new leads before or after follow-ups. No rule defines the order of two campaigns, or of
+ * two mailboxes with equally many emails; the capacity is the number that every order reaches.
  */
 function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order: Order): Placed[] {
   const course = new Course(spec, ledger, order);
   for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until;) {
     const before = course.placed.length;
     course.pass(at);
-    // While nothing changes, no email can be placed.
+    // Without a placed email, nothing changes before the next change of the world, so the time until then is skipped.
     at = course.placed.length > before ? at + MINUTE : course.nextChange(at);
   }
   return course.placed;
@@ -49,22 +49,20 @@ function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order
 interface Order {
   campaigns: readonly number[];
   /**
-   * True if an email with fewer possible mailboxes precedes one with more across campaigns; otherwise only within a
+   * If true, an email with fewer possible mailboxes comes first across all campaigns; otherwise only within its
    * campaign.
    */
   acrossCampaigns: boolean;
-  /** Index at which the list of mailboxes starts if several have sent equally many. */
+  /** Index at which the list of mailboxes begins, among mailboxes that have sent equally many emails. */
   fromMailbox: number;
-  /**
-   * True if the last in the list is first, among mailboxes with equally many emails and leads with the same due time.
-   */
+  /** Reverses the order among mailboxes with equally many emails and leads with the same due time. */
   lastFirst: boolean;
 }
 
 /**
- * Returns the smallest number of emails of all orders of campaigns, and of mailboxes and leads that are alike. The
- * other orders are tried only if the first order sent less than `share` of its emails, because they change nothing
- * otherwise, and only while there is time.
+ * Returns the smallest number of emails over all orders of campaigns, and of mailboxes and leads that are otherwise
+ * equal. It tries further orders only while there is time, and only if less than `share` of the first order's emails
+ * were sent.
  */
 export function roomOf(outcome: Outcome, share: number, isTimeLeft = (): boolean => true): number {
   let least = Infinity;
@@ -79,7 +77,8 @@ function* ordersOf({ mailboxes, campaigns }: WorldSpec): Generator<Order> {
   const listed = permutationsOf([...campaigns.keys()]);
   for (let fromMailbox = 0; fromMailbox < Math.min(mailboxes.length, MOST_BEGINNINGS); fromMailbox += 1)
     for (const lastFirst of [false, true])
-      // Campaigns are independent: one can use a mailbox of its three that is one of only two of another.
+      // Both are tried because campaigns do not share information. One campaign may use a mailbox that another one
+      // needs more.
       for (const acrossCampaigns of [true, false])
         for (const order of listed) yield { campaigns: order, acrossCampaigns, fromMailbox, lastFirst };
 }
@@ -89,7 +88,10 @@ function permutationsOf(list: readonly number[]): number[][] {
   return list.flatMap((first) => permutationsOf(list.filter((one) => one !== first)).map((rest) => [first, ...rest]));
 }
 
-/** Emails that could not be sent are retried later, so an outage of a minute costs a few minutes. */
+/**
+ * Returns the end of a mailbox's pause. Emails refused during an outage are retried later, so the pause exceeds the
+ * outage.
+ */
 function restsUntil(kind: string, until: number): number {
   return kind === 'outage' ? until + 64 * MINUTE : until;
 }
@@ -101,9 +103,9 @@ class Course {
   readonly #order: number[];
   readonly #acrossCampaigns: boolean;
   readonly #lastFirst: boolean;
-  /** Order of each mailbox among those with equally many emails. */
+  /** Position of each mailbox among those with equally many emails. */
   readonly #turns: number[];
-  /** Present and future emails; only the next one of every lead. */
+  /** Next email of every lead, due now or later. */
   readonly #open = new Set<Job>();
   /** Time of each mailbox's last email. */
   readonly #last: number[];
@@ -113,9 +115,9 @@ class Course {
   readonly #sendingDays: Set<string>[];
   /** Times at which the world changes, ascending. */
   readonly #changes: number[];
-  /** Times of holds, outages, wrong passwords and missing workers, by mailbox. */
+  /** Times of holds, outages, wrong passwords and absent workers, by mailbox. */
   readonly #rests: { from: number; until: number }[][];
-  /** Times at which a person holds each lead. */
+  /** Times at which a person puts each lead on hold. */
   readonly #held = new Map<number, number[]>();
 
   constructor(spec: WorldSpec, ledger: Ledger, { campaigns, acrossCampaigns, fromMailbox, lastFirst }: Order) {
@@ -158,7 +160,7 @@ class Course {
 
   /**
    * Returns the next minute with a change: an email is due, a mailbox is free, the world changes, or a quarter of an
-   * hour begins (windows, hours and days of all zones begin then).
+   * hour begins. Windows, hours and days of all zones begin at such quarters.
    */
   nextChange(at: number): number {
     let next = (Math.floor(at / QUARTER) + 1) * QUARTER;
@@ -171,7 +173,7 @@ class Course {
     return Math.max(at + MINUTE, Math.ceil(next / MINUTE) * MINUTE);
   }
 
-  /** Plays one minute: every suitable mailbox gets emails while it is free. */
+  /** Plays one minute: each mailbox that is free sends suitable emails. */
   pass(at: number): void {
     const { mailboxes } = this.#spec;
     const utcDay = Math.floor(at / DAY);
@@ -194,7 +196,7 @@ class Course {
     for (const job of this.#sorted(ready, inForce, at)) {
       const rules = inForce[job.campaign]!;
       if (!this.#campaignHasRoom(job, rules, at, kept[job.campaign]!)) continue;
-      // Preference and rotation are rules too: a matching provider, then the mailbox that has sent least.
+      // Applies the rules of preference and rotation: first a matching provider, then the mailbox that has sent least.
       const { provider } = this.#spec.leads[job.lead]!;
       const rank = (one: number): number =>
         (rules.espMatch === 'prefer' && provider !== '' && !matches(provider, mailboxes[one]!.provider) ? 1000 : 0) +
@@ -219,7 +221,7 @@ class Course {
     );
   }
 
-  /** The end of a mailbox's gap, by the gap in force at a time. */
+  /** Returns the end of a mailbox's gap, by the gap that applies at a time. */
   #freeAt(mailbox: number, at: number): number {
     return this.#last[mailbox]! + this.#ledger.mailboxAt(mailbox, at).gapSeconds * 1000;
   }
@@ -242,8 +244,8 @@ class Course {
   }
 
   /**
-   * Emails with the fewest possible mailboxes come first, in all campaigns or within each, with the campaigns in the
-   * given order; within a campaign its priority applies.
+   * Returns the emails in the order in which they are placed. Those with the fewest possible mailboxes come first, in
+   * all campaigns or within each, with the campaigns in the given order; within a campaign its priority applies.
    */
   #sorted(ready: readonly Job[], inForce: readonly CampaignSpec[], at: number): Job[] {
     const chances = new Map<Job, number>();
@@ -266,7 +268,10 @@ class Course {
     return sorted;
   }
 
-  /** Number of unsent follow-ups of a campaign that are due today; new leads do not use their share of the limit. */
+  /**
+   * Returns the number of a campaign's unsent follow-ups that are due today. New leads must not use their share of the
+   * limit.
+   */
   #followUpsToday(campaign: number, { timezone }: CampaignSpec, at: number): number {
     const midnight = at + (1440 - local(at, timezone).minute) * MINUTE;
     return [...this.#open].filter(
@@ -291,8 +296,8 @@ class Course {
 
   /**
    * Returns the number of emails that the ramp allows a mailbox today. The level need not rise on a day on which no
-   * email could be sent, for example because every mailbox had reached its cap: the next day
-   * would otherwise have a higher limit although no email was sent.
+   * email could be sent, for example because every mailbox had reached its cap. Otherwise the next day would have a
+   * higher limit although no email was sent.
    */
   #rampOn(campaign: number, { ramp }: CampaignSpec, at: number, day: string): number {
     if (!ramp) return Infinity;
@@ -332,7 +337,7 @@ class Course {
     return undefined;
   }
 
-  /** The time at which a lead finishes a waiting step. */
+  /** Returns the time at which a lead finishes a step that is not an email. */
   #after(step: Exclude<StepSpec, { kind: 'email' }> | null, lead: number, at: number): number {
     switch (step?.kind) {
       case undefined:

@@ -16,7 +16,9 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** A campaign that emails everybody on its first day; on the next its limit is a twelfth of the due leads. */
+/**
+ * Returns a campaign that emails everybody on its first day. After that its daily limit is a twelfth of the due leads.
+ */
 function campaignWithQueue(seed: number, more: Happening[] = []): WorldSpec {
   return world14(seed, {
     happenings: [{ at: FROM + 20 * HOUR, kind: 'limit', campaign: 0, dailyLimit: LIMIT }, ...more],
@@ -29,7 +31,7 @@ interface Particulars {
   campaign?: Partial<CampaignSpec>;
 }
 
-/** Two weeks of a campaign of two emails, one day between them. */
+/** Returns a world of two weeks: a campaign of two emails, one day apart. */
 function world14(seed: number, { happenings, mailboxes = 3, campaign = {} }: Particulars): WorldSpec {
   return plainWorld({
     seed,
@@ -49,7 +51,7 @@ function world14(seed: number, { happenings, mailboxes = 3, campaign = {} }: Par
   });
 }
 
-/** Number of emails on each day after the first. */
+/** Returns the number of emails on each day after the first. */
 const byDay = (letters: readonly { at: number }[]): number[] =>
   Array.from({ length: 13 }, (_, day) => letters.filter(({ at }) => Math.floor((at - FROM) / DAY) === day + 1).length);
 
@@ -57,8 +59,8 @@ test('those who wait for a daily limit ask when it may be their turn, and not al
   const { letters, faults, turns } = await playWorld(world.deps, campaignWithQueue(9_001));
   t.deepEqual(faults, []);
   t.deepEqual(byDay(letters), [...Array.from({ length: 12 }, () => LIMIT), 0]);
-  // Each lead takes seven iterations without the queue; in the queue, as many workflows as the daily limit are refused
-  // every day.
+  // Each lead takes seven iterations. In addition, on each of the twelve days, at most as many leads as the daily limit
+  // may be refused.
   t.true(turns.run <= LEADS * 7 + 12 * LIMIT, `${turns.run} turns of runs`);
 });
 

@@ -34,9 +34,9 @@ import { message } from '../../messages/index.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** An open sooner after its email counts as automatic (ms). */
+/** An open counts as automatic if it comes sooner (ms) after the email. */
 const OPENED_MS = 60_000;
-/** User agent of a person. */
+/** User agent of a person's browser. */
 const READER = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 /** Number of iterations of one actor at one time that counts as an endless loop. */
 const SPIN = 300;
@@ -48,7 +48,7 @@ export interface Outcome {
   letters: Letter[];
   faults: Fault[];
   ledger: Ledger;
-  /** Iterations of launchers and workflows: the cost of waiting. */
+  /** Number of iterations of launchers and workflows, which is the cost of waiting. */
   turns: { launcher: number; run: number };
 }
 
@@ -57,17 +57,17 @@ type Progress = (day: number, emails: number) => boolean;
 
 /** A launcher or workflow, as Temporal would store it: its wake-up time and next action. */
 interface Actor {
-  /** Epoch ms; null waits for a nudge. */
+  /** Time (epoch ms) of the next check; null if it waits for a signal. */
   at: number | null;
-  /** The email to send at the wake-up. */
+  /** Id of the email to send at that time. */
   sendId: string | null;
-  /** Its app call: failed attempts so far, and the function that releases a late answer. */
+  /** State of its app call: failed attempts so far, and the function that releases a late answer. */
   call: { stepRunId: string; failures: number; finish: (() => Promise<CallResult | AppBusy>) | null } | null;
   spins: number;
   spunAt: number;
 }
 
-/** Surroundings that a simulated company can observe. */
+/** Access to a simulated world for a {@link Company}. */
 export interface Surroundings {
   ctx: Ctx;
   db: TestDeps['db'];
@@ -79,10 +79,10 @@ export interface Surroundings {
   states(mailbox: number): readonly MailboxState[];
 }
 
-/** Other senders that use the mailboxes of a world besides its campaigns. */
+/** Sender of other emails through the mailboxes of a world, such as warmup. */
 export interface Company {
   begin(world: Surroundings): Promise<void>;
-  /** Returns when it acts next (epoch ms). */
+  /** Returns the time (epoch ms) of its next action. */
   nextAt(): number;
   act(now: number): Promise<void>;
   /** Handles an email sent by a mailbox, given by its index; returns true if the email belongs to the company. */
@@ -130,11 +130,11 @@ class Simulation {
   /** Passwords that the servers of mailboxes currently accept. */
   readonly #passwords: string[];
   readonly #turns = { launcher: 0, run: 0 };
-  /** Future arrivals and happenings, soonest first. */
+  /** Future receipts and events, soonest first. */
   readonly #script: { at: number; act: () => Promise<void> }[] = [];
   /** True if a statement has written to the outbox since the last read. */
   #intended = false;
-  /** The last dispatched row of the outbox. */
+  /** Id of the last processed row of the outbox. */
   #relayed = '0';
   #uid = 0;
   #until: number;
@@ -263,14 +263,14 @@ class Simulation {
     return this.#clock.now().getTime();
   }
 
-  /** The next check of every open launcher and run. */
+  /** Returns the time of the next check of every open launcher and workflow. */
   #wakes(): Map<string, number | null> {
     return new Map([...this.#actors].map(([key, actor]) => [key, actor.at]));
   }
 
   #wake(key: string, at: number): void {
     const known = this.#actors.get(key);
-    // A run that calls an app checks again when it has the answer.
+    // A workflow that calls an app checks again when it has the answer.
     if (known?.call) return;
     this.#actors.set(key, { spins: 0, spunAt: 0, ...known, at, sendId: null, call: null });
   }
@@ -340,7 +340,7 @@ class Simulation {
     }
   }
 
-  /** Calls the app, or waits for a late answer or the next attempt; the workflow then decides again. */
+  /** Calls the app, or waits for a late answer or the next attempt. The workflow then queries its next step. */
   async #ask(actor: Actor, call: NonNullable<Actor['call']>): Promise<void> {
     const { stepRunId, finish } = call;
     const asked = finish
@@ -403,7 +403,7 @@ class Simulation {
     const { organizationId } = this.#built;
     const now = this.#clock.now();
     const rows = leads.map((index) => this.#built.leads[index]!);
-    // As constant text, whose plan is cached.
+    // The SQL text is constant, so that PostgreSQL can cache its plan.
     await runStatement(
       this.#deps.db,
       `insert into enrollments (id, organization_id, campaign_id, contact_id, entered_at, last_activity_at)
@@ -444,7 +444,7 @@ class Simulation {
           }),
         );
       case 'password':
-        // A person enters the new password at the end.
+        // Changes the password at the server. At the end of the event, a person enters the new one in Heron.
         this.#passwords[happening.mailbox] = `secret of ${happening.at}`;
         return this.#later(happening.until, () => this.#enterPassword(happening.mailbox));
       case 'outage':
@@ -495,8 +495,7 @@ class Simulation {
         const letter = this.#letterTo(happening.lead);
         if (!letter || this.#spec.leads[happening.lead]!.gone || happening.at - letter.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'clicked', happening.at);
-        // The result of a click after it is known to be a person's. The worker that does this processes all worlds
-        // together.
+        // Writes the result of the click directly, because the worker that does this processes all worlds together.
         return this.#deps
           .db('sends')
           .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })

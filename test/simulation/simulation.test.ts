@@ -6,22 +6,22 @@ import { compareEstimate } from './estimate.ts';
 import { roomOf } from './oracle.ts';
 import { playWorld, type Outcome } from './run.ts';
 
-/** Minimum share of the oracle's capacity that must be sent. */
+/** Minimum share of the oracle's emails that the engine must send. */
 const SHARE = 0.97;
-/** Always the same worlds, regardless of the machine's speed; HERON_SIM_WORLDS plays more of them. */
+/** Number of worlds. It does not depend on the machine's speed; HERON_SIM_WORLDS changes it. */
 const WORLDS = Number(process.env.HERON_SIM_WORLDS ?? 200);
 const PLAIN_WORLDS = Number(process.env.HERON_SIM_PLAIN_WORLDS ?? 40);
-/** The seed before the first. */
+/** Seed before the first world's seed. */
 const FIRST = Number(process.env.HERON_SIM_AFTER ?? 0);
-/** Every fifth world also has the rarer properties; HERON_SIM_WIDE=true gives them to all. */
+/** Returns true if a world also has the rarer properties: every fifth world, or all with HERON_SIM_WIDE=true. */
 const isWide = (seed: number): boolean => seed % 5 === 0 || process.env.HERON_SIM_WIDE === 'true';
 /**
- * Worlds played at the same time, each with its own clock and organization. More connections would only plan every
- * statement again.
+ * Number of worlds played at the same time, each with its own clock and organization. More connections would only plan
+ * every statement again.
  */
 const SIDE_BY_SIDE = 3;
 
-/** Only these seeds, separated by commas. */
+/** Seeds of the only worlds to play, separated by commas. */
 const only = process.env.HERON_SIM_SEED?.split(',').map(Number);
 let world: World;
 test.before(async () => {
@@ -33,7 +33,7 @@ test.before(async () => {
     await world.deps.db.raw(
       `do $$ begin execute format('alter database %I set ${setting}', current_database()); end $$`,
     );
-    // The connection that sets this is also used by the worlds.
+    // Also sets it on this connection, which the worlds reuse.
     await world.deps.db.raw(`set ${setting}`);
   }
 });
@@ -47,7 +47,7 @@ test.serial('random worlds: every rule is kept at every hour, and the room there
   let room = 0;
   const play = async (): Promise<void> => {
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
-      // Odd worlds have no events, so that their capacity is pure arithmetic.
+      // Worlds with an odd seed have no events, so that their capacity can be computed exactly.
       const busy = seed % 2 === 0;
       const drawn = drawWorld(seed, busy);
       const outcome = await playWorld(world.deps, isWide(seed) ? widenWorld(drawn, busy) : drawn);

@@ -2,10 +2,10 @@ import type { CampaignSpec, LeadSpec, MailboxSpec, WorldSpec } from './draw.ts';
 
 const DAY = 86_400_000;
 
-/** The specified part of a handwritten world; the rest has simple defaults. */
+/** Properties of a handwritten world that a test specifies; all others have simple defaults. */
 interface Particulars {
   seed: number;
-  /** Epoch ms. */
+  /** Start of the world (epoch ms). */
   from: number;
   days: number;
   mailboxes: Partial<MailboxSpec>[];
@@ -15,8 +15,8 @@ interface Particulars {
 }
 
 /**
- * Creates a handwritten world: mailboxes with capacity and without gaps, campaigns that are always open, leads present
- * from the beginning.
+ * Creates a handwritten world. Its mailboxes have capacity and no gaps, its campaigns are always open, and its leads
+ * are added at the beginning.
  */
 export function plainWorld({ seed, from, days, mailboxes, campaigns, leads, happenings = [] }: Particulars): WorldSpec {
   return {

@@ -4,7 +4,7 @@ import { drawWorld } from './draw.ts';
 import { playWorld } from './run.ts';
 import { WarmupCompany } from './warmup.ts';
 
-/** Always the same worlds; HERON_SIM_WORLDS plays more of them. */
+/** Number of worlds; HERON_SIM_WORLDS changes it. */
 const WORLDS = Number(process.env.HERON_SIM_WORLDS ?? 12);
 const FIRST = Number(process.env.HERON_SIM_AFTER ?? 0);
 const only = process.env.HERON_SIM_SEED?.split(',').map(Number);

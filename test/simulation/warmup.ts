@@ -8,7 +8,7 @@ import type { Company, Surroundings } from './run.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** Time between the sending and the reading of an email (ms). */
+/** Time (ms) between the sending and the reading of an email. */
 const LANDS_AFTER_MS = 2 * MINUTE;
 
 /**
@@ -22,7 +22,7 @@ export class WarmupCompany implements Company {
   /** Wake-up time of each mailbox's workflow. */
   readonly #wakes = new Map<string, number>();
   readonly #landings: { at: number; land: () => Promise<void> }[] = [];
-  /** Times of each mailbox's emails of either kind. */
+  /** Times of all emails of each mailbox, warmup and campaign. */
   readonly #left = new Map<number, number[]>();
   #world: Surroundings | undefined;
   #signalled = '0';
@@ -30,7 +30,7 @@ export class WarmupCompany implements Company {
 
   readonly #spamShare: number;
 
-  /** @param spamShare share of all warmup emails, 0 to 1 */
+  /** @param spamShare share of the warmup emails that land in spam, 0 to 1 */
   constructor(seed: number, spamShare: number) {
     this.#random = seeded(seed).fork('warmup');
     this.#spamShare = spamShare;
@@ -50,7 +50,7 @@ export class WarmupCompany implements Company {
       });
     for (const [index, id] of built.mailboxes.entries()) {
       this.#left.set(index, [...spec.mailboxes[index]!.before]);
-      // A mailbox that is on hold from the beginning is not warmed up.
+      // The call is refused for a mailbox that is on hold from the beginning; such a mailbox is not warmed up.
       const started = await startWarmup(ctx, id).catch((error: unknown) => {
         if (!(error instanceof AppError)) throw error;
       });
@@ -75,7 +75,7 @@ export class WarmupCompany implements Company {
     this.#wakes.set(id, report.kind === 'done' ? Infinity : (report.wakeAt ?? Infinity));
   }
 
-  /** Runs that were signalled check again. */
+  /** Lets signalled workflows check again. */
   async #takeSignals(now: number): Promise<void> {
     const rows: { id: string; workflow_id: string }[] = await this.#world!
       .db('outbox')
@@ -114,7 +114,10 @@ export class WarmupCompany implements Company {
     await recordWarmup(ctx, { id: mailboxId }, raw, { folder, uidValidity: 1, uid: (this.#uid += 1), receivedAt });
   }
 
-  /** Cap and gap apply to both kinds together. An email keeps its slot when a cap is lowered or a gap is raised. */
+  /**
+   * Checks the limits of a mailbox, which apply to both kinds of emails together. An email keeps its slot when a cap is
+   * lowered or a gap is raised.
+   */
   #judge(mailbox: number, now: number, kind: string): void {
     const { ledger, states } = this.#world!;
     const left = this.#left.get(mailbox)!;

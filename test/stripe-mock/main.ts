@@ -25,7 +25,7 @@ import { startBackingServices } from '../../local/backing.ts';
 import { createWorld } from '../harness/world.ts';
 import { message } from '../../messages/index.ts';
 
-/** Heron's requests to Stripe, without ids. */
+/** Requests that Heron makes to Stripe, without ids. */
 const EXPECTED = [
   'DELETE /v1/subscriptions/:id',
   'GET /v1/checkout/sessions/:id',
@@ -49,7 +49,7 @@ if (spawnSync(binary, ['-version']).error) {
   process.exit(process.env.CI ? 1 : 0);
 }
 
-/** `METHOD /path status`, and the reason of a refusal. */
+/** Answered requests as `METHOD /path`, with the status and the reason of a refusal. */
 const answers: { call: string; status: number; why: string }[] = [];
 const mock = spawn(binary, ['-http-addr', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'] });
 let said = '';
@@ -111,7 +111,7 @@ async function callEverything(ctx: Ctx): Promise<void> {
   await savedMethod(ctx, payment);
   await savedMethod(ctx, { ...payment, provider_payment_id: null, provider_subscription_id: null });
   await chargeSaved(ctx, payment, { customerId: 'cus_1', methodId: 'pm_1' });
-  // By the intent, by a month's invoice, and of a refund that was requested before.
+  // Requests refunds of a payment, of a month's invoice, and of a payment whose refund was requested before.
   for (const how of [
     { provider_payment_id: `pi_${newId()}`, provider_subscription_id: `sub_${newId()}` },
     { provider_invoice_id: `in_${newId()}` },
@@ -127,7 +127,7 @@ async function callEverything(ctx: Ctx): Promise<void> {
     });
     await advanceRefund(ctx, { paymentId: id });
   }
-  // Requests that follow only a refusal, which the mock never makes.
+  // Makes the requests that only follow a refusal, because the mock never refuses a valid request.
   const { stripeOf } = await import('../../domain/billing/payments/stripe.ts');
   await stripeOf(ctx).checkout.sessions.retrieve('cs_1');
 }
@@ -150,7 +150,7 @@ async function open(ctx: Ctx, interval: 'month' | 'once'): Promise<string> {
   return payment.id;
 }
 
-/** Passes a request on to the mock, and records its response. */
+/** Forwards a request to the mock, and records its response. */
 async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);

@@ -9,8 +9,8 @@ import { connectMcp } from '../harness/mcp.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 /*
- * Runs the commands of docs/tutorials/first-agent.md as written, except for the API's address. Its mailbox is created
- * directly in the database.
+ * Runs the commands of docs/tutorials/first-agent.md as written, except for the API's address. The tutorial's mailbox
+ * is created directly in the database.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

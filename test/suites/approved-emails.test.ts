@@ -26,14 +26,20 @@ const AREAS = [
 
 type Call = [method: string, path: string, body?: unknown];
 
-/** A change, after the approval, of something on which an approved email depends. */
+/** Change that is made after the approval to something on which an approved email depends. */
 interface Mutation {
-  /** Requests, sent with the key that requested the approval, or by a person if the key may not. */
+  /**
+   * Requests that make the change. They are sent with the key that requested the approval, or by a person if the key
+   * may not.
+   */
   calls?: (desk: ApprovedDesk) => Call[] | Promise<Call[]>;
-  /** Performs the route's effect if it needs a provider or a worker. */
+  /** Makes the change directly if the route needs a provider or a worker. */
   does?: (desk: ApprovedDesk) => Promise<unknown>;
   setting?: Parameters<typeof openApproved>[1];
-  /** Reason why the email must not be sent although no field differs; without it the email may be sent unchanged. */
+  /**
+   * Reason why the email must not be sent although none of its fields differs. Without it the email may be sent
+   * unchanged.
+   */
   ends?: string;
 }
 
@@ -212,7 +218,7 @@ DRIVEN['tags.delete'] = [
   },
 ];
 
-/** Mutating routes of these areas that are not driven, with the reason. */
+/** Mutating routes of these areas that are not tested, with the reason. */
 const EXCEPTIONS: Record<string, string> = {
   'campaigns.preflight': 'checks, and writes a report',
   'warmup.start': 'warmup emails are emails of their own',
@@ -274,7 +280,7 @@ test.serial('after any change an email leaves as it was approved, or stays and t
   t.true(left > 0 && stopped > 0);
 });
 
-/** Tests one approval, one mutation and one slot. Returns the fate of the email, or the fault. */
+/** Tests one mutation between an approval and the slot. Returns the result for the email, or the fault. */
 async function drive({ calls: requests, does, setting, ends }: Mutation): Promise<string> {
   stage.clock.set(new Date('2026-03-02T08:00:00Z'));
   const desk = await openApproved(stage, setting);
@@ -300,7 +306,10 @@ async function make(desk: ApprovedDesk, [method, path, body]: Call): Promise<str
   return answer.status < 300 ? undefined : `${method} ${path} answered ${answer.status} ${answer.text}`;
 }
 
-/** Returns fields of a received email that differ from the approved preview; Date and Message-ID always differ. */
+/**
+ * Returns the fields of a received email that differ from the approved preview, except Date and Message-ID, which
+ * always differ.
+ */
 async function differences(desk: ApprovedDesk, { raw, to }: { raw: string; to: string[] }): Promise<string> {
   const mail = await simpleParser(raw);
   const { samples, senders } = desk.approval.payload;

@@ -14,8 +14,8 @@ import { egressWithHealth } from '../harness/tracking-health.ts';
 import { assertStatus, call, createWorld, noRecords, type World } from '../harness/world.ts';
 
 /*
- * Attacks that once worked, replayed from outside with the harmful input. Attacks on a single function are tested
- * beside it.
+ * Attacks that once worked, repeated through the API with the harmful input. Attacks on a single function are tested
+ * next to that function.
  */
 
 const SHARED = 'track.shared.example.com';
@@ -79,7 +79,7 @@ test('of two workspaces that claim one tracking domain at the same moment, the o
   t.deepEqual(await verified(), [false, true], 'while both are named it stays where it is');
 });
 
-/** Values that look like times and that PostgreSQL does not accept. */
+/** Values that look like times but that PostgreSQL does not accept. */
 const NO_MOMENTS = [
   '2026-13-01 00:00:00+00',
   '2026-02-30 00:00:00+00',

@@ -19,7 +19,7 @@ import { render } from '../../messages/render.ts';
 const KEY = '3c'.repeat(32);
 const OTHER_KEY = '9d'.repeat(32);
 const ROWS = 25;
-/** Migration of a release after the one whose backup is restored. */
+/** Migration of a later release than the one that made the backup. */
 const LATER: Migration = {
   name: '9999_later',
   up: async (knex) => {
@@ -39,7 +39,7 @@ test('every row of every table comes back, that of an earlier release is migrate
   t.teardown(() => from.drop());
   await migrate(from.db);
   await fillSchema(from.db, ROWS);
-  // All files are set to PostgreSQL, because no external store contains their bytes.
+  // Marks all files as stored in PostgreSQL, because no external store contains their bytes.
   await from.db('blobs').update({ store: 'postgres', store_key: null, moving_to: null, moving_key: null });
   await from.db.raw(`select setval('outbox_id_seq', 4711)`);
   const of = loadConfig(settings(from.url));
@@ -168,7 +168,7 @@ test('what runs on after a backup is held: campaigns stand, emails and warmup th
   const [line] = await into.db('campaign_logs').where({ campaign_id: campaignId, event_type: 'campaign_paused' });
   t.regex(render(line.message), /Restored from a backup of .* compare with the Sent folders/);
 
-  // Repeats the check for a database restored by another program, here with the backed-up one.
+  // Runs the check for a database that another program restored; here it is the backed-up database itself.
   const asOf = new Date(manifest.takenAt).toISOString();
   const elsewhere = await heron(['restored', '--as-of', asOf, '--json'], settings(world.databaseUrl));
   t.is(elsewhere.code, 0, elsewhere.stderr);
@@ -204,7 +204,7 @@ async function contents(db: RawDb): Promise<Record<string, string>> {
   return found;
 }
 
-/** Returns constraints, indexes and triggers, and whether they are enabled. */
+/** Returns constraints, indexes and triggers, each with its state. */
 async function guards(db: RawDb): Promise<unknown[]> {
   const { rows } = await db.raw(
     `select conrelid::regclass::text || ' ' || conname || ' ' || pg_get_constraintdef(oid) || convalidated::text as guard from pg_constraint

@@ -85,7 +85,7 @@ test('a worker that is killed is missing in readiness, and what a person waits f
   });
   t.like(await workers(), { ok: true, detail: '1 worker alive' });
 
-  // The worker dies while a request waits for it, and Temporal still lists it as a poller.
+  // The worker dies, but Temporal still lists it as a poller when the request arrives.
   process.kill(worker.pid, 'SIGKILL');
   await worker.exited;
   const killedAt = Date.now();

@@ -43,9 +43,9 @@ const AUTOMATION = {
     edges: [{ id: 'e1', source: 'trigger', target: 'tell' }],
   },
 };
-/** Bodies by operation that the generator below cannot guess, because a rule beyond types applies. */
+/** Bodies by operation that {@link sampleBody} cannot guess, because they must satisfy a rule beyond types. */
 const BY_HAND: Record<string, unknown> = {
-  // A list tool returns fewer rows than its route unless `limit` is set.
+  // Without `limit`, a list tool returns fewer rows than its route.
   'agentTools.call': { arguments: { limit: 100 } },
   'agent-policies.create': POLICY,
   'agent-policies.replace': POLICY,
@@ -142,7 +142,7 @@ function sample(schema: JsonSchema): unknown {
   }
 }
 
-/** Returns a value with every known property of a schema, for a field of {@link bodySchema}. */
+/** Returns a value with every known property of a schema. */
 export function wholeSample(schema: JsonSchema): unknown {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives) return wholeSample(alternatives[0]!);

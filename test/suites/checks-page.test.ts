@@ -11,7 +11,8 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Runs the commands of docs/guides/check-a-campaign.md as written, except for the app's port, and `heron preflight`, which it shows.
+ * Runs the commands of docs/guides/check-a-campaign.md as written, except for the app's port. Also runs `heron
+ * preflight`, which the page shows.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

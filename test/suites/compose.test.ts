@@ -28,7 +28,7 @@ const compose = parse(readFileSync(COMPOSE, 'utf8'), { merge: true }) as {
 const passed = new Map(Object.entries(compose['x-heron'].environment));
 const tracking = new Map(Object.entries(compose.services.tracking!.environment!));
 
-/** Settings of an operator who filled in only the required ones. */
+/** Settings of an operator who set only the required ones. */
 const FILLED: Record<string, string> = {
   POSTGRES_PASSWORD: 'ab'.repeat(16),
   TRACKING_DB_PASSWORD: 'cd'.repeat(16),
@@ -126,7 +126,7 @@ test('compose makes the login of the tracking process, and sets its password eac
   const [, create, alter] = /<<'END'\n([\s\S]*) \\gexec\n(.*;)\nEND/.exec(script)!;
   for (const password of ['first', "second'"]) {
     const made = (await database.db.raw(create!)) as { rows: Record<string, string>[] };
-    // The query returns statements, which psql would execute by \gexec.
+    // The query returns statements, which psql would execute with \gexec.
     for (const row of made.rows)
       for (const statement of Object.values(row))
         await database.db.raw(statement).catch((error: { code?: string }) => {

@@ -16,7 +16,8 @@ for (const family of readdirSync(WORKFLOWS, { withFileTypes: true }).filter((ent
       contracts.push(value as WorkflowContract<AnyArgs>);
 
 /**
- * Few values, so that equal ones occur often. An organization follows from a row, so it is derived from the parts here.
+ * Returns an arbitrary of a contract's arguments. It uses few values, so that equal ones occur often. The organization
+ * follows from the row, so it is derived from the other parts.
  */
 const argsFor = (contract: WorkflowContract<AnyArgs>): fc.Arbitrary<AnyArgs> =>
   fc
@@ -42,7 +43,7 @@ for (const contract of contracts) {
         t.is(contract.id(one) === contract.id(other), same);
         const { organizationId: _, ...parts } = one;
         t.deepEqual(contract.partsOf(contract.id(one)), parts);
-        // Properties that the contract does not name are not passed to the workflow.
+        // `start` drops properties that the contract does not name.
         const intent = start(contract, { ...one, enrollmentId: 'x', at: '1' });
         t.deepEqual(intent.kind === 'start' && intent.payload.args, one);
       }),

@@ -8,7 +8,7 @@ import { createLead, createMondayWorld } from '../harness/lead.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
 import { assertStatus, call, type Answer } from '../harness/world.ts';
 
-/* Situations of test/cases/data without a separate test, which are played here. */
+/* Plays the situations of test/cases/data that have no test elsewhere. */
 
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
@@ -20,7 +20,7 @@ const titles = new Set(readFileSync(new URL('../titles.txt', import.meta.url), '
 type Api = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 type Play = (t: ExecutionContext, api: Api, tenant: Tenant) => Promise<void>;
 
-/** People with and without a value, and conditions that mean "is not". */
+/** Returns a case for a condition that means "is not": contacts with and without a value. */
 const negation =
   (column: string): Play =>
   async (t, api, { organizationId }) => {

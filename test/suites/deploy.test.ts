@@ -20,7 +20,7 @@ import { createWorld } from '../harness/world.ts';
 import { assertNowhere, randomSecret } from '../harness/secrets.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
-/** Creates an empty database, as on an operator's PostgreSQL. */
+/** Creates an empty database, like an operator does. */
 async function emptyDatabase(t: ExecutionContext): Promise<string> {
   const name = `heron_empty_${newId().replaceAll('-', '')}`;
   const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
@@ -188,7 +188,7 @@ test('a starting process waits for a database that comes later, not for one that
   await t.throwsAsync(waitForDatabase(away, url, log, 0), { message: /cannot be used: no/ });
 });
 
-/** Returns a database that calls `before`, which may throw, before it returns a connection. */
+/** Returns a database whose pool calls `before` before it hands over a connection. `before` may throw. */
 function answering(db: RawDb, before: () => void): RawDb {
   const client = new Proxy(db.client as { acquireConnection(): Promise<unknown> }, {
     get: (real, name) =>
@@ -219,8 +219,8 @@ test('a process that is asked to stop finishes its open request, and takes no ot
   const url = new URL(api.ready.url!);
 
   const body = JSON.stringify([{ email: 'bea@example.com' }]);
-  // "Expect: 100-continue" is answered once the server has the request's head; the body arrives when it is already
-  // stopping.
+  // The server answers "Expect: 100-continue" when it has the request's headers. The body is sent only after the server
+  // has begun to stop.
   const slow = request({
     host: url.hostname,
     port: url.port,

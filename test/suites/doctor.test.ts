@@ -69,7 +69,7 @@ test('doctor finds nothing to mend where everything fits, and its test letter ar
     mail.messages.map(({ envelope }) => envelope.to),
     [['operator@example.com']],
   );
-  // Local addresses cause a warning, not an error.
+  // Local addresses cause warnings, not errors.
   t.is(findings.filter(({ part, severity }) => part === 'dns' && severity === 'warning').length, 3);
 
   assertNowhere(t, text, [password]);
@@ -161,7 +161,7 @@ test('doctor shows the books of orders and renewals, and names an order whose mo
     },
   ]);
 
-  // An order that ended without becoming ready, and whose money was not refunded.
+  // The order ended without becoming ready, and its payment was not refunded.
   await deps.db('payments').where({ id: given.paymentId }).update({ state: 'paid' });
   const { code, books } = await look();
   t.is(code, 1);

@@ -12,7 +12,7 @@ import { call } from '../harness/world.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
-/** Data of the erased person. Each value occurs nowhere else. */
+/** Data of the erased person, in which each value is unique. */
 const MARKS = {
   email: 'zqmark@person.test',
   former: 'zqformer@person.test',
@@ -41,7 +41,7 @@ const MARKS = {
   note: 'zqnote',
 };
 
-/** Data kept after deleting a contact, with the reason. */
+/** Columns that keep data of a deleted contact, with the reason. */
 const STAYS: Record<string, string> = {
   'audit_logs.changes': 'who deleted whom is what the audit trail is for',
   'domain_events.data':
@@ -111,7 +111,7 @@ function places(hits: readonly { place: string; mark: string }[]): string {
   return [...new Set(hits.map(({ place, mark }) => `${place}: ${mark}`))].join('\n');
 }
 
-/** Finds marks in the database, including in bytes; returns `table.column`. */
+/** Finds these values in the database, including in bytes. Returns `table.column` for each. */
 async function findMarks(marks: readonly string[]): Promise<{ place: string; mark: string }[]> {
   const { db } = world.deps;
   const tables: string[] = await db('pg_class')
@@ -176,7 +176,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   await post('/contacts', [{ email: MARKS.email, company: MARKS.company }] as unknown as object);
   await post(`/contacts/${contactId}/notes`, { content: MARKS.note });
 
-  // People: another address of the same user, a conflict, a conversion.
+  // People: another address of the same user, a conflict and a conversion.
   const event = await post('/events', {
     name: 'order.paid',
     email: MARKS.elsewhere,
@@ -197,7 +197,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
     occurred_at: clock.now(),
   });
 
-  // Inbox: a message with HTML and a file, a reply to it, a draft.
+  // Inbox: a message with HTML and a file, a reply to it, and a draft.
   await desk.receive(
     Buffer.from(
       [
@@ -251,7 +251,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
   // The email is planned before the complaint, because the contact cannot be emailed afterwards.
   const unsentId = await askAndPlan(desk, contactId, sendId);
 
-  // Data from servers and browsers.
+  // Data from mail servers and browsers, such as opens.
   await db('engagement_events').insert({
     id: newId(),
     organization_id: organizationId,
@@ -285,7 +285,7 @@ async function liveThrough(desk: WritingDesk): Promise<{ contactId: string; send
     }),
   );
 
-  // An import that refused its row, and a test of the campaign.
+  // An import that refused the contact's row, and a test of the campaign.
   const importId = newId();
   await db('contact_imports').insert({
     ...stamp,

@@ -60,7 +60,7 @@ async function startNats(port: number): Promise<ChildProcess> {
     t.is(rows[0].count, 1, 'of the fan-out alone');
     await emitEvents(deps, tenant.organizationId, 3);
     await heard(3);
-    // Gateways also poll, so the notification is checked directly.
+    // Checks the notification itself, because gateways also poll and would find the events without it.
     await eventually(async () => said.includes(tenant.organizationId));
     nats.kill('SIGKILL');
     await once(nats, 'exit');

@@ -52,7 +52,7 @@ let world: World;
 test.before(async () => {
   world = await createWorld({
     env: {
-      // A provider that does not answer, so that an order cannot be undone.
+      // The provider's address does not answer, so that an order cannot be undone.
       PROVISIONING_URL: 'http://127.0.0.1:1',
       PROVISIONING_SECRET: 'a secret of more than thirty-two characters',
       STRIPE_SECRET_KEY: 'sk_test',
@@ -64,7 +64,8 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /**
- * Events of warmup and the CRM are caused in their suites. The other types are not emitted yet; their texts say so.
+ * Events that are not caused here. Those of warmup and the CRM are caused in their own suites; the other types are not
+ * emitted yet, as their descriptions say.
  */
 const NOT_HERE = /^(warmup|crm|form)\.|^inbox\.email_deleted$/;
 
@@ -99,7 +100,7 @@ async function stage(): Promise<Stage> {
   };
 }
 
-/** Creates an automation that acts on each added contact. */
+/** Creates an automation that runs a node for each added contact. */
 async function automate({ desk, ok }: Stage, node: { action: string; config: object }): Promise<void> {
   const at = { x: 0, y: 0 };
   await ok(
@@ -141,7 +142,7 @@ const report = async (s: Stage, event_type: string) => {
   await s.ok('POST', '/deliverability/events', { event_type, recipient_email: lead!.email, task_id: lead!.sendId });
 };
 
-/** Creates an email written by a person, with a slot. */
+/** Lets a person write an email. Returns the answer. */
 const written = async (s: Stage, token = s.desk.tenant.sessionToken) => {
   const email = `sam-${newId()}@ours.test`;
   const org = s.desk.tenant.organizationId;
@@ -203,10 +204,10 @@ const importFile = async (s: Stage) => {
   return s.ok('POST', '/contacts/import', form);
 };
 
-/** Functions that cause each event. */
+/** Functions that cause an event, by its type. */
 const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'automation.notified': (s) => automate(s, { action: 'sendsets.notify', config: { message: 'A contact' } }),
-  // An added contact has no conversation.
+  // The run fails because an added contact has no conversation to label.
   'automation.run_failed': async (s) => {
     const { id } = await s.ok('POST', '/categories', { title: 'Warm' });
     await automate(s, { action: 'sendsets.label_email', config: { category_id: id } });
@@ -422,7 +423,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   },
 };
 
-/** Reports news of one meeting. */
+/** Records a change of one meeting, as its calendar reports it. */
 function meet(s: Stage, news: Partial<MeetingReport>) {
   return transact(s.ctx, (tx) =>
     recordMeeting(
@@ -555,7 +556,7 @@ test('every event belongs to a family with a scope and a permission', (t) => {
     );
     t.true(permissionsOf(type).length > 0, type);
   }
-  // The data of an event decides who may receive it: recipients need the permission to read that data.
+  // A recipient needs the permission to read the event's data, so the data determine the scope of an event.
   t.like(EVENT_SCOPES, {
     inbox: 'READ_UNIBOX',
     campaign: 'READ_CAMPAIGNS',

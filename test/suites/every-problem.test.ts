@@ -27,7 +27,8 @@ const LANES = 3;
 const withObject = routes.filter((spec) => spec.body instanceof z.ZodObject && (spec.consumes ?? 'json') === 'json');
 
 /**
- * Values that many schemas accept and few functions do: ids of no row, invalid names, times and numbers out of range.
+ * Values that many schemas accept but most domain functions refuse: ids that no row has, invalid names, times and
+ * numbers out of range.
  */
 const SUSPECTS: readonly unknown[] = [
   'Mars/Nowhere',
@@ -44,7 +45,7 @@ const SUSPECTS: readonly unknown[] = [
   [[{ start: 5, end: 1 }]],
 ];
 
-/** Fields ignored if another one is set, as the operation's description says. */
+/** Fields that an operation ignores if another field is set, as its description says. */
 const IGNORED = new Set([
   'contacts.update.add_categories',
   'integrations.connect.config',
@@ -109,7 +110,8 @@ test('faults of the schema and faults that the verb finds are named in one answe
       if (lost.length > 0) missing.push(`${spec.operationId} ${what}: ${answer.status} without ${lost.join(', ')}`);
     }
   };
-  // Public and operator routes affect others; each other operation uses its own workspace.
+  // Runs routes that affect other workspaces (public and operator routes) one at a time. Each other operation uses its
+  // own workspace.
   const alone = withObject.filter((spec) => spec.scope === 'public' || spec.platformAdmin);
   for (const spec of alone) await check(spec);
   const rest = withObject.filter((spec) => !alone.includes(spec));

@@ -12,17 +12,17 @@ import { wellFormed } from './walk.ts';
 
 const ROWS = 25;
 
-/** A list with more than 20 rows. */
+/** List with more than 20 rows. */
 interface FilledList {
   operationId: string;
-  /** Path with its query, and the credential to ask with. */
+  /** Path with its query; `token` is the credential. */
   path: string;
   token: string;
-  /** Statements that read its rows. */
+  /** Statements that read the list's rows. */
   queries: { sql: string; bindings: unknown[] }[];
 }
 
-/** Fills each list in a workspace of its own, and records the statements of its answer. */
+/** Fills each list in a workspace of its own, and records the statements that one request executes. */
 export async function fillLists(deps: TestDeps, log: (line: string) => void): Promise<FilledList[]> {
   const own = await startApi(deps, createMetrics(), { port: 0 });
   const world = {
@@ -46,7 +46,7 @@ export async function fillLists(deps: TestDeps, log: (line: string) => void): Pr
     const path = `${filled}?${query.toString()}`;
     const token = spec.scope === 'session' ? tenant.sessionToken : tenant.apiKey;
     const ask = () => fetch(`${own.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
-    // The first request also reads the credential.
+    // Makes a first request, which also reads the credential, so that the second executes only the list's statements.
     await (await ask()).text();
     const queries: FilledList['queries'] = [];
     const note = ({ sql, bindings }: FilledList['queries'][number]): void => void queries.push({ sql, bindings });

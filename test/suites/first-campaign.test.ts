@@ -12,8 +12,8 @@ import { assertStatus, call } from '../harness/world.ts';
 import { TYPESCRIPT } from '../../local/typescript.ts';
 
 /*
- * First steps of a newcomer: runs the commands of docs/tutorials/first-campaign.md as written, except for the ports, which are
- * free ones here. PostgreSQL and Temporal are those of the tests.
+ * First steps of a newcomer: runs the commands of docs/tutorials/first-campaign.md as written, but with free ports.
+ * PostgreSQL and Temporal are those of the tests.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

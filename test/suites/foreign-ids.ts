@@ -60,8 +60,8 @@ const MESSAGE_WITH_FILE = Buffer.from(
 type Factory = (place: Place) => Promise<string>;
 
 /**
- * Factories of the rows behind each path parameter, by the path up to and including it. A route with a parameter
- * missing here fails the suite; add lines for a new area.
+ * Functions that create the row behind each path parameter, by the path up to and including the parameter. A route with
+ * a parameter that is missing here fails the suite.
  */
 export const ROWS: Record<string, Factory> = {
   '/integrations/connections/:id': async ({ world, tenant }) => createConnectionRow(world, tenant),
@@ -362,7 +362,7 @@ export const ROWS: Record<string, Factory> = {
     insert(place, 'suppressions', { email: `${newId()}@example.com`, kind: 'email', source: 'manual' }),
 };
 
-/** Parameters that name no row of an organization: the same value exists for everybody. */
+/** Parameters whose values are the same in every organization, because they name no row. */
 export const SHARED: ReadonlySet<string> = new Set(['/ai/tools/:name']);
 
 /** Creates the rows behind every parameter of a path for one tenant, outermost first. */

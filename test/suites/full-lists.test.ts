@@ -9,8 +9,9 @@ import { createPipeline } from '../harness/crm.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Lists that are answered in full have a maximum. Each list is filled to one below its limit. Of two concurrent
- * requests for the last place one succeeds, and the other is refused with the name of the list.
+ * Tests lists that the API returns in full and that therefore have a maximum length. Each list is filled to one below
+ * its limit. Of two concurrent requests for the last place, one succeeds, and the other is refused with the name of the
+ * list.
  */
 
 let world: World;
@@ -20,14 +21,14 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 interface FullList {
-  /** Path that adds an entry. */
+  /** Path of the request that adds an entry. */
   path: string;
-  /** Returns a valid body; names differ if they must be unique. */
+  /** Returns a valid request body. Bodies with different names do not collide. */
   body: (name: string) => object;
   /** Table and condition of the list's rows. */
   table: string;
   rows?: Record<string, string>;
-  /** Maximum number, and the words of the refusal. */
+  /** Maximum number of entries, and the text of the refusal. */
   most: number;
   refusal: string;
 }
@@ -42,7 +43,7 @@ const GRAPH = {
   edges: [{ id: 'e1', source: 'trigger', target: 'tell' }],
 };
 
-/** Returns the lists of a workspace, with the rows that some belong to. */
+/** Returns the limited lists of a workspace, and creates the rows to which some lists belong. */
 async function lists(tenant: Tenant): Promise<FullList[]> {
   const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }], {
     status: 'draft',

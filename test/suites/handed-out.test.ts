@@ -21,9 +21,9 @@ import { CALLBACK, createApplication, personCtx, pkce } from '../harness/oauth.t
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Nobody can grant more rights than they have. Each caller lacks one right; each request would grant a right. The
- * rights of a caller, a key, an application or a member are read from the registry of routes, not from the code that
- * checks them.
+ * Tests that nobody can grant more rights than they have. Each caller lacks one right; each request would grant a
+ * right. The rights of a caller, a key, an application or a member are read from the registry of routes, not from the
+ * code that checks them.
  */
 
 /** Areas whose routes may grant rights. */
@@ -49,7 +49,7 @@ const GIVES_NOTHING: Record<string, string> = {
   'organizations.update': 'changes a name and a time zone',
 };
 
-/** Operation that directly performs the action of a capability. */
+/** Operation that performs the action of a capability directly. */
 const DOES: Record<Capability, string> = {
   'campaign.launch': 'campaigns.start',
   'email.compose': 'unibox.compose',
@@ -57,7 +57,7 @@ const DOES: Record<Capability, string> = {
   'mailbox.provision': 'mailboxOrders.create',
 };
 
-/** Operations that directly perform the action of an automation or a step. */
+/** Operation that performs the action of an automation or a step directly, with a configuration of that action. */
 const ACTS: Record<string, { operation: string; config: (site: Site) => object }> = {
   add_tag: { operation: 'contacts.update', config: ({ categoryId }) => ({ category_id: categoryId }) },
   remove_tag: { operation: 'contacts.update', config: ({ categoryId }) => ({ category_id: categoryId }) },
@@ -71,7 +71,7 @@ const ACTS: Record<string, { operation: string; config: (site: Site) => object }
   suppress: { operation: 'suppressions.add', config: () => ({}) },
 };
 
-/** A workspace with objects through which a caller may try to grant rights. */
+/** Workspace with objects through which a caller may try to grant rights. */
 interface Site {
   tenant: Tenant;
   campaignId: string;
@@ -79,7 +79,7 @@ interface Site {
   mailboxId: string;
 }
 
-/** A caller and the operations that it may call. */
+/** Caller, and the operations that it may call. */
 interface Caller {
   token: string;
   userId: string;
@@ -87,7 +87,7 @@ interface Caller {
   isCredential: boolean;
 }
 
-/** A request, and the operations that a caller gains by it. */
+/** Result of a request, and the operations that a caller gained by it. */
 interface Attempt {
   done: boolean;
   gives: Iterable<string>;
@@ -103,7 +103,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Operations that an actor with these rights may call. */
+/** Returns the operations that an actor with these rights may call. */
 function powerOf(rights: Partial<Actor>): Set<string> {
   const actor: Actor = { ...systemActor(newId()), kind: 'session', ...rights };
   return new Set(routes.filter((spec) => isPermitted(spec, actor)).map(({ operationId }) => operationId));
@@ -158,7 +158,7 @@ async function keyWith({ tenant }: Site, permissions: number): Promise<Caller> {
   return { token: apiKey, userId: tenant.userId, power: ofScopes(permissions), isCredential: true };
 }
 
-/** Requests that grant or remove a permission of a role, by operation. */
+/** Requests that would grant or remove a permission of a role, by operation. */
 const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string) => Promise<Attempt[]>> = {
   'roles.create': async (_site, { token }, permission) => {
     const { status } = await ask(token, 'POST', '/organizations/current/roles', {
@@ -209,7 +209,7 @@ const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string)
   },
 };
 
-/** Requests that grant a scope, by operation. */
+/** Requests that would grant a scope, by operation. */
 const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission) => Promise<Attempt[]>> = {
   'api-keys.create': async (_site, { token }, scope) => {
     const { status } = await ask(token, 'POST', '/api-keys', { name: 'k', permissions: maskOf([scope]) });
@@ -269,7 +269,7 @@ const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission)
   },
 };
 
-/** Requests that let a credential act without a person, by operation. */
+/** Requests that would let a credential act without a person, by operation. */
 const CAPABILITY_WAYS: Record<string, (site: Site, caller: Caller, capability: Capability) => Promise<Attempt[]>> = {
   'agent-policies.create': async ({ tenant, mailboxId }, { token }, capability) => {
     const { apiKeyId } = await createApiKey(world.deps, tenant.organizationId, tenant.userId);
@@ -299,7 +299,7 @@ const graphOf = (action: string, config: object) => ({
   edges: [{ id: 'on', source: 'trigger', target: 'act', when: '' }],
 });
 
-/** Requests that make Heron perform an action for the caller, by operation. */
+/** Requests that would make Heron perform an action for the caller, by operation. */
 const ACTION_WAYS: Record<string, (site: Site, caller: Caller, action: string) => Promise<Attempt[]>> = {
   'automations.create': async (site, { token, isCredential }, action) => {
     const { operation, config } = ACTS[action]!;
@@ -323,8 +323,8 @@ const ACTION_WAYS: Record<string, (site: Site, caller: Caller, action: string) =
 };
 
 /**
- * A credential adds leads within its policy, which an automation does not check: only people may save one that adds
- * leads.
+ * A credential may add leads only within its policy, which an automation does not check. Therefore only people may save
+ * an automation that adds leads.
  */
 const doneBy = (operation: string, isCredential: boolean) =>
   isCredential && operation === 'campaigns.addLeads' ? ['by people only'] : [operation];
@@ -344,7 +344,7 @@ test('each route of these areas is driven, or hands out nothing', (t) => {
   );
 });
 
-/** Makes each attempt, and reports rights granted beyond the caller's. Returns the number that was done. */
+/** Makes each attempt, and reports rights granted beyond the caller's. Returns the number of successful attempts. */
 async function faultsOf(caller: Caller, who: string, attempts: Attempt[], faults: string[]): Promise<number> {
   let done = 0;
   for (const attempt of attempts) {
@@ -356,7 +356,7 @@ async function faultsOf(caller: Caller, who: string, attempts: Attempt[], faults
   return done;
 }
 
-/** A right, the routes that grant it, and the operations that it permits. */
+/** Right, with the requests that may grant it and the operations that it permits. */
 interface Right {
   name: string;
   ways: Record<string, (site: Site, caller: Caller, right: never) => Promise<Attempt[]>>;
@@ -379,7 +379,7 @@ const rightsOf = ({ isCredential }: Pick<Caller, 'isCredential'>): Right[] => [
 ];
 
 /**
- * Tries each right by each route. For a restricted caller only the rights that it lacks are tried.
+ * Tries to grant each right through each route. For a restricted caller only the rights that it lacks are tried.
  * @returns operation and right of each refused attempt
  */
 async function tryEach(site: Site, caller: Caller, lacking: string | null, faults: string[]): Promise<string[]> {

@@ -16,8 +16,8 @@ import { createTrackingLogin } from '../harness/tracking-login.ts';
 import { eventually } from '../harness/eventually.ts';
 
 /*
- * Reads the manifests of deploy/kubernetes like Kubernetes. Starts their containers as plain processes with only the
- * manifests' environment, checks them by their probes, and stops them like Kubernetes stops a pod.
+ * Reads the manifests of deploy/kubernetes as Kubernetes does. Starts their containers as plain processes with only the
+ * manifests' environment, checks them with their probes, and stops them like a pod.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -164,7 +164,7 @@ test('the migration and every role start by their manifests, answer their probes
   t.timeout(180_000);
   const database = await createEmptyDatabase();
   t.teardown(() => database.drop());
-  // Differences for this test: its servers.
+  // Environment of the manifests, with the servers of this test.
   const environment = {
     ...settings,
     ...secrets(database.url),

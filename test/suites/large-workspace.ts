@@ -7,14 +7,14 @@ import type { World } from '../harness/world.ts';
 import { insert, stage, type Place } from './foreign-ids.ts';
 import { LISTS } from './list-rows.ts';
 
-/** Number of rows of each table that requests select from. */
+/** Number of rows in each table that requests select from. */
 const MANY = 3_000;
-/** Number of labels, campaigns and mailboxes, as many as a list of their ids may name. */
+/** Number of labels, campaigns and mailboxes: the maximum number of ids in one request. */
 const FEW = 100;
 /** Number of segments that one request may name. Each has about as many characters as a segment may have. */
 const SEGMENTS = { count: 20, conditions: 20, values: 500 };
 
-/** A workspace with thousands of rows. */
+/** Workspace with thousands of rows. */
 export interface LargeWorkspace {
   tenant: Tenant;
   /** Existing ids by the kind of row. */
@@ -89,7 +89,7 @@ export async function createLargeWorkspace(world: World): Promise<LargeWorkspace
   return { tenant, ids };
 }
 
-/** Returns conditions of the kind that compares most. */
+/** Returns the conditions that compare the most values. */
 function largestConditions(): { field: string; operator: string; values: string[] }[] {
   return Array.from({ length: SEGMENTS.conditions }, (_, n) => ({
     field: 'company',

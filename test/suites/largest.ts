@@ -22,13 +22,15 @@ interface Schema {
   maxProperties?: number;
 }
 
-/** Part of the limits that a value uses: a share of the items of each list, and characters of each text. */
+/**
+ * Size of a value relative to its limits: the share of each list's items, and the number of characters of each text.
+ */
 interface Size {
   share: number;
   characters: number;
 }
 
-/** Sizes from the largest one on. The first that a route accepts is the largest that it allows. */
+/** Sizes in descending order. The first size that a route accepts is the largest that it allows. */
 const SIZES: readonly Size[] = [
   { share: 1, characters: Infinity },
   ...[1, 0.13, 0.02].map((share) => ({ share, characters: 36 })),
@@ -42,7 +44,7 @@ const DEEPEST = 8;
 /** Maximum length of a query in the path. */
 const QUERY_CHARACTERS = 7_000;
 
-/** Kind of the row that a field names, by the field or by the list around it. */
+/** Kind of the row to which a field refers, by the name of the field or of the list around it. */
 const KINDS: [RegExp, string][] = [
   [/^(contact_ids?|contacts|exclude)$/, 'contact'],
   [/^((add|remove)_)?(campaigns|campaign_ids?|ids)$/, 'campaign'],
@@ -57,7 +59,7 @@ const KINDS: [RegExp, string][] = [
   [/^stage_ids?$/, 'stage'],
   [/^assigned_to$/, 'member'],
 ];
-/** Texts with a meaning that their schema does not state, by field. */
+/** Functions that create texts with a format that their schema does not state, by field. */
 const WORDS: Record<string, (n: number) => string> = {
   email: (n) => `largest${n}@large.test`,
   lead_status: () => 'replied',
@@ -72,29 +74,29 @@ export interface LargeInput {
   query: Record<string, string>;
 }
 
-/** Value of a part, and its size as JSON (bytes). */
+/** Value of a part, with the size (bytes) of its JSON. */
 interface Tried {
   value: unknown;
   bytes: number;
 }
 
 /**
- * Makes the largest inputs of a route from its schemas.
+ * Creates the largest inputs of a route from its schemas.
  * @param ids existing ids by the kind of row
  */
 export class Largest {
   readonly #ids: Readonly<Record<string, readonly string[]>>;
-  /** Number of texts made, which makes each of them unique. */
+  /** Number of texts created so far, which makes each text unique. */
   #made = 0;
   readonly #tries = new Map<string, Tried | undefined>();
-  /** Number of values made for one field. */
+  /** Number of values created so far for the current field. */
   #values = 0;
 
   constructor(ids: Readonly<Record<string, readonly string[]>>) {
     this.#ids = ids;
   }
 
-  /** Returns the parts that have grown in an input with these sizes. */
+  /** Returns the parts of an input for which a size was accepted. */
   grown(sizes: ReadonlyMap<string, number>): string[] {
     return [...sizes].filter(([, size]) => size < SIZES.length).map(([part]) => part);
   }
@@ -109,8 +111,8 @@ export class Largest {
 
   /**
    * Returns the parts of a route's input that can grow, such as `body.conditions` and `query.q`; `body` for a body that
-   * is a list. A text counts only in a read, where it filters. Each list contains parts that one request may have
-   * together.
+   * is a list. Texts are included only for reads, in which they filter. Each list contains parts that may occur
+   * together in one request.
    */
   shapes(spec: AnyRoute): string[][] {
     const filters = Object.entries(queryOf(spec))
@@ -127,8 +129,8 @@ export class Largest {
   }
 
   /**
-   * Returns the largest input that a route's schemas and its body limit accept. `sizes` has the first size of each part
-   * to try, and is set to the size used. A part that no size fits is left as it is in `base`.
+   * Returns the largest input that a route's schemas and its body limit accept. `sizes` contains the first size to try
+   * for each part, and is set to the size that was used. If no size fits, the part stays as in `base`.
    */
   input(spec: AnyRoute, sizes: Map<string, number>, base: LargeInput, maxBytes: number): LargeInput {
     const made: LargeInput = { body: base.body, query: { ...base.query } };
@@ -136,7 +138,7 @@ export class Largest {
     for (const [part, first] of sizes) {
       const [place, name] = part.split('.') as [string, string | undefined];
       const fits = SIZES.findIndex((_size, n) => {
-        // A text is either as long as it may be, or left as it is.
+        // A text either has its maximum length or stays as it is.
         if (n < first || (n > 0 && !this.isList(spec, part))) return false;
         const tried = this.#tried(spec, part, n);
         if (!tried) return false;
@@ -159,7 +161,7 @@ export class Largest {
     return made;
   }
 
-  /** Returns a part at a size; undefined if its own schema refuses it, or it is larger than any body. */
+  /** Returns a part at a size; undefined if its own schema refuses the value, or the value is larger than any body. */
   #tried(spec: AnyRoute, part: string, n: number): Tried | undefined {
     const key = `${spec.operationId} ${part} ${n}`;
     if (!this.#tries.has(key)) this.#tries.set(key, this.#try(spec, part, SIZES[n]!));
@@ -234,7 +236,7 @@ export class Largest {
     return Object.fromEntries([...more, ...named]);
   }
 
-  /** Returns a condition of a segment: of the kinds that compare most, and that read most other tables. */
+  /** Returns a condition of a segment. Half of them compare the most values, the others read the most other tables. */
   #condition({ share }: Size, index: number): unknown {
     const count = Math.max(1, Math.floor(1_000 * share));
     this.#values += count;
@@ -302,7 +304,9 @@ function queryOf(spec: AnyRoute): Record<string, Schema> {
   return spec.query instanceof z.ZodObject ? ((toSchema(spec.query, 'input') as Schema).properties ?? {}) : {};
 }
 
-/** Returns true for a list, an object with one, an object of any content, and a text that may be long. */
+/**
+ * Returns true for a list, an object that contains one, an object with arbitrary content, or a text that may be long.
+ */
 function grows(schema: Schema, name: string): boolean {
   const alternatives = schema.anyOf ?? schema.oneOf ?? schema.allOf;
   if (alternatives) return alternatives.some((one) => grows(one, name));

@@ -15,7 +15,7 @@ type Factory = (place: Place) => Promise<unknown>;
 
 const now = ({ world }: Place): Date => world.deps.clock.now();
 const soon = (place: Place): Date => new Date(now(place).getTime() + DAY_MS);
-/** Stores a row of a table without an id. */
+/** Stores a row in a table that has no generated id. */
 const store = ({ world, tenant }: Place, table: string, row: Record<string, unknown>) =>
   world.deps.db(table).insert({ organization_id: tenant.organizationId, ...row });
 
@@ -42,7 +42,7 @@ async function endpointOfApplication({ world, parents }: Place): Promise<{ organ
   return { organizationId, ...(await createEndpoint(world.deps, organizationId, 'http://127.0.0.1:1', fields)) };
 }
 
-/** Functions by operation that create a row of a list without a path parameter. Add a line for a new list. */
+/** Functions that create a row of a list without a path parameter, by operation. Add one for a new list. */
 export const LISTS: Record<string, Factory> = {
   'organizations.list': async (place) => {
     const { db } = place.world.deps;

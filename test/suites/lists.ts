@@ -10,13 +10,13 @@ export function rowsIn({ body }: Pick<Answer, 'body'>): number | undefined {
   return lists.length === 1 ? lists[0]!.length : undefined;
 }
 
-/** Returns a function that creates one row of a list; undefined for other routes, and if none is known. */
+/** Returns a function that creates one row of a list; undefined for other routes, or if no such function is known. */
 export function rowOf(spec: AnyRoute): ((place: Place) => Promise<unknown>) | undefined {
   const ofPath = Object.keys(ROWS).find((path) => path.replace(/\/:[A-Za-z]+$/, '') === spec.path);
   return LISTS[spec.operationId] ?? (isList(spec) && ofPath ? ROWS[ofPath] : undefined);
 }
 
-/** Returns true for a route that lists rows. Parts of one record, returned with it, are no list. */
+/** Returns true for a route that lists rows. A list that is part of a single record does not count. */
 export function isList({ operationId, method, path }: AnyRoute): boolean {
   return (method === 'get' && !/:[A-Za-z]+$/.test(path) && !NOT_ROWS.has(operationId)) || operationId in LISTS;
 }

@@ -20,7 +20,7 @@ async function dataFolder(t: ExecutionContext): Promise<string> {
   return path;
 }
 
-/** Stores settings as by a start an hour ago, because file times are too coarse for the steps of a test. */
+/** Stores settings with the file times of an hour ago. File times are too coarse to distinguish the steps of a test. */
 async function keepEarlierSettings(dataDir: string): Promise<void> {
   await storeLocalSettings(dataDir, { LOG_LEVEL: 'warn' });
   const earlier = new Date(Date.now() - 3_600_000);
@@ -93,7 +93,7 @@ test('production, and another database, take nothing of a data folder and wait f
     t.is(localSettings({ HERON_DATA_DIR, ...given }), undefined);
     await t.notThrowsAsync(waitForLocalStart(() => t.fail(), { HERON_DATA_DIR, ...given }, 0));
   }
-  // A process with its own database setting uses no setting from the folder, even for the same database.
+  // A process that sets its own database uses no setting from the folder, even if the database is the same.
   const { stderr } = await heron(['api'], {
     HERON_DATA_DIR,
     APP_ENV: '',

@@ -16,7 +16,7 @@ const browserTest = browserTests(test);
 
 let world: World;
 let chrome: TestBrowser;
-/** The program's loopback server, which receives the code from the browser. */
+/** Loopback server of the client program, which receives the code from the browser. */
 let loopback: Receiver;
 test.before(async () => {
   world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });
@@ -29,7 +29,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Creates a program that knows only the URL of the MCP endpoint, and keeps received data in memory. */
+/** Creates a client program that knows only the URL of the MCP endpoint, and keeps received data in memory. */
 function createProgram(path: string) {
   let client: OAuthClientInformationMixed | undefined;
   let tokens: OAuthTokens | undefined;
@@ -61,7 +61,7 @@ function createProgram(path: string) {
     get tokens() {
       return tokens;
     },
-    /** Returns the URL that the person must open, if one was requested since the last call. */
+    /** Returns the authorization URL that the person must open; undefined if none was requested since the last call. */
     takeAuthorization() {
       const url = authorization;
       authorization = undefined;

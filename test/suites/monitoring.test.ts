@@ -32,14 +32,14 @@ async function alertQueries(): Promise<Query[]> {
   return groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ where: `alert ${alert}`, expr })));
 }
 
-/** Returns the names of series as used in queries, and all their labels. */
+/** Returns the names of the series in a worker's metrics as queries use them, and all labels. */
 function live(text: string): { names: Set<string>; labels: Set<string> } {
   const names = new Set<string>();
   for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
     names.add(name!);
     if (type === 'histogram') for (const suffix of ['bucket', 'sum', 'count']) names.add(`${name}_${suffix}`);
   }
-  // Prometheus adds `instance`. A series without a value shows none of its labels.
+  // Prometheus adds `instance`. The other labels belong to series without a value here, whose labels are not shown.
   const labels = new Set(['instance', 'result', 'kind', 'resource', 'subscriber', 'family', 'loop']);
   for (const [, label] of text.matchAll(/[{,]([a-z_]+)="/g)) labels.add(label!);
   return { names, labels };
@@ -66,7 +66,7 @@ test('dashboard and alerts name only metrics and labels that a worker at work ha
       retry: { maximumAttempts: 1 },
     } as const;
     await (await probes.start('deliverSend', [{ organizationId, sendId: newId() }], options)).result();
-    // Causes a failing activity and a failing workflow task.
+    // Causes a failed activity and a failed workflow task, so that their metrics have values.
     await t.throwsAsync((await probes.start('nothing', [], options)).result());
     const stuck = await temporal.workflow.start('nothing', {
       taskQueue: config.TEMPORAL_TASK_QUEUE,

@@ -68,7 +68,7 @@ async function read(folder: string): Promise<[file: string, text: string][]> {
   );
 }
 
-/** Returns the names that a text has neither as a whole string nor as a property. */
+/** Returns those names that occur in a text neither as a whole string nor as a property. */
 const missing = (names: readonly string[], text: string): string[] =>
   names
     .filter((name) => !new RegExp(`(?<=['"\`.])${name.replaceAll('.', '\\.')}(?!\\w)|^ *${name}: `, 'm').test(text))

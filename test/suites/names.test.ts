@@ -14,13 +14,16 @@ import { RECORD_TYPES } from '../../web/src/pages/operator/audit-names.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Area of pages for people and links, in any folder. The document omits them. */
+/** Area of pages for people and of links. Its files are in any folder, and the document omits it. */
 const PAGES = 'pages';
 
-/** Areas of api/agents. These folders call routes of all rooms and have no twin in domain/, and no tables. */
+/**
+ * Areas of api/agents, by their folder. They call routes of all other areas and have neither a folder in domain/ nor
+ * tables.
+ */
 const AGENTS: Record<string, string> = { 'agent-tools': 'tools', mcp: 'mcp' };
 
-/** Areas without tables of their name, each with its table and the reason. */
+/** Areas that have no table of their name, each with its table and the reason. */
 const OTHER_TABLES: Record<string, [table: string | undefined, reason: string]> = {
   analytics: ['fact_campaign_days', 'reads counts that the subscriber in `aggregates` keeps'],
   imports: ['contact_imports', 'its room names what is imported'],
@@ -30,7 +33,7 @@ const OTHER_TABLES: Record<string, [table: string | undefined, reason: string]> 
   system: [undefined, 'asks servers, and stores nothing'],
 };
 
-/** Record types whose name is not their table's in the singular, with the reason. */
+/** Record types that are not the singular of their table's name, each with the table and the reason. */
 const OTHER_RECORDS: Record<string, [table: string, reason: string]> = {
   campaign_lead: ['enrollments', 'the API calls an enrollment a lead'],
   category: ['labels', 'a kind of label, with its own path'],

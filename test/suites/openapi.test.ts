@@ -117,7 +117,7 @@ test('every parameter says what it is, beside its schema, and its example fits',
     }
 });
 
-/** Returns unnamed objects with more than a few fields in an answer. */
+/** Returns the places of unnamed objects with more than a few fields in an answer. */
 function nameless(schema: Schema, at: string): string[] {
   const { properties = {}, items, anyOf = [], oneOf = [] } = schema;
   const fields = Object.entries(properties);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Helpers that tie schemas of recorded payloads to current types. */
+/** Helpers that make the compiler compare schemas of recorded payloads with current types. */
 
 type Inputs<Activities, Name extends keyof Activities> = Activities[Name] extends (...args: infer Args) => unknown
   ? Args
@@ -21,13 +21,13 @@ export interface FamilyPayloads {
   activities: Readonly<Record<string, ActivityPayloads>>;
 }
 
-/** Ties a schema to a current type. */
+/** Makes the compiler check that a schema's output is assignable to a current type. */
 export const today =
   <Type>() =>
   <Schema extends z.ZodType<Type>>(schema: Schema): Schema =>
     schema;
 
-/** Ties the input and the result of an activity to its signature. */
+/** Makes the compiler check that schemas for an activity's input and result fit its signature. */
 export const activity =
   <Activities>() =>
   <Name extends keyof Activities>(

@@ -9,7 +9,7 @@ import test from 'ava';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-/** New files of the family, as listed in CONTRIBUTING.md, and its lines in the two lists. */
+/** Files that a new workflow family needs, as listed in CONTRIBUTING.md, and its lines in the two lists of families. */
 const PLANTED: Record<string, string> = {
   'workflows/planted/contract.ts': `import { defineWorkflow, type ApprovalSignals, type ArgsOf } from '../contract.ts';
 

@@ -58,7 +58,7 @@ interface Case {
   mailbox?: false;
   /** Contacts of the leads. Defaults to one valid lead. */
   leads?: Record<string, unknown>[];
-  /** Changes rows after their creation. */
+  /** Changes rows after the campaign was created. */
   change?: (stepIds: string[]) => Promise<unknown>;
 }
 
@@ -79,7 +79,7 @@ const branches = (id: string, links: object[]) =>
     .where({ id })
     .update({ conditions: json({ branches: links }) });
 
-/** Findings of validation and preflight, each with a campaign that has it. */
+/** Findings of validation and preflight by code, each with a campaign that causes it. */
 const FOUND_BY_CHECKS: Record<string, Case> = {
   campaign_invalid: { steps: [] },
   empty_step_body: { steps: [{ subject: 'Hello' }] },
@@ -94,7 +94,7 @@ const FOUND_BY_CHECKS: Record<string, Case> = {
   },
   step_no_connection: {
     steps: [email, { kind: 'action', action: { type: 'notify', message: '' } }],
-    // Simulates a connection deleted in another way than by the API.
+    // Simulates a connection that was deleted in the database, not through the API.
     change: ([, step]) =>
       world.deps
         .db('campaign_steps')
@@ -161,7 +161,7 @@ const send = (tenant: Tenant, method: string, path: string, body?: unknown): Pro
     headers: { 'idempotency-key': newId() },
   });
 
-/** Starts the campaign of a case as a key with that right. */
+/** Starts the campaign of a case with a key whose policy allows it. */
 async function start(of: Case): Promise<Answer> {
   const { tenant, campaignId } = await given(of);
   await allowEverything(world.deps, tenant);
@@ -180,7 +180,7 @@ const appStep = (connectionId: string) => ({
   action: { type: 'app_action', app_connection_id: connectionId, path: '/x', output_key: 'x', inputs: {} },
 });
 
-/** Runs a test whose app fails. */
+/** Runs a test of a campaign whose app fails. */
 async function failedTest(): Promise<{ error: Issue; steps: { error: Issue }[] }> {
   const tenant = await world.tenant();
   await mailbox(tenant);
@@ -194,7 +194,7 @@ async function failedTest(): Promise<{ error: Issue; steps: { error: Issue }[] }
   });
 }
 
-/** Requests whose error is the code, by code. */
+/** Requests that are answered with an error, by its code. */
 const ANSWERED: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
   campaign_invalid: () => start({ steps: [] }),
   empty_step_body: () => start({ steps: [{ subject: 'Hello' }] }),
@@ -298,8 +298,8 @@ for (const [code, provoke] of Object.entries(ANSWERED))
   });
 
 /**
- * Functions that return a problem shown as part of another object: a checklist, a test run, a step, the log of a
- * campaign.
+ * Functions that return a problem which is part of another object (a checklist, a test run, a step, the log of a
+ * campaign), by its code.
  */
 const SHOWN: Record<string, () => Promise<Issue | null>> = {
   app_connection_failed: async () => {
@@ -312,7 +312,8 @@ const SHOWN: Record<string, () => Promise<Issue | null>> = {
     const tenant = await world.tenant();
     return (await send(tenant, 'POST', `/emails/${await mailbox(tenant, { status: 'inactive' })}/test`)).body.error;
   },
-  // Heron restarts only after an added lead or a resent email, so only the requester can cause it.
+  // When Heron itself restarts the campaign, an added lead or a resent email always exists. So only a requester can
+  // cause this code.
   no_remaining_leads: async () => {
     const { tenant, campaignId } = await given({ leads: [], fields: { had_leads: true } });
     const org = reader(world.system(tenant.organizationId));
@@ -355,7 +356,8 @@ test('every code that these areas raise has a case', async (t) => {
   const raised = sources.flatMap(([, text]) =>
     [...text.matchAll(/(?:AppError\(\s*|code: )'([a-z_]+)'/g)].map(([, code]) => code!),
   );
-  // The second one needs an installation without a worker, as the test of the mailboxes' routes has it.
+  // Codes without a case here. The second one needs an installation without a worker; the test of the mailboxes' routes
+  // covers it.
   const known = new Set(['campaign_deleted', 'mailbox_worker_unreachable']);
   const all = new Set([...closed, ...raised.filter((code) => areas.test(code))]);
   t.true(all.size >= 25, [...all].join());

@@ -46,7 +46,7 @@ const id = z.uuid();
 const time = z.number().min(1_000_000_000_000);
 const why = z.string().min(1);
 const message = z.strictObject({ code: z.string(), values: z.record(z.string(), z.unknown()) });
-/** An activity that returns nothing records null or no payload. */
+/** Result of an activity that returns nothing; the history contains null or no payload. */
 const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() => undefined);
 
 const campaignArgs = today<CampaignArgs>()(z.strictObject({ organizationId: id, campaignId: id }));
@@ -157,7 +157,7 @@ const refundArgs = today<Refund.OrderRefundArgs>()(z.strictObject({ organization
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
 
-/** Signal by which an operator or the sweep retries a run. */
+/** Signal by which an operator or the sweep retries a blocked workflow. */
 const retried = z.tuple([
   today<{ cause: 'operator' | 'sweep' }>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
 ]);
@@ -281,7 +281,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       ]),
     },
     activities: {
-      // A local activity: the history contains its result, never its input.
+      // This is a local activity, so the history contains its result but not its input.
       advanceDirectSend: { input: z.tuple([directArgs]), result: directDecision },
       deliverSend: activity<Direct.DirectSendActivities>()(
         'deliverSend',
@@ -291,7 +291,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     },
   },
   enrollment: {
-    // Earlier format: the id of the enrollment, which is no longer read.
+    // Accepts an earlier format, too: with the id of the enrollment, which is no longer read.
     args: z.union([
       z.tuple([enrollmentArgs]),
       z.tuple([z.strictObject({ organizationId: id, campaignId: id, contactId: id, enrollmentId: id })]),
@@ -322,7 +322,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       ]),
     },
     activities: {
-      // A local activity: the history contains its result, never its input.
+      // This is a local activity, so the history contains its result but not its input.
       advanceEnrollment: {
         input: z.tuple([enrollmentArgs]),
         result: decision,
@@ -353,7 +353,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     },
   },
   maintenance: {
-    // The schedule passes no arguments; a start by the contract passes an empty object.
+    // The schedule passes no arguments, but a start by the contract passes an empty object.
     args: z.union([z.tuple([]), z.tuple([z.strictObject({})])]),
     signals: {},
     activities: {
@@ -415,7 +415,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       retry: retried,
     },
     activities: {
-      // A local activity: the history contains its result, never its input.
+      // This is a local activity, so the history contains its result but not its input.
       advanceAutomation: { input: z.tuple([flowArgs]), result: flowDecision },
       callAutomationApp: activity<Flow.AutomationActivities>()(
         'callAutomationApp',

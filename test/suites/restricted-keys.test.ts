@@ -26,7 +26,7 @@ import { externalText } from '../../domain/platform/external-text.ts';
  * settings and errors of a mailbox that the key may not use contain a word that must be in no answer to it.
  */
 
-/** Ruling on each area; a new area needs one. */
+/** Rule for each area. A new area must be added. */
 const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
   // Refused: routes that show or change data of every mailbox; of integrations and automations only the
   // writes, of warmup only the routing rules.
@@ -73,7 +73,7 @@ const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
   ],
 };
 
-/** Word in all data of the other mailbox. */
+/** Word that occurs in all data of the other mailbox. */
 const MARK = 'quincewood';
 
 let world: World;
@@ -104,7 +104,7 @@ const MAIL = Buffer.from(
 );
 
 interface Planted {
-  /** Path parameters of the other mailbox's records, by the preceding path. */
+  /** Path parameters of the other mailbox's records, by the path before them. */
   ids: Record<string, string>;
   threadId: string;
 }

@@ -15,11 +15,11 @@ import { assertNowhere, randomSecret } from '../harness/secrets.ts';
 import { message } from '../../messages/index.ts';
 
 /*
- * Runs the operator's commands about runs as processes, and checks PostgreSQL, Temporal, readiness and the gauge of
- * missing runs. No worker runs here, so a started workflow stays open.
+ * Runs the operator's commands for workflows as processes, and checks PostgreSQL, Temporal, readiness and the gauge of
+ * missing workflows. No worker runs, so a started workflow stays open.
  */
 
-/** Ids of runs that a Temporal stub reports as open, for searches of this process. */
+/** Workflow ids that a Temporal stub reports as open, for searches in this process. */
 const open = new Set<string>();
 const workflows: WorkflowGateway = {
   ...noWorkflows,
@@ -60,7 +60,7 @@ async function importThatWaits(): Promise<{ organizationId: string; apiKey: stri
 
 const intents = () => world.deps.db('outbox').orderBy('id');
 
-/** Returns true if Temporal has an open run under an id. */
+/** Returns true if Temporal has an open workflow with an id. */
 async function isRunning(workflowId: string): Promise<boolean> {
   const client = createTemporalClient(world.deps.config);
   try {
@@ -96,7 +96,7 @@ test.serial('heron reconcile counts, starts what is missing, and finds nothing t
   t.deepEqual(await intents(), []);
   t.deepEqual(await world.deps.db('reconciliations'), [], 'a dry run leaves no record');
 
-  // Two commands and the relay at the same time start one run.
+  // Two commands and the relay run at the same time, but only one workflow may start.
   const [first, second] = await Promise.all([cli('reconcile', '--json'), cli('reconcile', '--json'), relayAll()]);
   for (const { code, stderr } of [first!, second!]) t.is(code, 0, stderr);
   const { dry_run: isDry, families } = JSON.parse(first!.stdout) as {
@@ -266,14 +266,14 @@ test.serial(
     await reconcile(world.deps, { dryRun: true });
     t.is(await gauge(), '1', 'a dry run is no look');
 
-    // Removes the start intent, as if it had been dispatched.
+    // Deletes the outbox intents, as if they had been dispatched.
     await world.deps.db('outbox').delete();
     open.add(workflowId);
     await reconcile(world.deps);
     t.like(await runs(), { ok: true, detail: 'Every run that must be open was open at the last check' });
     t.is(await gauge(), '0');
 
-    // A search of very many rows takes several sweeps, which accumulate their findings.
+    // A search over very many rows takes several sweeps and adds up their results.
     open.clear();
     await world.deps.db.raw(
       `insert into contact_imports (id, organization_id, status, filename, created_at, updated_at)

@@ -30,7 +30,7 @@ async function whileLocked<T>(table: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Waits until as many statements wait for a lock. */
+/** Waits until `count` statements wait for a lock. */
 async function assertWaiting(count: number): Promise<void> {
   await eventually(async () => (await waiting()) === count);
 }

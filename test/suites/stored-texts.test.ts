@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { EVENT_PAYLOADS, TEST_PAYLOAD } from '../../domain/platform/kernel/event-payloads.ts';
 
 /*
- * A sentence that is stored or announced is a message (code and values), so that each reader gets it in their language.
- * Columns and fields of plain text contain only codes, or the words of a person or another system.
+ * Checks that every stored or emitted sentence is a message (code and values), so that each reader gets it in their
+ * language. Columns and fields of plain text may contain only codes, or the words of a person or another system.
  */
 
 type Origin = 'person' | 'other system' | 'code' | 'operator' | 'index' | 'rendered';
@@ -53,7 +53,7 @@ const COLUMNS: Record<string, Origin> = {
   'webhook_throttle_drops.reason': 'code',
 };
 
-/** Origin of each text field of events with such a name and no code beside it. */
+/** Origin of each text field of an event that has such a name and no code next to it. */
 const FIELDS: Record<string, Origin> = {
   'automation.notified message': 'person',
   'automation.requested cause': 'code',
@@ -82,7 +82,7 @@ test('a stored sentence is a message, or has an origin that is no sentence of He
   t.deepEqual(texts.toSorted(), Object.keys(COLUMNS));
 });
 
-/** JSON Schema of an object, as far as the test reads it. */
+/** The part of an object's JSON Schema that this test reads. */
 interface Shape {
   properties?: Record<string, { type?: string | string[]; enum?: unknown }>;
   anyOf?: Shape[];

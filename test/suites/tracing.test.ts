@@ -87,8 +87,8 @@ test.serial(
     assertStatus(t, started, 200);
     await eventually(async () => mail.messages.length === 1);
     await eventually(() => deps.db('sends').where({ campaign_id: campaignId, state: 'sent' }).first());
-    // Imitates the end of a process: the activity of a recorded send may still be running, and its span is recorded
-    // when it ends.
+    // Stops the engine like the end of a process. The activity of the sent email may still be running, and its span is
+    // recorded only when it ends.
     await engine.stop();
     await tracing!.stop();
 
@@ -114,7 +114,7 @@ test.serial(
 );
 
 const STRANGER = '4bf92f3577b34da6a3ce929d0e0e4736';
-/** Header with the flag that its span is recorded. */
+/** Returns a `traceparent` header that requests the recording of its span. */
 const traceparentOf = (traceId: string) => ({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
 
 test.serial(

@@ -6,8 +6,8 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 /*
- * A proxy sends requests of many people over one connection. A request whose body is refused half-way must not block
- * the next one.
+ * A proxy sends the requests of many people over one connection. So a request whose body is refused half-way must not
+ * block the next one.
  */
 
 let world: World;
@@ -21,7 +21,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** A few hundred kilobytes, most of them unread when the request is refused. */
+/** Compressed body of a few hundred kilobytes. Most of it is unread when the request is refused. */
 const BOMB = gzipSync(Buffer.alloc(200 * 1024 * 1024, 0x20));
 const NONSENSE = Buffer.alloc(300 * 1024, 0x20);
 

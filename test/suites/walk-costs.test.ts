@@ -10,7 +10,7 @@ import { makeRows } from './foreign-ids.ts';
 import { isList, rowOf, rowsIn } from './lists.ts';
 import { each, send, wellFormed } from './walk.ts';
 
-/** Numbers of rows of a short page and of a long one. */
+/** Numbers of rows in a short and in a long list. */
 const FEW = 2;
 const MANY = 20;
 
@@ -46,13 +46,14 @@ async function counted(
 
 interface Walked {
   /**
-   * Undefined if the suite's request is refused, for example because a mailbox or a provider would have to answer.
+   * Undefined if the route refuses the suite's request, for example because a mailbox or a provider would have to
+   * answer.
    */
   statements?: number;
   fault?: string;
 }
 
-/** Calls a route in a new workspace; a list with few rows and with many. */
+/** Counts the statements of a route in a new workspace. A list is read with few rows and with many. */
 async function walk(spec: AnyRoute): Promise<Walked> {
   const tenant = await world.tenant();
   const params = await makeRows(spec.path, world, tenant);

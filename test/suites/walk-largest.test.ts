@@ -11,17 +11,20 @@ import { createLargeWorkspace, type LargeWorkspace } from './large-workspace.ts'
 import { Largest, type LargeInput } from './largest.ts';
 import { each } from './walk.ts';
 
-/** Maximum body (bytes) of a route that states none. */
+/** Maximum size (bytes) of a body, for a route that states none. */
 const DEFAULT_BODY = 1024 * 1024;
 /** Maximum number of requests for the same parts, each smaller than the one before. */
 const REQUESTS = 6;
-/** Time (ms) after which PostgreSQL ends a statement here, far below the setting's default. The route answers 503. */
+/**
+ * Time (ms) after which PostgreSQL ends a statement in this test; the route then answers 503. The default of the
+ * setting is much longer.
+ */
 const STATEMENT_MS = 10_000;
 /** Maximum time (ms) for which a request holds a connection of the pool, by the kind of its route. */
 const HELD_MS = { question: 2 * QUESTION_MS, other: 30_000 };
-/** Maximum number of statements of a request. Bulk writes have some for each campaign that they name. */
+/** Maximum number of statements of a request. Bulk writes execute some for each campaign that they name. */
 const STATEMENTS = 1_000;
-/** Routes that ask a provider once per row, with statements before and after each request. */
+/** Number of statements of routes that call a provider once per row, with statements before and after each call. */
 const ONE_BY_ONE: Readonly<Record<string, number>> = { 'integrations.push': 500 * 20 };
 
 let world: World;
@@ -80,13 +83,13 @@ function limitOf({ bodyLimit }: AnyRoute): number {
   return (typeof bodyLimit === 'function' ? bodyLimit(world.deps.config) : bodyLimit) ?? DEFAULT_BODY;
 }
 
-/** Returns what is wrong with the answer to a large request. */
+/** Returns the faults of the answer to a large request. */
 function faultsOf(spec: AnyRoute, { status, body, text }: Answer): string[] {
   const statements = sumOf(counter.take());
   const held = holds.take();
   const most = spec.isQuestion ? HELD_MS.question : HELD_MS.other;
   return [
-    // Some routes declare a 503, for example without an AI provider.
+    // Some routes declare a 503 as an expected error, for example without an AI provider.
     ...(status >= 500 && !spec.errors?.includes(body?.code) ? [`${status} ${text.slice(0, 200)}`] : []),
     ...(statements > (ONE_BY_ONE[spec.operationId] ?? STATEMENTS) ? [`${statements} statements`] : []),
     ...(held > most ? [`a connection was held for ${held} ms`] : []),
@@ -94,8 +97,8 @@ function faultsOf(spec: AnyRoute, { status, body, text }: Answer): string[] {
 }
 
 /**
- * Sends the largest input of some parts of a route's input, and then smaller ones while the answer names problems of
- * some.
+ * Sends the largest input of some parts of a route's input, and then smaller ones while the answer reports problems
+ * with some parts.
  * @returns the parts that were accepted together, and faults
  */
 async function askLargest(
@@ -136,7 +139,7 @@ test('no route answers 5xx, sends many statements or holds a connection for long
       const together = await askLargest(spec, attempt, makes, parts);
       faults.push(...together.faults);
       if (together.accepted.size > 0) asked.push(spec.operationId);
-      // Some lists exclude each other. Each of the others is asked alone.
+      // Some lists exclude each other, so each list that was not accepted is sent alone.
       for (const part of parts.filter((one) => !together.accepted.has(one) && makes.isList(spec, one))) {
         const alone = await askLargest(spec, attempt, makes, [part]);
         faults.push(...alone.faults);

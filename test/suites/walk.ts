@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { call, type Answer, type World } from '../harness/world.ts';
 import { QUERIES, sampleBody } from './bodies.ts';
 
-/** Request of a suite that walks over all routes. */
+/** Request of a suite that calls all routes. */
 export interface Request {
   params?: Record<string, string>;
   body?: unknown;
@@ -12,7 +12,7 @@ export interface Request {
   headers?: Record<string, string>;
 }
 
-/** Calls a route; missing parameters are ids of no row. */
+/** Calls a route. Missing path parameters become ids that no row has. */
 export function send(
   world: World,
   spec: AnyRoute,

@@ -23,7 +23,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Verifies a request with Stripe's own library: returns the event or the reason of a refusal. */
+/** Verifies a request with Stripe's own library. Returns the event, or the reason of a refusal. */
 function judge(
   request: ReceivedRequest,
   secret: string,
@@ -46,7 +46,7 @@ function judge(
   }
 }
 
-/** Returns the index of the secret, oldest first, that signed a request; -1 for none. */
+/** Returns the index of the secret that signed a request, from the oldest one; -1 if none did. */
 const signedWith = (request: ReceivedRequest, secrets: readonly string[]) =>
   secrets.findIndex((secret) => judge(request, secret).event !== undefined);
 
@@ -74,7 +74,10 @@ async function throughRotations(
     return { status: number.get(request.json.id)! % 3 === 0 && attempt < 3 ? 503 : 200 };
   });
   receiver.clear();
-  /** Number of completed rotations before each event was committed: only newer secrets may sign it. */
+  /**
+   * Number of rotations that were completed before each event was committed. Only secrets from then on may sign the
+   * event.
+   */
   const rotatedBefore = new Map<string, number>();
   for (let round = 1; round <= ROTATIONS; round += 1) {
     const before = secrets.length - 1;

@@ -13,7 +13,7 @@ import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
 await installRuntime(silentLogger);
-/** Encryption is on while unencrypted histories replay, which must stay readable. */
+/** Encryption is on while unencrypted histories are replayed, because they must stay readable. */
 const ENCRYPTING = dataConverter(loadConfig({ CODEC_PROVIDER: 'aes', CODEC_KEYS: `first:${'1a'.repeat(32)}` }));
 const WORKFLOWS = new URL('../../workflows/', import.meta.url);
 const families = readdirSync(WORKFLOWS, { withFileTypes: true })

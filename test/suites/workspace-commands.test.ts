@@ -198,7 +198,7 @@ test('heron webhooks listen posts events as webhooks would, signed, and ends whe
     body: JSON.stringify([{ email: 'new@lead.test' }]),
   });
   t.is(response.status, 200);
-  // An event of another type, which was not subscribed to.
+  // Emits an event of another type, to which the command has not subscribed.
   await transact(world.system(tenant.organizationId), async (tx) =>
     tx.emit('contact.updated', { metadata: { bulk: true, count: 1 } }),
   );

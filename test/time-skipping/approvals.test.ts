@@ -46,7 +46,7 @@ skipping('a run that is approved in its 29th minute is carried out', async (t, s
   await desk.decide(id, 'approved');
   await eventually(async () => (await desk.row(id)).state === 'active');
   t.is(await stage.engine.temporal.workflow.getHandle(`run/${id}`).result(), 'active');
-  // Beyond a weekend and the three days until the follow-up.
+  // Long enough for a weekend and the three days until the follow-up.
   await stage.passUntil(decidedAt + 14 * DAY_MS);
   await eventually(async () => (await desk.campaign(id)).status === 'completed');
   const letters = parts.lettersTo('decided@example.com');

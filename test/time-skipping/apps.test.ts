@@ -11,7 +11,7 @@ import { timedMailWorld } from './timed-mail.ts';
 const skipping = await skippingTests(test, timedMailWorld);
 
 const SILENT_DAYS = 15;
-/** Seconds between the attempts of a call: 2 s, doubling, five attempts in all. */
+/** Waits (s) between the five attempts of a call: 2 s, then doubled. */
 const WAITS = [2, 4, 8, 16];
 
 skipping(

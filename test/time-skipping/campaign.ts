@@ -12,20 +12,18 @@ import type { MailWorldMailbox } from '../harness/mail.ts';
 import type { SkippingStage } from '../harness/skipped-time.ts';
 import type { TimedMailWorld } from './timed-mail.ts';
 
-/** A started campaign with one lead. */
+/** Started campaign with one lead. */
 interface StartedCampaign {
   tenant: Tenant;
   campaignId: string;
   stepIds: string[];
   contactId: string;
-  /** The lead's address. */
+  /** Address of the lead. */
   email: string;
-  /** The sender's mailbox on the servers. */
+  /** Mailbox of the sender on the mail servers. */
   box: MailWorldMailbox;
   enrollment(): Promise<Record<string, any>>;
-  /**
-   * Creates a session of the workspace's person from now on: the first session expires during the months of a test.
-   */
+  /** Creates a new session of the workspace's person, because the first one expires during the months of a test. */
   signIn(): Promise<string>;
 }
 

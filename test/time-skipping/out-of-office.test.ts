@@ -37,8 +37,8 @@ skipping(
     const left = DateTime.fromJSDate(first!.at, { zone: ZONE });
     t.true(left.weekday === 1 && left.hour >= 9 && left.hour < 17, left.toISO()!);
 
-    // The lead is away from Thursday evening until Sunday: the hold ends after that weekend, and thus after Friday, the
-    // due day of the follow-up.
+    // The lead is away from Thursday evening until Sunday. The hold ends after that weekend, later than Friday, when
+    // the follow-up would be due.
     const thursday = monday.plus({ days: 3, hours: 11 });
     await stage.passUntil(thursday.toMillis());
     const back = monday.plus({ days: 6 });

@@ -2,18 +2,18 @@ import type { MailboxServers } from '../harness/factories.ts';
 import { startMailWorld, type MailWorldMailbox, type ReceivedMessage } from '../harness/mail.ts';
 import { createWorld, type World, type WorldOptions } from '../harness/world.ts';
 
-/** A received email, with the time of the world's clock. */
+/** Received email, with its time by the world's clock. */
 interface Letter {
   at: Date;
   message: ReceivedMessage;
 }
 
-/** A world with mail servers. */
+/** World with mail servers. */
 export interface TimedMailWorld {
   world: World;
   /** Returns the emails received for an address, oldest first. */
   lettersTo(address: string): Letter[];
-  /** Adds a user with a mailbox, in the form in which our mailboxes are connected. */
+  /** Adds a user. Returns the mailbox with its servers, as needed to connect it to Heron. */
   addMailbox(email: string): Promise<MailWorldMailbox & MailboxServers>;
   close(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import { timedMailWorld, type TimedMailWorld } from './timed-mail.ts';
 const skipping = await skippingTests(test, timedMailWorld);
 const DAYS = 30;
 
-/** A lead waits thirty days for an order: one email follows the event, another the timeout. */
+/** Creates a lead that waits thirty days for an order. One email follows the event, another one the timeout. */
 async function waitingLead(stage: SkippingStage<TimedMailWorld>) {
   const { db } = stage.world.deps;
   const waitStep = {
@@ -83,7 +83,7 @@ skipping('an event on day 29 of 30 resumes the wait', async (t, stage) => {
   t.regex(letters[0]!.raw, /order A-17/);
   t.true(letters[0]!.at >= publishedAt && letters[0]!.at < lead.deadline, 'it does not wait for the deadline');
   t.like(await lead.wait(), { state: 'resumed' });
-  // The timer of the thirty days ends with the wait.
+  // Passes the deadline, because the timer of the thirty days must have ended with the wait.
   await stage.passUntil(lead.deadline.getTime() + 2 * DAY_MS);
   t.is((await lead.letters()).length, 1);
 });

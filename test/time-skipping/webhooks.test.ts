@@ -7,9 +7,9 @@ import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 
 const skipping = await skippingTests(test, plainWorld);
 
-/** Seconds between the attempts of a delivery: 30 s, doubling, at most an hour. */
+/** Waits (s) between the attempts of a delivery: 30 s, doubled each time, at most an hour. */
 const WAITS = [30, 60, 120, 240, 480, 960, 1_920];
-/** Time (ms) that a busy machine adds to a wait, all of it real time. */
+/** Real time (ms) that a busy machine may add to a wait. */
 const SLACK_MS = 25_000;
 
 skipping(

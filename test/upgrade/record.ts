@@ -1,7 +1,7 @@
 /**
- * Records the database of this build with open runs, as a backup in test/upgrade/<last migration>: `node bundle/run.mjs
- * test/upgrade/record.ts` with HERON_TEST_PG and HERON_TEST_TEMPORAL set. Run it once for each release with the
- * release's build; later builds must be able to use it (upgrade.test.ts).
+ * Records the database of this build with open workflows, as a backup in test/upgrade/<last migration>: `node
+ * bundle/run.mjs test/upgrade/record.ts` with HERON_TEST_PG and HERON_TEST_TEMPORAL set. Run it once for each release
+ * with the release's build; later builds must be able to use it (upgrade.test.ts).
  */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

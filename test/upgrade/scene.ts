@@ -8,15 +8,16 @@ import { createWorld } from '../harness/world.ts';
 /** Key that encrypts the recorded databases. */
 export const KEY = '4e'.repeat(32);
 /**
- * Contacts that wait for an event after their first email in each recorded database; another one is not launched yet.
+ * Number of contacts in each recorded database that wait for an event after their first email. One more contact is not
+ * launched yet.
  */
 export const PEOPLE = 3;
-/** Timeout (minutes) of the contacts' wait for an event. */
+/** Timeout (min) of the contacts' wait for an event. */
 export const TIMEOUT_MINUTES = 60;
 
 /**
- * Plays a campaign until its contacts wait for an event, and writes a backup of the database, with their runs still
- * open.
+ * Plays a campaign until its contacts wait for an event. Writes a backup of the database while their workflows are
+ * still open.
  */
 export async function recordScene(folder: string): Promise<Manifest> {
   const mail = await startMailWorld();
@@ -55,7 +56,7 @@ export async function recordScene(folder: string): Promise<Manifest> {
     );
     await eventually(async () => !(await db('outbox').first()));
     await engine.stop();
-    // A lead that no launcher has read.
+    // Adds a lead that no launcher has read yet.
     const late = await createContact(db, clock.now(), organizationId, { email: 'late@lead.example.org' });
     await enroll(world.deps, organizationId, campaignId, [late]);
     return await makeBackup({ config: { ...config, PRIMARY_DB: world.databaseUrl }, keyring, blobs }, folder);

@@ -18,7 +18,7 @@ import { startOwnTemporal } from '../harness/temporal.ts';
 import { createWorld } from '../harness/world.ts';
 import { KEY, PEOPLE, recordScene, TIMEOUT_MINUTES } from './scene.ts';
 
-/** A migration that the next release may contain. */
+/** Migration that the next release may contain. */
 const PLANTED: Migration = {
   name: '9999_planted',
   up: async (knex) => {
@@ -34,7 +34,7 @@ const RELEASED = readdirSync(new URL('.', import.meta.url), { withFileTypes: tru
     folderOf: async () => fileURLToPath(new URL(name, import.meta.url)),
   }));
 
-/** The database of this build, for a later build. */
+/** Database that this build records, to test a later build with it. */
 const OWN = {
   name: 'of this build',
   folderOf: async (t: ExecutionContext) => {
@@ -68,7 +68,7 @@ for (const { name, folderOf } of [...RELEASED, OWN])
         CREDENTIALS_ENCRYPTION_KEY: KEY,
       },
     });
-    // The world's own database is a different one: all work happens on the recorded database.
+    // Replaces the world's own database by the recorded one, on which all work happens.
     const own = world.deps.db;
     world.deps.db = database.db;
     world.deps.config.PRIMARY_DB = database.url;

@@ -118,7 +118,7 @@ export async function startCalCom(port?: number): Promise<CalComDouble> {
 
   let saidAt = 0;
   const say = (triggerEvent: string, payload: Record<string, any>): void => {
-    // Consecutive events have increasing times, however quick a test is.
+    // Gives consecutive events increasing times even within one millisecond.
     saidAt = Math.max(saidAt + 1, Date.now());
     outbox.push({ triggerEvent, createdAt: new Date(saidAt).toISOString(), payload: structuredClone(payload) });
   };

@@ -65,7 +65,7 @@ export async function startDiscord(port?: number): Promise<DiscordDouble> {
       broken: () => new Answer(503, { message: 'Service resource is being rate limited.', code: 0 }),
       unknown: () => new Answer(404, { message: '404: Not Found', code: 0 }),
       routes: Object.fromEntries(
-        // The URL that people copy has no version; requests of programs contain one.
+        // The URL that people copy has no API version, but the URLs that programs call have one.
         ['/api', '/api/v10'].flatMap((base) => [
           [
             `GET ${base}/webhooks/:id/:token`,
@@ -101,8 +101,8 @@ function tooLong(field: string, length: number): Answer {
 }
 
 /**
- * Returns the mentions that a content would notify, as far as `allowed_mentions` permits. Without this field all
- * mentions in the text notify.
+ * Returns the mentions in a message that would notify somebody and that `allowed_mentions` permits. Without this field
+ * all mentions in the text notify.
  */
 function pingsOf(content: string, allowed?: { parse?: string[] }): string[] {
   const found: [string, RegExp][] = [

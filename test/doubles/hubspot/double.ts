@@ -159,7 +159,7 @@ export async function startHubSpot(port?: number): Promise<HubSpotDouble> {
         if (there) Object.assign(there.properties, given);
         results.push({ ...shown(there ?? store('contacts', given, [])), new: !there });
       } catch (error) {
-        // Only inputs with a trace id can fail individually.
+        // Only an input with a trace id can fail on its own; any other error fails the whole request.
         if (!(error instanceof Answer) || input.objectWriteTraceId === undefined) throw error;
         errors.push({ ...(error.body as object), context: { objectWriteTraceId: [input.objectWriteTraceId] } });
       }

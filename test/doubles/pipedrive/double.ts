@@ -36,7 +36,7 @@ const FIELDS = [
   { key: PIPEDRIVE_CUSTOM_FIELD, name: 'Industry', field_type: 'varchar', edit_flag: true, bulk_edit_allowed: true },
 ];
 
-/** Starts Pipedrive; the stub is also the API of the account's company. */
+/** Starts the stub of Pipedrive, which also serves the API of the account's company. */
 export async function startPipedrive(port?: number): Promise<PipedriveDouble> {
   const persons: PipedrivePerson[] = [];
   const deals: PipedriveThing[] = [];

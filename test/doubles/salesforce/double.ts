@@ -22,7 +22,7 @@ interface Field {
   readOnly?: boolean;
   length?: number;
   values?: readonly string[];
-  /** Objects whose ids the value may be. */
+  /** Objects to which the value, an id, may refer. */
   refers?: string[];
 }
 
@@ -83,7 +83,7 @@ const OBJECTS: Record<string, { prefix: string; fields: Record<string, Field> }>
   },
 };
 
-/** Starts Salesforce; the stub is also the account's instance. */
+/** Starts the stub of Salesforce, which is also the account's instance. */
 export async function startSalesforce(port?: number): Promise<SalesforceDouble> {
   const records = Object.fromEntries(
     Object.keys(OBJECTS).map((name) => [name, [] as SalesforceRecord[]]),
@@ -135,7 +135,8 @@ export async function startSalesforce(port?: number): Promise<SalesforceDouble> 
 
   const double: Double = await startDouble(
     {
-      // Salesforce limits requests per day, and bursts only for long requests. Excess requests are answered with 403.
+      // Salesforce limits requests per day, and concurrent requests only if they run long. Excess requests are answered
+      // with 403.
       limited: () => problem(403, 'REQUEST_LIMIT_EXCEEDED', 'TotalRequests Limit exceeded.'),
       broken: () => problem(503, 'SERVER_UNAVAILABLE', 'The server is unavailable'),
       unknown: () => problem(404, 'NOT_FOUND', 'The requested resource does not exist'),

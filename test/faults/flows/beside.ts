@@ -3,7 +3,7 @@ import type { Parts } from '../parts.ts';
 import type { Check } from '../reconcile.ts';
 import type { Workspace } from './stage.ts';
 
-/** Running installation of flows. */
+/** Running installation on which flows are played. */
 export interface Installation {
   parts: Parts;
   assembly: TestAssembly;
@@ -12,12 +12,12 @@ export interface Installation {
   log: (line: string) => void;
 }
 
-/** Activity that goes on beside the flows, such as further faults. */
+/** Activity during the flows, such as further faults. */
 export interface Beside {
   /** Called at the start of a round, with its workspace. */
   onRound(workspace: Workspace): Promise<void>;
   /** Pauses until the next round, so that everything can settle. */
   rest(): Promise<void>;
-  /** Ends, waits for what it has caused, and compares its records. */
+  /** Stops the activity, waits for its effects to end, and returns the checks of its records. */
   finish(): Promise<Check[]>;
 }

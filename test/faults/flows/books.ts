@@ -21,7 +21,7 @@ interface Facts {
 
 interface Books extends Facts {
   steps: Step[];
-  /** Path of each row, by table and id. */
+  /** States of each row in order, by table and id. */
   paths: Map<string, { subject: string; marker: string; row: string; states: string[] }>;
   /** Emails received by the mail server, by recipient. */
   byRecipient: Map<string, ReceivedMessage[]>;
@@ -72,7 +72,7 @@ export async function readBooks(facts: Facts): Promise<Check[]> {
   ];
 }
 
-/** Returns the paths of one flow's rows in a table. */
+/** Returns the paths of a flow's rows in a table; without a marker, those of all flows. */
 function waysOf({ paths }: Books, subject: string, marker?: string) {
   return [...paths.values()].filter((path) => path.subject === subject && (!marker || path.marker === marker));
 }
@@ -97,7 +97,7 @@ function everyFlowEnded(books: Books): Check {
   return { name: 'every flow has ended in a state that the contract names', seen: seen.join(', '), faults };
 }
 
-/** Checks that every failure has its cause in the plan: deaths of processes may delay work, but not make it fail. */
+/** Checks that every failure has a cause in the plan. A killed process may delay work, but not make it fail. */
 async function endsFit(books: Books): Promise<Check> {
   const faults: string[] = [];
   const { db, acts } = books;
@@ -106,7 +106,7 @@ async function endsFit(books: Books): Promise<Check> {
     errors.set(id, JSON.stringify(error));
   for (const { id, error } of await db('test_runs').select('id', 'error')) errors.set(id, JSON.stringify(error));
   for (const { id, error_code: code } of await db('direct_sends').select('id', 'error_code')) errors.set(id, code);
-  // A changed approval needs another one, whose result decides.
+  // An approval whose content changed is replaced by another one, whose decision counts.
   const asked = new Map<string, string>();
   for (const { id, subject_id: subject } of await db('approvals').orderBy('id').select('id', 'subject_id'))
     asked.set(subject, id);
@@ -130,7 +130,10 @@ async function endsFit(books: Books): Promise<Check> {
   return { name: 'no flow ends badly without a reason', seen: `${bad} were denied, bounced or failed`, faults };
 }
 
-/** Checks that a paid order without provider refusals or cancellation is ready, and its domain renewed. */
+/**
+ * Checks that an order that was paid, not cancelled and not refused by the provider is ready, and that its domain was
+ * renewed.
+ */
 async function ordersFit(books: Books): Promise<Check> {
   const faults: string[] = [];
   const errors = new Map<string, string>();
@@ -261,8 +264,8 @@ function answersHeld(books: Books): Check {
 }
 
 /**
- * Checks the mail server's record: one email per run and lead, per direct send, per step of a test; no Message-ID
- * twice.
+ * Checks that the mail server received one email per run and lead, per direct send, and per step of a test, and no
+ * Message-ID twice.
  */
 function nothingTwice({ flows, messages, byRecipient }: Books): Check {
   const faults: string[] = [];
@@ -309,7 +312,7 @@ async function receivedIsClaimed({ db, messages, steps }: Books): Promise<Check>
   return { name: 'claimed, handed over, received', seen: `${total} claims, ${received.size} received`, faults };
 }
 
-/** Checks that no denied, cancelled or undecided email is sent, except for emails that a worker already had. */
+/** Checks that no denied, cancelled or undecided email is sent, except for emails that a worker had already claimed. */
 function noMailAfterwards(books: Books): Check {
   const faults: string[] = [];
   let quiet = 0;
@@ -334,7 +337,7 @@ function noMailAfterwards(books: Books): Check {
         state === 'sending' &&
         at.getTime() > cancelled.said.answeredAt,
     );
-    // The owner may have resumed a stopped warmup at the same time.
+    // A stopped warmup may send later emails, because its owner may have resumed it at the same time.
     if (late.length > 0 && flow.kind !== 'warmup')
       faults.push(`${flow.marker}: ${late.length} emails were claimed after the cancellation was answered`);
   }

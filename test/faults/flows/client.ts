@@ -69,7 +69,9 @@ async function once(
   }
 }
 
-/** Returns true for a failing server, or if the same request is still in progress. */
+/**
+ * Returns true if the request should be repeated: the server fails or limits, or is still processing the same request.
+ */
 function isPassing({ status, answer }: { status: number; answer: any }): boolean {
   return status >= 500 || status === 429 || (status === 409 && /Idempotency-Key/.test(answer?.message ?? ''));
 }

@@ -31,7 +31,7 @@ export interface Game {
   orders: Bought[];
 }
 
-/** Order of a flow, with an observer's notes. */
+/** Order of a flow, with the price and the amount that the provider took. */
 export interface Bought {
   marker: string;
   id: string;

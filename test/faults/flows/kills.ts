@@ -63,7 +63,7 @@ export function createKiller(parts: Parts, log: (line: string) => void): Killer 
       open.push(carryOut(flow, flow.kill));
     },
     async settle() {
-      // More may start while the first are awaited.
+      // Kills may begin while earlier ones are awaited, so the length is read in each iteration.
       for (let waited = 0; waited < open.length; waited += 1) await open[waited];
     },
   };

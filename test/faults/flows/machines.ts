@@ -26,7 +26,7 @@ export const MACHINES: Record<string, Machine> = {
     new: ['queued', 'awaiting_approval'],
     awaiting_approval: ['queued', 'denied', 'expired', 'cancelled'],
     queued: ['sent', 'uncertain', 'bounced', 'failed', 'cancelled'],
-    // Its copy was found in the Sent folder, or a report arrived.
+    // `sent`: the email's copy was found in the Sent folder. `bounced`: a delivery report arrived.
     uncertain: ['sent', 'bounced'],
   },
   test_runs: {
@@ -38,7 +38,7 @@ export const MACHINES: Record<string, Machine> = {
     new: ['reserved'],
     reserved: ['sending', 'gone'],
     sending: ['sent', 'uncertain', 'bounced', 'failed', 'reserved', 'gone'],
-    // A slot missed by more than five minutes is given back, and the email gets another.
+    // `gone`: a slot missed by more than five minutes is released, and the email gets another slot.
     gone: ['reserved'],
     uncertain: ['sent', 'bounced'],
   },
@@ -61,7 +61,7 @@ export const MACHINES: Record<string, Machine> = {
   payments: {
     new: ['open'],
     open: ['paid', 'expired', 'failed'],
-    // A closed page may still be paid.
+    // An expired payment page may still be paid.
     expired: ['paid'],
     failed: ['paid'],
     paid: ['refund_due'],
@@ -73,14 +73,14 @@ export const MACHINES: Record<string, Machine> = {
     scheduled: ['charging', 'requires_action', 'ended'],
     charging: ['renewing', 'requires_action', 'ended'],
     renewing: ['renewed', 'requires_action', 'ended'],
-    // Paid on the page; replayed by a person.
+    // A person paid on the payment page, or replayed the renewal.
     requires_action: ['renewing', 'renewed', 'scheduled', 'charging', 'ended'],
   },
   // An ordered mailbox is deleted with its order.
   mailboxes: { new: ['off'], off: ['warming', 'gone'], warming: ['paused', 'off'], paused: ['warming', 'off'] },
 };
 
-/** Returns the machine of an order's step: done, or undone if the order failed. */
+/** Returns the state machine of an order's step: it is done, or undone if the order failed. */
 function stepMachine(kind: string): Machine {
   const to = (...states: string[]) => states.map((state) => `${kind} ${state}`);
   return {
@@ -92,7 +92,7 @@ function stepMachine(kind: string): Machine {
   };
 }
 
-/** States in which a flow may be after all work has settled. */
+/** Final states of a flow's rows, after all work has settled. */
 export const ENDS: Record<string, readonly string[]> = {
   runs: ['completed', 'failed', 'denied', 'cancelled'],
   approvals: ['executed', 'denied', 'expired'],

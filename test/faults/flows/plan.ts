@@ -32,19 +32,19 @@ export interface Flow {
   kind: Kind;
   startAfterMs: number;
   kill?: KillOrder;
-  /** State at which a person cancels it (for a warmup: stops it). */
+  /** State at which a person cancels the flow, or for a warmup stops it. */
   cancel?: { state: string; afterMs: number };
-  /** A key with a policy, a key without one, or a signed-in person. */
+  /** Caller of the API: a key with a policy, a key without one, or a signed-in person. */
   caller: 'allowed' | 'asks' | 'person';
   decision: Decision;
   /** Offset (ms) of the `edge` decision from the expiry. */
   edgeMs: number;
   transport: Transport;
-  /** True for a run that is only prepared. */
+  /** True for a run that is only a draft. */
   draft: boolean;
-  /** True for an email scheduled shortly later. */
+  /** True for an email that is scheduled for shortly later. */
   scheduled: boolean;
-  /** In a test run: whether the event arrives, and the app's answer. */
+  /** In a test run: true if the event arrives. `app` is the app's answer. */
   event: boolean;
   app: { delayMs: number; fails: boolean };
   /** In an order or a renewal: its payment, and the provider's misbehaviour. */
@@ -56,11 +56,11 @@ export interface Shopping {
   /** Number of mailboxes. */
   count: number;
   warmup: boolean;
-  /** `late`: the payment's event arrives seconds after the payment. `never`: the time to pay expires. */
+  /** `late`: the payment's event arrives seconds after the payment. `never`: the payment deadline passes. */
   pays: 'once' | 'twice' | 'late' | 'other_amount' | 'never';
-  /** The bank's answer to a renewal's charge. A declined charge is paid on the page. */
+  /** The bank's answer to a renewal's charge. After a decline the person pays on the payment page. */
   charge: 'succeed' | 'decline' | 'processing';
-  /** Misbehaviour of the provider; its key is that of the order or the domain. */
+  /** Misbehaviour of the provider. Its `key`, that of the order or the domain, is added when the order is placed. */
   misdeeds: Omit<Behaviour, 'key'>[];
 }
 
@@ -118,7 +118,7 @@ export const STATES: Record<Kind, readonly string[]> = {
   ],
 };
 
-/** First letter of a flow's name, by kind. */
+/** First character of a flow's name, by kind. */
 const LETTERS: Record<Kind, string> = {
   run: 'r',
   direct: 'd',
@@ -134,8 +134,8 @@ const VICTIMS: readonly Victim[] = ['worker', 'api', 'temporal', 'postgres'];
 export type Card = Pick<KillOrder, 'state' | 'victim'> & { kind: Kind };
 
 /**
- * Returns all cards of these kinds in the order of a seed. Rounds draw from the top, so that enough rounds cover every
- * state with every victim.
+ * Returns all cards of these kinds in random order. Rounds draw from the top, so that enough rounds cover every state
+ * with every victim.
  */
 export function drawDeck(random: Random, kinds: readonly Kind[]): Card[] {
   const cards = kinds.flatMap((kind) =>
@@ -188,7 +188,7 @@ export function drawRound(
 }
 
 function drawFlow(random: Random, marker: string, kind: Kind, card: Card | undefined, spreadMs: number): Flow {
-  // Always drawn in the same order, so that one flow does not shift the draws of the next.
+  // Always drawn in the same order, so that the draws of one flow do not change those of the next.
   const caller = random.pick(['allowed', 'asks', 'asks', 'person'] as const);
   const decision = random.pick(['approve', 'approve', 'approve', 'deny', 'both', 'edge', 'none'] as const);
   const cancels = random.next() < 0.35;
@@ -223,7 +223,7 @@ function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder):
     app: { ...flow.app, fails: false },
     kill: { state, victim, afterMs, downMs },
   };
-  // The flow may be cancelled at the same time, and not before.
+  // A cancellation happens at the state of the kill, not earlier.
   if (met.cancel) met.cancel = { ...met.cancel, state };
   if (state === 'mailbox_orders cancelled') met.cancel = { state: 'order_steps mailbox running', afterMs: 50 };
   const asked = state.startsWith('approvals') || state.endsWith('awaiting_approval');
@@ -233,7 +233,7 @@ function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder):
   if (state === 'approvals denied') met.decision = 'deny';
   if (state === 'test_run_steps wait_for_event waiting') met.transport = 'plain';
   if (met.transport === 'reject') met.transport = 'plain';
-  // Long enough for a death between mark and settlement.
+  // Slow enough that a process can die between the mark and the settlement.
   if (state === 'handovers begun') met.transport = 'delay';
   if (met.shopping) met.shopping = meetShopping(met, state);
   return met;
@@ -261,8 +261,8 @@ function drawShopping(random: Random, kind: 'order' | 'renewal'): Shopping {
 }
 
 /**
- * First of its operation, because earlier entries might let the only call through. A worker that dies with the answer
- * asks again, and the order is refused again.
+ * Refusal by the provider that applies from the first call of an operation. An order is refused repeatedly, because a
+ * worker that dies with the answer calls again.
  */
 function refusalOf(kind: Kind): Shopping['misdeeds'][number] {
   return kind === 'renewal'

@@ -18,13 +18,14 @@ const HASTEN_EVERY = 12;
 /** Time (ms) before the end of the registration; a renewal starts a month before. */
 const LEFT_MS = 29 * DAY_MS;
 
-/** Quotes, orders and pays as the flow defines; the result is checked at the end. */
+/** Gets a quote, places the order and pays it as the flow defines. */
 export async function playOrder(game: Game, flow: Flow): Promise<void> {
   await payOrder(game, flow, await placeOrder(game, flow));
 }
 
 /**
- * Orders and pays, waits for the domain, lets a year pass, and performs the renewal's required actions of a person.
+ * Places and pays an order, waits for the domain, and lets a year pass. Then performs the actions that the renewal
+ * requires of a person.
  */
 export async function playRenewal(game: Game, flow: Flow): Promise<void> {
   const bought = await placeOrder(game, flow);

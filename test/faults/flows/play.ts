@@ -90,7 +90,7 @@ async function playDirect(game: Game, flow: Flow): Promise<void> {
   const compose = () =>
     game.client.ask('POST', '/unibox/compose', tokenOf(game, flow), flow.scheduled ? { ...body, ...later() } : body);
   let made = await compose();
-  // Its time passed while the installation was unreachable.
+  // The scheduled time passed while the installation was unreachable, so the request is repeated with a later time.
   while (made.status === 400 && made.answer.problems[0].path === 'body.scheduled_at') made = await compose();
   if (made.status !== 200) throw new Error(`${flow.marker}: ${made.status} ${JSON.stringify(made.answer)}`);
   game.ids.set(flow.marker, made.answer.task_id);
@@ -120,7 +120,7 @@ async function playWarmup(game: Game, flow: Flow): Promise<void> {
   await giveMails(game, id, (at) => at > RESUME_AFTER_MS);
 }
 
-/** Inserts emails of a warmup mailbox that are due shortly, to the next mailbox of the round. */
+/** Inserts warmup emails that are due shortly, from a mailbox to the next mailbox of the round. */
 async function giveMails(
   { assembly: { deps }, workspace: { tenant, warmupIds } }: Game,
   mailboxId: string,
@@ -192,13 +192,13 @@ async function decide(game: Game, flow: Flow, approvalId: string): Promise<void>
       return say('approve', people[0]);
     }
     default:
-      // Long enough to be observed as waiting.
+      // Pauses long enough for the observer to see the waiting state.
       await sleep(400);
       return say(flow.decision, people[0]);
   }
 }
 
-/** Cancels a flow, whose row id may still be unknown. */
+/** Cancels a flow as soon as the id of its row is known. */
 async function cancel(game: Game, flow: Flow): Promise<void> {
   const { people, testCampaigns, warmupIds } = game.workspace;
   let id = flow.kind === 'warmup' ? warmupIds.get(flow.marker) : game.ids.get(flow.marker);

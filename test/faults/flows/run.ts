@@ -47,7 +47,7 @@ interface FlowFaultOptions {
   env?: Record<string, string>;
   /** Returns further settings of all workers but the first. */
   furtherEnv?: PartsOptions['furtherEnv'];
-  /** Starts the work that goes on beside the flows. */
+  /** Starts further activity that takes place during the flows. */
   beside?: (installation: Installation) => Promise<Beside>;
   log: (line: string) => void;
 }
@@ -67,8 +67,8 @@ const SETTINGS: Record<string, string> = {
 };
 
 /**
- * Plays runs, approvals, direct sends, test runs and warmups on real processes. Kills these processes at the states of
- * the seed's plan, deletes Temporal's storage, waits until all work settles, and compares the records.
+ * Plays runs, approvals, direct sends, test runs and warmups on real processes. Kills these processes when flows reach
+ * the states in the seed's plan, deletes Temporal's storage, waits until all work settles, and compares the records.
  */
 export async function runFlowFaults(options: FlowFaultOptions): Promise<FlowFaultReport> {
   const startedAt = performance.now();
@@ -125,7 +125,8 @@ async function playRounds(stage: Stage, deck: readonly Card[], played: Played): 
     await playRound(stage, played, round, cards);
     played.rounds = round;
     if (played.stuck.length === 0) continue;
-    // Stuck flows would delay every later round, and their traces would be lost with the next loss of the storage.
+    // Stops, because stuck flows would delay every later round. The next loss of Temporal's storage would also delete
+    // their histories.
     stage.options.log(`round ${round} did not settle: no more rounds`);
     break;
   }
@@ -188,7 +189,7 @@ async function playRound(
       : sleep(plan.loseStoreAtMs).then(() => loseStore(parts, assembly, log)),
   ]);
   await beside?.rest();
-  // Later requests may cause further kills.
+  // Waits for kills, too, because late requests may cause further ones.
   await settle(game, killer.settle, options.settleMs, losesStore, log).then((stuck) => played.stuck.push(...stuck));
   await watch.stop();
   played.flows.push(...flows);
@@ -210,12 +211,12 @@ async function loseStore(parts: Parts, assembly: TestAssembly, log: (line: strin
   log('reconciled with an empty Temporal');
 }
 
-/** Runs two concurrent searches for missing workflows; a search that fails because a part is down is repeated. */
+/** Runs two concurrent searches for missing workflows. Repeats a search that fails because a process is down. */
 async function reconcileTwice({ deps }: TestAssembly): Promise<void> {
   await Promise.all([1, 2].map(() => patiently(() => reconcile(deps))));
 }
 
-/** Query of unfinished rows for each kind: number and names. */
+/** Query of unfinished rows: for each kind, their number and one id. */
 const UNDER_WAY = `
   select what, count(*)::int as n, min(id) as first from (
     select 'runs' as what, id::text from runs where state in ('queued', 'preflighting', 'awaiting_approval', 'launching', 'active')
@@ -309,7 +310,7 @@ async function compare({ mail, app, shop, parts, assembly }: Stage, played: Play
 
 /**
  * Counts kill orders whose states were never reached. A flow whose approval expired during an outage could not reach
- * them.
+ * its state.
  */
 async function countMissed({ deps }: TestAssembly, { flows, kills }: Played): Promise<number> {
   const met = new Set(kills.map(({ marker }) => marker));

@@ -9,15 +9,17 @@ const LATE_MS = 4_000;
 /** Interval (ms) at which Stripe repeats an event that was not accepted. */
 const AGAIN_MS = 250;
 
-/** Companies of orders and renewals. They run in this process and are never killed. */
+/**
+ * Stubs of the mailbox provider and of Stripe for orders and renewals. They run in this process and are never killed.
+ */
 export interface Shop {
   sandbox: ProvisioningSandbox;
   stripe: StripeDouble;
-  /** Settings with which an installation orders here. */
+  /** Settings that make an installation use these stubs. */
   env: Record<string, string>;
-  /** Sends webhooks to an API from then on, each until it is accepted. */
+  /** Sends webhooks to this API from now on, each repeatedly until the API accepts it. */
   tell(apiUrl: string): void;
-  /** Assigns a workspace to a flow. */
+  /** Assigns a workspace to a flow, whose plan then decides how the stubs behave. */
   serve(organizationId: string, flow: Flow): void;
   /** Number of webhooks not accepted yet. */
   readonly untold: number;

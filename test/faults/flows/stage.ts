@@ -19,7 +19,7 @@ import type { Flow } from './plan.ts';
 export interface AppCall {
   marker: string;
   eventId: string;
-  /** Time (epoch ms) of its arrival. */
+  /** Time (epoch ms) at which the call arrived. */
   at: number;
 }
 
@@ -61,7 +61,7 @@ export async function startApp(flowOf: (marker: string) => Flow | undefined): Pr
 /** Workspace of one round. */
 export interface Workspace {
   tenant: Tenant;
-  /** Two people who may decide. */
+  /** Two people who may decide approvals. */
   people: [string, string];
   allowedKey: { apiKey: string; apiKeyId: string };
   senderIds: string[];

@@ -7,17 +7,17 @@ export interface Step {
   id: number;
   /** Name of the flow. */
   marker: string;
-  /** Table of the watched row. */
+  /** Name of the watched table. */
   subject: string;
   row: string;
-  /** Null if the row was deleted. */
+  /** State of the row; null if it was deleted. */
   state: string | null;
   at: Date;
 }
 
 /**
- * Watched tables, with expressions for the flow's name and the row's state. The test keeps its own record: triggers
- * write it in the transaction of the change, regardless of the code.
+ * Watched tables, with expressions for the flow's name and the row's state. The record does not depend on the code
+ * under test: triggers write it in the transaction of the change.
  */
 const WATCHED: { table: string; subject?: string; marker: string; state: string }[] = [
   { table: 'runs', marker: `new.input ->> 'name'`, state: 'new.state' },
@@ -45,7 +45,8 @@ const WATCHED: { table: string; subject?: string; marker: string; state: string 
     marker: `(select split_part(email, '@', 1) from mailboxes where id = new.mailbox_id)`,
     state: 'new.state',
   },
-  // The mark written before the end of a message. A kill after it leaves a submitted email unsettled.
+  // Records the mark that a worker writes before it sends the end of a message. A kill after the mark leaves it open if
+  // the email was sent.
   {
     table: 'warmup_mails',
     subject: 'handovers',
@@ -152,7 +153,7 @@ export function startWatch(
         told();
         await ended;
       } catch {
-        // PostgreSQL is unreachable.
+        // PostgreSQL is unreachable: connects again below.
       }
       current = undefined;
       await client.end().catch(() => {});
@@ -172,7 +173,7 @@ export function startWatch(
 /** Returns the record so far, in the order of the changes. */
 export async function readRecord(db: RawDb): Promise<Step[]> {
   const rows = await db('flow_steps').orderBy('id');
-  // A payment is stored before the order that refers to it.
+  // A payment is stored before its order, so its marker is known only from later rows.
   const markers = new Map<string, string>();
   for (const row of rows) if (row.marker) markers.set(`${row.subject} ${row.row_id}`, row.marker);
   return rows.map((row: any) => {

@@ -6,9 +6,9 @@ import { newId } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/log.ts';
 import { installRuntime } from '../../../workers/runtime.ts';
 
-/** Runs single activities on any task queue, like a workflow. */
+/** Runs single activities on any task queue. */
 export interface Probes {
-  /** Starts a run that schedules an activity, once or several times in parallel. */
+  /** Starts a workflow that schedules an activity, once or several times in parallel. */
   start(
     activity: string,
     args: unknown[],
@@ -20,7 +20,7 @@ export interface Probes {
 
 const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
-/** Starts a worker for the probe runs; the activity is executed by the worker that serves its task queue. */
+/** Starts a worker for the workflows. The worker that serves the activity's task queue executes the activity. */
 export async function startProbes(client: Client, address: string): Promise<Probes> {
   await installRuntime(silentLogger);
   const connection = await NativeConnection.connect({ address });

@@ -1,6 +1,6 @@
 import { proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 
-/** One activity to run: its type, arguments and scheduling options. */
+/** Activity to run: its type, arguments and scheduling options. */
 interface Probe {
   activity: string;
   args: unknown[];
@@ -9,7 +9,7 @@ interface Probe {
   times?: number;
 }
 
-/** Runs one activity and returns its result; of several executions, that of the last. */
+/** Runs one activity and returns its result. Of several executions, it returns the last result. */
 export async function probe({ activity, args, options, times = 1 }: Probe): Promise<unknown> {
   const run = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>(options)[activity]!;
   const answers = await Promise.all(Array.from({ length: times }, () => run(...args)));

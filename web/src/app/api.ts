@@ -16,7 +16,8 @@ export const heron = createHeron({
   key: accessToken,
   fetch: sendSignedIn,
   retries: 2,
-  // A person sees how long to wait instead of a page that does nothing for so long.
+  // If a retry would have to wait longer than this (ms), the error is returned at once, so that the person sees the
+  // wait time.
   maxPauseMs: 5_000,
 });
 

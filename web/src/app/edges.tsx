@@ -4,7 +4,7 @@ import { Link, type ErrorComponentProps } from '@tanstack/react-router';
 import { ErrorNote } from '../components/states.tsx';
 import { useText } from '../text/index.ts';
 
-/** Shown in place of a page that failed. */
+/** Error page, shown when a page fails to load or render. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const t = useText();
   return (
@@ -17,7 +17,7 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** Shown for an unknown address of the dashboard. */
+/** Page for an unknown URL of the dashboard. */
 export function NotFound() {
   const t = useText();
   useDocumentTitle(`${t('error.lost')} · Heron`);

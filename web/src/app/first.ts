@@ -4,9 +4,9 @@ import { accessToken } from './session.ts';
 import { loadTexts } from '../text/index.ts';
 
 /*
- * Starts early to load the data of every page, while the rest of the dashboard is still being parsed: an access token,
- * the code of this page, and the texts. It imports no slow library. Later requests for the same find it pending or
- * loaded.
+ * Starts to load what every page needs while the rest of the dashboard is still being parsed: an access token, this
+ * page's code, and the texts. This file imports no slow library. Later requests for these parts share the pending or
+ * finished result.
  */
 const texts = loadTexts(language());
 void accessToken().catch(() => undefined);

@@ -17,12 +17,12 @@ import type { ReactNode } from 'react';
 import type { Address } from '../components/page-link.tsx';
 import type { TextKey } from '../text/index.ts';
 
-/** Key of a page whose name is in the texts of the shell. */
+/** Name of a page that has a text `nav.<name>`. */
 type Key = NameIn<TextKey>;
 type NameIn<T> = T extends `nav.${infer Name}` ? Name : never;
 
 interface NavigationItem {
-  /** The name is the text `nav.<key>`. */
+  /** Key of the page; its display name is the text `nav.<key>`. */
   key: Key;
   path: Address;
   icon: (props: { size?: number; stroke?: number }) => ReactNode;
@@ -30,7 +30,7 @@ interface NavigationItem {
   needs?: string;
 }
 
-/** Items of the navigation and of the command palette, in this order. */
+/** Entries of the navigation and of the command palette, in this order. */
 export const NAVIGATION: readonly NavigationItem[] = [
   { key: 'start', path: '/', icon: IconHome },
   { key: 'campaigns', path: '/campaigns', icon: IconSend, needs: 'view_campaigns' },

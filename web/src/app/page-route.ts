@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { loadArea, type Area } from '../text/index.ts';
 
-/** Page with the pattern of its address. */
+/** Page of the dashboard with its URL pattern. */
 export interface PageRoute<Path extends string = string> {
   path: Path;
   /** Loads the page's code and the texts of its area; immediate if loaded before. */

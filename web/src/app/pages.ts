@@ -15,7 +15,7 @@ import { settingsPages } from '../pages/settings/routes.ts';
 import { startPages } from '../pages/start/routes.ts';
 import type { PageRoute } from './page-route.ts';
 
-/** Every page of the dashboard. If two patterns match an address, the one without a parameter wins. */
+/** Every page of the dashboard. If two patterns match a URL, the one without a parameter wins. */
 export const PAGES = [
   ...startPages,
   ...campaignsPages,
@@ -34,7 +34,7 @@ export const PAGES = [
   ...settingsPages,
 ] as const;
 
-/** Returns the page at an address; undefined if there is none. */
+/** Returns the page at a URL path; undefined if there is none. */
 export function pageAt(address: string): PageRoute | undefined {
   const parts = address.split('/');
   const fits = ({ path }: PageRoute) => {

@@ -9,7 +9,7 @@ import { dataOf, heron } from './api.ts';
 import { usePerson } from './person.ts';
 import { NAVIGATION } from './navigation.ts';
 
-/** Command palette: finds pages and campaigns by a few letters. */
+/** Command palette: finds pages and campaigns by part of their name. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const t = useText();
   const { workspace } = usePerson();

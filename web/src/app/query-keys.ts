@@ -1,6 +1,6 @@
 import type { BodyOf } from '../../../client/src/index.ts';
 
-/** Data that the dashboard reads from the API. The key of every query begins with one of these. */
+/** Kinds of data that the dashboard reads from the API. Every query key begins with one of these names. */
 type Data =
   | 'applications'
   | 'approvals'

@@ -6,7 +6,7 @@ import { PAGES } from './pages.ts';
 import { personQuery } from './person.ts';
 import { Shell } from './shell.tsx';
 
-/** Query parameters: filters and selections are in the address as text, so that a link reproduces the view. */
+/** Query parameters: filters and selections are in the URL as text, so that a link reproduces the view. */
 type Search = Record<string, string | undefined>;
 const search = (given: Record<string, unknown>): Search =>
   Object.fromEntries(

@@ -21,7 +21,7 @@ export interface ActionField {
   name: string;
   kind: FieldKind;
   isNeeded?: boolean;
-  /** For a stage: the field that contains its pipeline. */
+  /** Only for a stage: name of the field that contains its pipeline. */
   within?: string;
 }
 

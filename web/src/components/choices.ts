@@ -6,7 +6,7 @@ import { nameOf } from './name.ts';
 export interface Choice {
   value: string;
   label: string;
-  /** For a stage: its pipeline and its name there. */
+  /** Only for a stage: its pipeline, and its name without the pipeline's. */
   at?: { pipeline: string; pipelineName: string; name: string };
 }
 
@@ -21,7 +21,7 @@ export async function fetchTags(): Promise<Choice[]> {
   return data.map(({ id, title }) => ({ value: id, label: title }));
 }
 
-/** Returns the tags of the workspace as options, fetched once they are wanted. */
+/** Returns the tags of the workspace as options. They are fetched once, when `isWanted` is first true. */
 export function useTags(isWanted: boolean) {
   return useQuery({ queryKey: ['choices', 'tags'], queryFn: fetchTags, enabled: isWanted });
 }
@@ -46,7 +46,7 @@ export async function fetchStages(): Promise<{ pipeline: Choice[]; stage: Choice
   };
 }
 
-/** Fetches the members of the workspace, by name. */
+/** Fetches the members of the workspace as options, sorted by name. */
 export async function fetchMembers(): Promise<Choice[]> {
   const { data } = await dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } }));
   return data.map((member) => ({ value: member.user_id, label: nameOf(member) }));

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 /** Heading of a column. */
 export interface ColumnHead {
   label: string;
-  /** Shown in place of the label. */
+  /** Content shown in place of the label. */
   head?: ReactNode;
   isNumber?: boolean;
   /** Hides the column on a phone, where the row links to the remaining data. */

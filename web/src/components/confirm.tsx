@@ -12,7 +12,7 @@ export function ConfirmButton({
   act,
   ...button
 }: ButtonProps & {
-  /** Label of the button and of the confirming button. */
+  /** Label of this button and of the dialog's confirming button. */
   label: string;
   /** Question of the dialog. */
   title: string;

@@ -11,7 +11,7 @@ interface Foot<T> extends ComponentProps<typeof ConcurrentChanges<T>> {
   submit?: string | undefined;
   /** Note above the buttons. */
   note?: ReactNode;
-  /** Additional button of the row. */
+  /** Additional button beside the others. */
   beside?: ReactNode;
 }
 

@@ -21,10 +21,10 @@ const BLOCKS = 'p, div, li, tr, h1, h2, h3, h4, h5, h6, blockquote, pre';
 const SPACED = 'p, ul, ol, h1, h2, h3, h4, h5, h6, blockquote, pre';
 
 /**
- * Shows HTML of a stranger. The API has sanitized it; it is sanitized again here and shown in a frame without origin or
- * scripts. Links open in a new window. The page's policy prevents external resources. The words in `marked` are
- * underlined. Images of a received message (`messageId`) are loaded by a button: the server fetches them, and they are
- * inserted as data.
+ * Shows untrusted HTML of an email. The API has sanitized it; this component sanitizes it again and shows it in a frame
+ * without origin or scripts. Links open in a new window. The page's policy prevents external resources. The words in
+ * `marked` are underlined. Images of a received message (`messageId`) are loaded by a button: the server fetches them,
+ * and they are inserted as data.
  */
 export function EmailBody({
   html,

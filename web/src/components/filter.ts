@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** Filter in the address, so that a link reproduces the view. Empty text removes it. */
+/** Hook for a filter in the URL's query, so that a link reproduces the view. Setting empty text removes the filter. */
 export function useFilter(name: string): [value: string, set: (value: string) => void] {
   const search = useSearch({ strict: false }) as Record<string, string | undefined>;
   const navigate = useNavigate();

@@ -8,7 +8,7 @@ type Filled<Pattern extends string> = Pattern extends `${infer Before}/$${infer 
     : `${Before}/${string}`
   : Pattern;
 type Path = Filled<keyof RegisteredRouter['routesByPath']>;
-/** Address of a page of the dashboard: its path with the parameters filled in, and possibly a query. */
+/** URL of a page of the dashboard: its path with the parameters filled in, and possibly a query. */
 export type Address = Path | `${Path}?${string}`;
 
 /**
@@ -17,12 +17,12 @@ export type Address = Path | `${Path}?${string}`;
  */
 export const routed = (address: Address) => address as '/';
 
-/** Link to another page of the dashboard, by its address. */
+/** Link to another page of the dashboard. */
 export function PageLink({ to, ...props }: AnchorProps & { to: Address; children: ReactNode; title?: string }) {
   return <Anchor component={Link} to={routed(to)} {...props} />;
 }
 
-/** Button that leads to another page of the dashboard. */
+/** Button that opens another page of the dashboard. */
 export function PageLinkButton({ to, ...props }: ButtonProps & { to: Address; children: ReactNode }) {
   return <Button component={Link} to={routed(to)} {...props} />;
 }

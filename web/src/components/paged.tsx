@@ -14,7 +14,7 @@ interface PageOfRows {
 
 /**
  * Loads a list of the API page by page. After a filter change the old rows stay until the new ones arrive.
- * @param everyMs interval (ms) in which the loaded pages are fetched again; false: only after events
+ * @param everyMs interval (ms) at which the loaded pages are fetched again; false: only after events
  */
 export function usePaged<Page extends PageOfRows>(
   queryKey: Key,
@@ -70,7 +70,7 @@ export function PagedTable({
   empty,
   children,
 }: {
-  /** Omit if all rows are loaded. */
+  /** List from which further pages are loaded. Omit if all rows are loaded. */
   list?: PagedList & Pick<UseInfiniteQueryResult<{ pages: PageOfRows[] }>, 'data'>;
   columns: readonly ColumnHead[];
   /** Width (px) below which the table scrolls sideways. */

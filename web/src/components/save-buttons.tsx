@@ -19,7 +19,7 @@ export function SaveButtons({
   /** Label of the save button, if it has another effect besides saving. */
   label?: string | undefined;
   isChanged: boolean;
-  /** Disables saving until another decision is made. */
+  /** Disables saving while the person must first decide something else, such as a conflict. */
   isHeld?: boolean;
   /** Set if the surrounding form saves on Enter too (`sends` of draft.ts). */
   isInForm?: boolean;

@@ -67,7 +67,7 @@ export function errorTexts(error: unknown): {
 }
 
 function messageOf({ said: message, messageCode, messageValues, code, status }: HeronError): string {
-  // An answer without a code comes from a proxy in between.
+  // An answer without a code comes from a proxy between browser and API.
   return code
     ? messageText({ message, code: messageCode, values: messageValues })
     : text('error.answer', { status: String(status) });

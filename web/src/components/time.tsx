@@ -23,7 +23,7 @@ export function Ago({ at, ...props }: { at: string } & TextProps) {
   );
 }
 
-/** Unstyled variant for lists of hundreds of times. */
+/** Unstyled variant of `Ago`, for lists with hundreds of times. */
 export function Moment({ at }: { at: string }) {
   useText();
   return (

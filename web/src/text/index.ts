@@ -40,7 +40,10 @@ export async function loadArea(area: Area): Promise<void> {
   await load(language(), area);
 }
 
-/** Loads the messages of all areas opened so far in a language. Until then their keys have no messages. */
+/**
+ * Loads the messages of all areas opened so far in a language. Until the returned promise settles, `text` has no
+ * messages for their keys.
+ */
 export async function loadTexts(inLanguage: Language): Promise<void> {
   await Promise.all([...[...wanted].map((area) => load(inLanguage, area)), loadServerTexts(inLanguage)]);
 }
@@ -66,7 +69,9 @@ export function text<One extends Key>(
   return formatSentence(sentence, (values ?? {}) as Readonly<Record<string, string | number>>, reader());
 }
 
-/** Returns a message without values whose key contains a part from the API; `otherwise` if there is none. */
+/**
+ * Returns a message without values whose key ends with a name from the API; `otherwise` if there is no such message.
+ */
 export function textOf(prefix: string, part: string, otherwise = part): string {
   const sentence = catalogues[language()][`${prefix}.${part}`];
   return typeof sentence === 'string' ? sentence : otherwise;

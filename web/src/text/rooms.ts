@@ -9,7 +9,7 @@ const files = import.meta.glob<Record<string, Sentences>>([
   '!../../../messages/*/index.ts',
 ]);
 
-/** Loads the server's messages in a language, of the rooms that have these codes. */
+/** Loads the message files that contain these codes, in one language. */
 export async function loadRooms(codes: Iterable<string>, language: Language): Promise<Sentences> {
   const rooms = new Set([...codes].map((code) => byCode[code] ?? byPrefix[code.split('.', 1)[0]!]));
   const loaded = await Promise.all(

@@ -11,7 +11,7 @@ interface ServerMessage {
 }
 type Values = Readonly<Record<string, unknown>>;
 
-/** The server's messages by language, as far as answers have needed them. */
+/** Loaded messages of the server by language: only those that answers have needed. */
 const sentences: Partial<Record<Language, Record<string, ParsedSentence>>> = {};
 /** Codes of all answers whose messages were loaded. */
 const seen = new Set<string>();
@@ -19,7 +19,7 @@ const seen = new Set<string>();
 /** Loads the messages that an answer names by code, and returns the answer. */
 export async function withServerTexts<Answer>(answer: Answer): Promise<Answer> {
   for (const code of codesIn(answer)) seen.add(code);
-  // Without them the texts of the answer are shown.
+  // If loading fails, the server's own texts in the answer are shown.
   await loadServerTexts(language()).catch(() => undefined);
   return answer;
 }

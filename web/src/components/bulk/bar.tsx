@@ -3,14 +3,16 @@ import type { ReactNode } from 'react';
 import { toNumber, useText } from '../../text/index.ts';
 import { useChosen, type Selection } from '../../hooks/selection.ts';
 
-/** Returns the number of chosen rows; null while the list does not know its length. */
+/** Returns the number of chosen rows; null while the total is unknown. */
 export function useCount(selection: Selection, total: number | null): number | null {
   const { isAll, ids } = useChosen(selection);
   if (!isAll) return ids.size;
   return total === null ? null : total - ids.size;
 }
 
-/** Bar below a list: the number of chosen rows, the choice of all that match, and the actions over them. */
+/**
+ * Bar below a list: shows the number of chosen rows, lets a person choose all matching rows, and contains the actions.
+ */
 export function BulkBar({
   selection,
   total,
@@ -18,9 +20,9 @@ export function BulkBar({
   children,
 }: {
   selection: Selection;
-  /** Number of rows that match the filter; null if the list does not know it. */
+  /** Number of rows that match the filter; null if unknown. */
   total: number | null;
-  /** False where an action takes rows by name only. */
+  /** False if the action accepts only row ids, not a filter. */
   mayChooseAll?: boolean;
   children: ReactNode;
 }) {

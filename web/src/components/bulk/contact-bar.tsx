@@ -17,7 +17,10 @@ import { deleteContacts, editContacts, selectionsOf, type Action, type Filters }
 
 type Open = 'campaign' | 'tag' | 'untag' | 'suppress' | 'delete';
 
-/** Bar of a list of contacts: adds chosen ones to a campaign, tags, suppresses, verifies, marks, exports and deletes them. */
+/**
+ * Bar of a list of contacts. Adds the chosen contacts to a campaign, tags, suppresses, verifies, marks, exports or
+ * deletes them.
+ */
 export default function ContactBar({
   selection,
   filters,
@@ -25,9 +28,9 @@ export default function ContactBar({
   mayChooseAll = true,
 }: {
   selection: Selection;
-  /** Filter of the list, for a choice of all that match. */
+  /** Filter of the list, used if all matching contacts are chosen. */
   filters: Filters;
-  /** Campaign whose leads are listed; they can be removed from it. */
+  /** Campaign whose leads are listed; the bar can remove them from it. */
   campaign?: string | undefined;
   mayChooseAll?: boolean;
 }) {
@@ -50,7 +53,7 @@ export default function ContactBar({
     { onDone: (file) => saveAs(file as Blob, 'people.csv') },
   );
   const run = (action: Action, said: (changed: number) => string) => edit.mutate({ action, said });
-  // An export is one request, which names a limited number of contacts.
+  // An export is one request, so the chosen contacts must fit in one selection.
   const mayExport = chosen.isAll || selectionsOf(chosen, filters).length === 1;
   return (
     <>
@@ -147,7 +150,7 @@ interface DialogProps {
   run: (action: Action, said: (changed: number) => string) => void;
 }
 
-/** A form whose submission starts an action and closes it; the result and its undo are a notification. */
+/** State of a form that closes at once when it is submitted. The result and the undo are shown as a notification. */
 const submitted = (mutate: () => void) => ({ mutate, error: null, isPending: false });
 
 function Campaigns({ opened, close, run }: DialogProps) {

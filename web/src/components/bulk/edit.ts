@@ -9,11 +9,11 @@ export type Action = Body['action'];
 export type Filters = NonNullable<Body['filters']>;
 type Selected = Omit<Body, 'action'>;
 
-/** Maximum number of contacts that a request names. */
+/** Maximum number of contact ids in one request. */
 const NAMED = 1_000;
 const STALE: readonly Key[] = [['contacts'], ['campaigns'], ['suppressions'], ['checklist'], ['tags']];
 
-/** Returns the selections of the API for chosen rows: one for a filter, several for many named contacts. */
+/** Converts chosen rows to selections of the API: one for a filter, or one per 1,000 contact ids. */
 export function selectionsOf({ isAll, ids }: Chosen, filters: Filters): Selected[] {
   const named = [...ids];
   if (isAll) return [{ all: true, filters, confirm_all: true, exclude: named }];

@@ -10,7 +10,7 @@ import { useText } from '../../text/index.ts';
 import { AgentsPage } from './frame.tsx';
 import { Limits } from './limits.tsx';
 
-/** Page that explains how to connect an agent, with values to copy and its rights. */
+/** Page that explains how to connect an agent: values to copy, and the rights that the agent gets. */
 export default function ConnectPage() {
   const t = useText();
   const address = `${window.location.origin}/mcp`;

@@ -56,7 +56,7 @@ function Policy({ id }: { id: string }) {
   );
 }
 
-/** Maker of a key, and the keys that it made, which end with it. */
+/** Shows the key that created this key, and the keys that this key created. Those end when this key ends. */
 function Lineage({ one }: { one: Key }) {
   const t = useText();
   const list = useQuery({

@@ -18,7 +18,7 @@ const COLORS: Record<State, string> = {
 
 export const RUN_STATES = Object.keys(COLORS) as State[];
 
-/** Shows the state of a run. */
+/** Badge with the state of an agent's run. */
 export function RunState({ state }: { state: State }) {
   const t = useText();
   return (

@@ -18,7 +18,9 @@ const GAP = { x: 40, y: 60 };
 /** Parts of an automation that are saved together. */
 export type Draft = Pick<Automation, 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph'>;
 
-/** Trigger and graph of an automation form one field: of two concurrent edits, one must be discarded. */
+/**
+ * Trigger and graph of an automation are edited as one field, so that one of two concurrent edits must be discarded.
+ */
 type Flow = Pick<Automation, 'trigger_event' | 'filter' | 'graph'>;
 /** Automation as an editable draft. */
 export type Edited = Pick<Automation, 'name' | 'enabled' | 'updated_at'> & { flow: Flow };
@@ -94,7 +96,7 @@ export function remove(graph: Graph, id: string): Graph {
   );
 }
 
-/** Returns an unused id: the wish itself, or with a number. */
+/** Returns an unused node id: the prefix, the wished name if there is one, and a number. */
 function freeId(prefix: string, taken: readonly string[], wish = ''): string {
   for (let at = 1; ; at += 1) {
     const id = `${[prefix, wish].filter(Boolean).join('-').slice(0, 50)}-${at}`;

@@ -16,7 +16,7 @@ export function useRuns(id: string) {
   });
 }
 
-/** List of runs with their results. One of them can be shown in the graph. */
+/** List of an automation's runs with their results. One run can be shown in the graph. */
 export function Runs({ id, shown, onShow }: { id: string; shown: string; onShow: (id: string) => void }) {
   const t = useText();
   const runs = useRuns(id);

@@ -238,11 +238,11 @@ function toCondition(field: string, outcomes: readonly string[]): Condition {
   return { field, operator: 'equals', value: '' };
 }
 
-/** Condition that a new branch begins with: the recipient's reaction to an email, the outcome of any other step. */
+/** Initial condition of a new branch: the recipient's reaction for an email step, the outcome for any other step. */
 const firstCondition = (type: string): Condition =>
   toCondition(type === 'email' ? 'opened' : 'node_outcome', outcomesOf(type));
 
-/** A new branch is inserted before the unconditional link, because links behind that are never checked. */
+/** A new branch is inserted before the unconditional link, because links after that one are never checked. */
 function withBranch(branches: readonly Branch[], condition: Condition): Branch[] {
   if (branches.length === 0) return [{ to: null }];
   const plain = branches.findIndex(({ when = [] }) => when.length === 0);

@@ -15,11 +15,11 @@ export function Calendar({
   isTodayOver,
 }: {
   campaign: Campaign;
-  /** Estimated completion; null if it is unknown, as without a mailbox. */
+  /** Estimated completion; null if unknown, for example without a mailbox. */
   finish: string | null;
   /** True if leads wait for emails. */
   hasLeads: boolean;
-  /** True if no more emails are sent today. */
+  /** True if sending has ended for today. */
   isTodayOver: boolean;
 }) {
   const t = useText();

@@ -15,7 +15,7 @@ import { refreshCampaigns } from './change.ts';
 const FEWEST = 2;
 const MOST = 10;
 
-/** Bar of chosen campaigns: compares them and archives them. */
+/** Bar of the chosen campaigns, with buttons to compare and to archive them. */
 export default function CampaignBar({ selection }: { selection: Selection }) {
   const t = useText();
   const maySee = useCan('view_analytics');

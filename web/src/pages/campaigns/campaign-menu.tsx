@@ -17,7 +17,7 @@ export type CampaignDialogName = 'rename' | 'duplicate' | 'folders' | 'delete';
 /** Parts of a campaign that its menu needs. */
 export type Managed = Pick<Campaign, 'id' | 'name' | 'status' | 'archived' | 'folders'>;
 
-/** Menu of a campaign: renames, duplicates, files, archives and deletes it. */
+/** Menu of a campaign: rename, duplicate, move to a folder, archive and delete. */
 export function CampaignMenu({ campaign, onDeleted }: { campaign: Managed; onDeleted?: () => void }) {
   const t = useText();
   const [open, setOpen] = useState<CampaignDialogName | null>(null);

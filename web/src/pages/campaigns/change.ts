@@ -9,7 +9,7 @@ export function refreshCampaigns(): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: ['campaigns'] });
 }
 
-/** Changes a campaign at once, and offers to restore what it was. */
+/** Changes a campaign immediately, and offers an undo that restores the previous values. */
 export async function changeCampaign(id: string, change: Change, before: Change, said: string): Promise<void> {
   const put = async (body: Change) => {
     await dataOf(heron.PATCH('/v1/campaigns/{id}', { params: { path: { id } }, body }));

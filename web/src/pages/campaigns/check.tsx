@@ -9,7 +9,7 @@ import { useText } from '../../text/index.ts';
 import { Problems, type Problem } from './problems.tsx';
 import { TestRuns } from './test-runs.tsx';
 
-/** Checks before the start: the verdict, what lowers the chance of being read, and a test run. */
+/** Checks before a campaign starts: the verdict, the deliverability risks, and a test run. */
 export default function Check({ id }: { id: string }) {
   const t = useText();
   const maySend = useCan('send_campaigns');
@@ -45,8 +45,8 @@ export default function Check({ id }: { id: string }) {
 }
 
 /**
- * Findings that stop nothing but lower the chance of being read, worst first. The scored report on the copy, the list,
- * the schedule and the senders' DNS is made on request.
+ * Lists findings that do not prevent the start but make it less likely that emails are read, worst first. The scored
+ * report on the copy, the list, the schedule and the senders' DNS is created on request.
  */
 function Risks({
   id,
@@ -56,7 +56,7 @@ function Risks({
 }: {
   id: string;
   known: readonly Problem[];
-  /** Problems that are shown with the verdict. */
+  /** Problems that prevent the start, shown with the verdict. */
   stopping: readonly Problem[];
   mayCheck: boolean;
 }) {

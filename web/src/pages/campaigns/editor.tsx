@@ -92,7 +92,7 @@ export default function Editor({
     const editor = view.current;
     if (!editor) return;
     if (editor.state.doc.toString() === value) isAhead.current = false;
-    // Text typed after this value was rendered is not overwritten: the next value holds it.
+    // Text that was typed after this value was rendered is kept; the next `value` contains it.
     if (isAhead.current || editor.state.doc.toString() === value) return;
     isApplying.current = true;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
@@ -128,7 +128,7 @@ const oneLine: Extension = EditorState.transactionFilter.of((transaction) =>
     : transaction,
 );
 
-/** Ignores braces that a person types behind a variable that the completion has closed. */
+/** Skips a closing brace that the person types where the completion has already inserted one. */
 const typeOverBraces = EditorView.inputHandler.of(
   ({ state }, from, to, typed) =>
     from === to &&
@@ -167,7 +167,7 @@ function complete(context: CompletionContext, variables: readonly string[]): Com
   const open = context.matchBefore(/\{\{\s*\.?[\w.]*/);
   if (open) {
     const { text: line, from } = context.state.doc.lineAt(context.pos);
-    // The rest of a name in which the cursor stands is replaced, too, and braces that close it stay as they are.
+    // The completion also replaces the rest of the name after the cursor. Braces that close it are kept.
     const [rest, braces] = /^[\w.]*(\s*\}\})?/.exec(line.slice(context.pos - from))!;
     const closes = braces ? '' : '}}';
     return {

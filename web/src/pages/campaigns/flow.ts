@@ -35,10 +35,10 @@ export interface Branch {
   when?: Condition[] | undefined;
 }
 
-/** Action of a step that is no email. Its fields depend on its type. */
+/** Action of a step that is not an email. Its fields depend on its type. */
 export type Action = { type: string } & Record<string, unknown>;
 
-/** Returns the links of a step, in the order in which they are checked. */
+/** Returns the links of a step in the order in which the workflow checks them. */
 export function branchesOf(step: Pick<Step, 'conditions'>): Branch[] {
   return (step.conditions as { branches?: Branch[] }).branches ?? [];
 }
@@ -48,7 +48,7 @@ export function typeOf(step: Pick<Step, 'kind' | 'action'>): string {
   return step.kind === 'email' ? 'email' : ((step.action as Action | null)?.type ?? 'end');
 }
 
-/** Returns a text field of an action; `otherwise` if it is no text. */
+/** Returns a text field of an action; `otherwise` if the field is not text. */
 export function textIn(action: Action, field: string, otherwise = ''): string {
   const value = action[field];
   return typeof value === 'string' ? value : otherwise;

@@ -90,7 +90,7 @@ function StepInGraph({ data }: NodeProps<StepNode>) {
   );
 }
 
-/** Link in its course around the steps. */
+/** Line of a link, drawn around the other steps. */
 function WayInGraph({ id, label, data }: EdgeProps<WayEdge>) {
   return (
     <BaseEdge

@@ -4,10 +4,10 @@ import { EmailBody, PlainTextBody } from '../../components/email-body.tsx';
 import { At } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Senders that are listed one by one. */
+/** Maximum number of senders that are listed individually. */
 const LISTED = 5;
 
-/** Shows what a start does: recipients, senders, time of the first email, and the first emails as they will be. */
+/** Shows what a start does: recipients, senders, time of the first email, and the first emails as they will be sent. */
 export default function Launch({ launch, zone }: { launch: AnswerOf<'/v1/campaigns/{id}/launch'>; zone: string }) {
   const t = useText();
   const { leads, senders, samples, first_email_at: first } = launch;

@@ -6,7 +6,7 @@ export interface Point {
   y: number;
 }
 
-/** Step or end of a way, with its top left corner. */
+/** Step, or end mark of a link, with its top left corner. */
 interface Placed extends Point {
   id: string;
 }
@@ -29,16 +29,16 @@ export interface Way {
 
 export const NODE = { width: 240, height: 108 } as const;
 export const END = { width: 84, height: 34 } as const;
-/** Size of a label's text (px): average width of a character, height of its line with a margin. */
+/** Size of a label's text (px): average width of a character, and line height including a margin. */
 const CHARACTER = 6.4;
 const LABEL_HEIGHT = 22;
-/** Radius of a way's corners (px). */
+/** Corner radius of a link's line (px). */
 const RADIUS = 12;
 const GAP = { nodesep: 48, ranksep: 40, edgesep: 24 };
 
 /**
  * Lays out a sequence from the top: each step is below its predecessors, and no link passes behind a step or another
- * link's label. Each link that ends the sequence has a mark of its own.
+ * link's label. Each link that ends the sequence has its own end mark.
  */
 export function layOut(steps: readonly StepWithLinks[]): {
   steps: Placed[];
@@ -92,7 +92,9 @@ export function layOut(steps: readonly StepWithLinks[]): {
   };
 }
 
-/** Makes a way vertical where it passes a row of steps: a slanted line would cut the corners of its neighbours. */
+/**
+ * Makes a link's line vertical where it passes a row of steps, because a slanted line would cut the corners of steps.
+ */
 function straightInRows(points: readonly Point[], tops: readonly number[]): Point[] {
   return points.flatMap(({ x, y }) => {
     const top = tops.find((one) => y > one && y < one + NODE.height);
@@ -104,7 +106,7 @@ function straightInRows(points: readonly Point[], tops: readonly number[]): Poin
   });
 }
 
-/** Returns the SVG path of a way: a line through its points with rounded corners. */
+/** Returns the SVG path of a link: a line through its points with rounded corners. */
 export function pathOf(points: readonly Point[]): string {
   const parts = points.map((point, at) => {
     const [before, after] = [points[at - 1], points[at + 1]];

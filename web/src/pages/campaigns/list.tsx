@@ -27,7 +27,7 @@ const PAGE = 20;
 /** Maximum number of campaigns whose figures the API returns in one request. */
 const COMPARED = 10;
 
-/** Loaded when campaigns are chosen. */
+/** Component that is loaded when campaigns are chosen. */
 const CampaignBar = lazy(async () => (await Promise.all([import('./campaign-bar.tsx'), loadArea('bulk')]))[0]);
 
 /** Page of all campaigns with their results of the last thirty days. */
@@ -38,7 +38,7 @@ export default function CampaignsPage() {
   const [status, setStatus] = useFilter('status');
   const [folder, setFolder] = useFilter('folder');
   const folders = useQuery(foldersQuery);
-  // The numbers are for the choices alone, so they are loaded when one of them opens.
+  // Only the filters show these numbers, so they are loaded when a filter opens.
   const [isPicking, setPicking] = useState(false);
   const overview = useQuery({
     queryKey: ['campaigns', 'overview'],

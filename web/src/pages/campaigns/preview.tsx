@@ -12,7 +12,7 @@ import type { EmailContent } from './flow.ts';
 /** Template fault of one field of an email. */
 type Fault = NonNullable<NonNullable<ReturnType<typeof usePreview>['data']>['problems']>[number];
 
-/** Renders the current text for a lead of the campaign that the person chooses, the first one at the beginning. */
+/** Renders the current text for a lead of the campaign. Begins with the first lead; the person can choose another. */
 export function usePreview(campaignId: string, stepId: string, wording: EmailContent) {
   const { subject, body_plain, body_html } = wording;
   const [asked] = useDebouncedValue({ subject, body_plain, body_html }, 300);
@@ -51,7 +51,10 @@ export function Faults({ faults, text, label }: { faults: readonly Fault[]; text
   ));
 }
 
-/** Preview of the current text, with missing values and the faults of the body that is not being edited. */
+/**
+ * Preview of the current text, with its missing values and the faults of the text or HTML body that is not open in the
+ * editor.
+ */
 export function Preview({
   preview: { data, error, rows, contactId, choose },
   children,
@@ -60,7 +63,7 @@ export function Preview({
   children: ReactNode;
 }) {
   const t = useText();
-  // Values of apps and events are not known before sending.
+  // Values from apps and events are unknown before sending.
   const isLater = (name: string) => /^\{\{-?\s*\.App\b/.test(name);
   const missing = (data?.unresolved ?? []).filter((name) => !isLater(name));
   const later = (data?.unresolved ?? []).filter(isLater);

@@ -3,7 +3,7 @@ import { Finding } from '../../components/states.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
-/** Tabs on which problems of a whole campaign are fixed, by code. */
+/** Tab on which a problem of the whole campaign is fixed, by problem code. */
 const PLACES: Record<string, 'leads' | 'senders'> = {
   campaign_no_mailbox: 'senders',
   campaign_no_contacts: 'leads',

@@ -115,15 +115,15 @@ function hourRow(date: string, hour: Hours['data'][number]): Row {
   return { ...hour, label: at(begin).slice(11, 16), from: at(begin), to: at(begin + 3_600_000) };
 }
 
-/** Numbers of a day or an hour with its range. */
+/** Figures of one day or hour, with its time range. */
 interface Row extends Readonly<Record<Name, number>> {
   label: string;
-  /** RFC 3339. */
+  /** Start and end of the range, RFC 3339. */
   from: string;
   to: string;
 }
 
-/** Chart of numbers over time, and a table in which each number leads to its people. */
+/** Chart of numbers over time, and a table in which each number links to the counted people. */
 function Numbers({
   campaignId,
   title,
@@ -168,7 +168,7 @@ function Numbers({
               row[name] > 0 && maySeePeople ? (
                 <PageLink
                   to={`/reports/people?${new URLSearchParams({
-                    // These opens count only people.
+                    // The figure `opens` of this report counts only opens by people.
                     figure: name === 'opens' ? 'human_opens' : name,
                     campaign_id: campaignId,
                     from: row.from,

@@ -12,7 +12,7 @@ import { testRunsQuery } from './queries.ts';
 import { refetchWhileOpen, TestRun } from './test-runs.tsx';
 import { targetOf, TestTargetFields, useTestTarget } from './test-lead.tsx';
 
-/** Button that sends an email as it is written now, saved or not, to the person themselves. */
+/** Button that sends the current text of an email, saved or not, to the person's own address. */
 export function SendTest({ campaignId, step }: { campaignId: string; step: Step }) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);

@@ -139,7 +139,7 @@ function PoolFields({
             value={pool.senders.map((one) => one.email_account_id)}
             onChange={(ids) =>
               change({
-                // Sorted as in the API's answer.
+                // Sorted like the API's answer.
                 senders: ids.toSorted().map(
                   (email_account_id) =>
                     pool.senders.find((one) => one.email_account_id === email_account_id) ?? {

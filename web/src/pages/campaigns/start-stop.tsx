@@ -25,7 +25,7 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
   const [isOpen, confirm] = useDisclosure();
   const [acknowledged, acknowledge] = useState(false);
   const address = useRouterState({ select: ({ location }) => location.href });
-  // Closes the dialog when a link of a finding is followed.
+  // Closes the dialog when the person follows a link in a finding.
   useEffect(confirm.close, [address, confirm.close]);
   const path = { params: { path: { id } } };
   const stale: readonly Key[] = [['campaigns'], ['flow', id], ['checklist']];

@@ -5,7 +5,7 @@ import { useAction } from '../../components/action.ts';
 import { Answered, ErrorNote, ListSkeleton } from '../../components/states.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 
-/** Files that the emails of a step take along: those of the step, and those of every email of the campaign. */
+/** Attachments of a step's emails: those of the step, and those of the whole campaign. */
 export function StepFiles({ campaignId, stepId, mayWrite }: { campaignId: string; stepId: string; mayWrite: boolean }) {
   const t = useText();
   const path = { id: campaignId };

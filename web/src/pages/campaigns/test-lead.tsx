@@ -10,11 +10,14 @@ import { useLeads } from './queries.ts';
 /** Recipient of a test, and the lead whose data its emails show. */
 interface TestTarget {
   email: string;
-  /** Null: the recipient's own data. */
+  /** Id of the contact whose data are used; null for the recipient's own data. */
   contactId: string | null;
 }
 
-/** Returns the target of a test: the person themselves, with the data of the campaign's first lead. */
+/**
+ * Returns the target of a test and a function to change it. Initially the person's own address, with the data of the
+ * campaign's first lead.
+ */
 export function useTestTarget(campaignId: string): [target: TestTarget, change: (part: Partial<TestTarget>) => void] {
   const { person } = usePerson();
   const [given, give] = useState<Partial<TestTarget>>({});

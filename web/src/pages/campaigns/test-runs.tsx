@@ -14,7 +14,7 @@ import { targetOf, TestTargetFields, useTestTarget } from './test-lead.tsx';
 
 type Run = RowOf<'/v1/campaigns/{id}/test-runs'>;
 
-/** Maximum wait (s) at each step of a shortened test. */
+/** Maximum wait (s) before each step of a shortened test. */
 const HURRY_S = 5;
 /** Interval (ms) of refetching an open test, because its steps emit no events. */
 const LOOK_EVERY_MS = 1_500;

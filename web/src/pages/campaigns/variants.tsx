@@ -114,7 +114,7 @@ export function Variants({ campaignId, step, flow }: { campaignId: string; step:
   );
 }
 
-/** Says by which numbers a variant has won, or that none has yet. */
+/** Shows the figures by which a variant has won, or that none has won yet. */
 function Evidence({ rows }: { rows: readonly Variant[] }) {
   const t = useText();
   const winner = rows.find(({ promotion }) => promotion !== null);
@@ -290,7 +290,7 @@ function EditVariant({
   );
 }
 
-/** Returns the setting for automatic selection of the winner, of the campaign or else of the workspace. */
+/** Returns the campaign's setting for automatic selection of the winner, or else the workspace's setting. */
 function usePromotion(campaignId: string) {
   const queryKey = ['campaigns', campaignId, 'advanced'] as const;
   const path = { params: { path: { id: campaignId } } };
@@ -300,7 +300,7 @@ function usePromotion(campaignId: string) {
   });
   const set = useAction(
     (isOn: boolean) =>
-      // All other settings keep their currently stored values.
+      // Only this setting changes; all others keep their stored values.
       applyToNewest(
         query.data!,
         ({ overrides, updated_at: expected_updated_at }) =>

@@ -27,12 +27,12 @@ import { toNumber, useText } from '../../text/index.ts';
 import { moveDeal, sums, type Deal, type Pipeline, type Stage } from './deals.ts';
 import classes from './lanes.module.css';
 
-/** The target is the lane under the mouse, or with the keyboard the lane that the card covers most. */
+/** Returns the drop target: the lane under the mouse or, with the keyboard, the lane that the card covers most. */
 const meant: CollisionDetection = (held) => (held.pointerCoordinates ? pointerWithin(held) : rectIntersection(held));
 
 /**
- * Moves a held card by arrow keys to the neighbouring lane. Before a lane is known to be under it, its stage's lane
- * counts.
+ * Moves a held card by arrow keys to the neighbouring lane. Starts at the lane of the card's stage if no lane is known
+ * to be under the card yet.
  */
 const toLaneBeside: KeyboardCoordinateGetter = (
   event,

@@ -143,7 +143,7 @@ function Filters({ filters: { values, set } }: { filters: ReturnType<typeof useF
 
 /**
  * Numbers and values of all matching deals by state. Amounts of different currencies are never added: if there are
- * several, the values are those of the loaded deals, by currency.
+ * several currencies, the values of the loaded deals are summed per currency.
  */
 function Totals({ summary, deals }: { summary: Summary; deals: readonly Deal[] }) {
   const t = useText();

@@ -10,7 +10,7 @@ import { amountProps, CURRENCIES } from '../../components/money.ts';
 import { useText } from '../../text/index.ts';
 import type { Pipeline } from './deals.ts';
 
-/** Dialog that adds a deal to a pipeline. */
+/** Dialog that creates a deal in a pipeline. */
 export function NewDeal({ pipeline }: { pipeline: Pipeline }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();

@@ -18,18 +18,18 @@ type Body = BodyOf<'/v1/crm/tasks', 'patch'>;
 type Change = Pick<Body, 'status' | 'priority'>;
 type Selected = Omit<Body, keyof Change>;
 
-/** Maximum number of tasks that a request names. */
+/** Maximum number of task ids in one request. */
 const NAMED = 1_000;
 
 interface Chosenable {
   selection: Selection;
-  /** Filters of the list, for a choice of all that match. */
+  /** Filters of the list, used if all matching tasks are chosen. */
   filters: TaskFilters;
   /** Number of tasks that match; null if unknown. */
   total: number | null;
 }
 
-/** Bar of chosen tasks: completes or reopens them, changes their priority, and deletes them. */
+/** Bar of the chosen tasks, with buttons to complete or reopen them, change their priority, and delete them. */
 export default function TaskBar({ tasks, ...list }: Chosenable & { tasks: readonly Task[] }) {
   const t = useText();
   const { selection, filters, total } = list;
@@ -39,7 +39,7 @@ export default function TaskBar({ tasks, ...list }: Chosenable & { tasks: readon
   const isReopening = tasks.length > 0 && tasks.every(isDone);
   const change = useAction(
     async (to: Change) => {
-      // Tasks that are not loaded have unknown values, so a change of all that match has no undo.
+      // The values of tasks that are not loaded are unknown. So a change of all matching tasks has no undo.
       const before = chosen.isAll ? undefined : restoring(tasks.filter(({ id }) => chosen.ids.has(id)));
       const affected = await apply(selectionsOf(chosen, filters), to);
       return { affected, before };
@@ -123,7 +123,7 @@ function DeleteTasks({ selection, filters, total, onClose }: Chosenable & { onCl
   );
 }
 
-/** Returns the selections of the API for chosen tasks: one for a filter, several for many named tasks. */
+/** Converts chosen tasks to selections of the API: one for a filter, or one per 1,000 task ids. */
 function selectionsOf({ isAll, ids }: Chosen, filters: TaskFilters): Selected[] {
   if (isAll) return [{ all: true, filters, exclude: [...ids] }];
   return named([...ids]);

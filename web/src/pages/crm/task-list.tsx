@@ -17,7 +17,7 @@ import { isDone, type Task, type TaskFilters } from './deals.ts';
 import { EditTask } from './new-task.tsx';
 import classes from './tasks.module.css';
 
-/** Loaded when tasks are chosen. */
+/** Component that is loaded when tasks are chosen. */
 const TaskBar = lazy(async () => (await Promise.all([import('./task-bar.tsx'), loadArea('bulk')]))[0]);
 
 const COLORS = { high: 'yellow', urgent: 'red' } as const;
@@ -33,7 +33,7 @@ export function TaskList({
   none,
 }: {
   filters: TaskFilters;
-  /** Chosen tasks. If given, a task has a checkbox to choose it in place of the one that completes it. */
+  /** Chosen tasks. If given, a task's checkbox chooses the task; otherwise it completes the task. */
   selection?: Selection | undefined;
   none: React.ReactNode;
 }) {

@@ -51,7 +51,7 @@ export async function unsnoozeThread(thread: string): Promise<void> {
   await refresh();
 }
 
-/** Marks received messages as read or unread. The list shows the change before the API has answered. */
+/** Marks received messages as read or unread. The list shows the change before the API answers. */
 export async function markSeen(thread: string, ids: string[], { seen }: { seen: boolean }): Promise<void> {
   changeLists((row) => (row.thread_id === thread ? { ...row, has_unread: !seen, seen } : row));
   await dataOf(heron.PATCH('/v1/unibox/seen', { body: { email_ids: ids, seen } })).catch(showError);
@@ -66,12 +66,12 @@ export async function correctReading(id: string, intent: Kind, before: Kind | un
   else notifications.show({ message: said, color: 'teal', autoClose: 4_000 });
 }
 
-/** Records that a message is not an opt-out. */
+/** Records the person's decision that a message is not an opt-out. */
 export async function declineOptOut(id: string): Promise<void> {
   await decide(id, { asks_to_stop: false });
 }
 
-/** Returns true if the API has taken the decision. */
+/** Sends a person's decision about a message. Returns true if the API accepted it; otherwise shows the error. */
 async function decide(id: string, body: { intent: Kind } | { asks_to_stop: false }): Promise<boolean> {
   const isTaken = await dataOf(heron.PATCH('/v1/unibox/{id}', { params: { path: { id } }, body })).then(
     () => true,

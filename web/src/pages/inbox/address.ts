@@ -29,7 +29,7 @@ interface Search {
   thread?: string | undefined;
 }
 
-/** Returns the inbox state in the address and functions to change it. */
+/** Returns the inbox state from the URL and functions to change it. */
 export function useAddress() {
   const { view, mailbox = '', category = '', q = '', thread = '' } = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();

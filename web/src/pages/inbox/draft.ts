@@ -66,7 +66,9 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
       throw error;
     }
   };
-  /** Shows the other person's version if it differs from this one. If it does not, the next save can proceed. */
+  /**
+   * Fetches the stored draft. Shows the other person's version if it differs from this one; otherwise saving continues.
+   */
   const meet = async (drafted: string) => {
     const stored = await dataOf(heron.GET('/v1/unibox/drafts/{id}', { params: { path: { id: drafted } } }));
     const other = otherThan(newest.current, stored);
@@ -115,7 +117,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
     takeTheirs: () => settle(Object.fromEntries((theirs?.fields ?? []).map((name) => [name, theirs!.value[name]]))),
     keepMine: () => settle({}),
     keep,
-    /** The draft was sent as an email. */
+    /** Call after the draft was sent as an email. */
     forget,
     async discard() {
       clearTimeout(timer.current);

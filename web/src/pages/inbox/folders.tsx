@@ -33,7 +33,7 @@ const ICONS: Record<View, (props: { size?: number; stroke?: number }) => ReactNo
 
 type Overview = AnswerOf<'/v1/unibox/overview'>;
 
-/** Loads the numbers of conversations by place, kept current by events. */
+/** Loads the numbers of conversations by folder, mailbox and category. */
 export function useOverview() {
   return useQuery({
     queryKey: ['inbox', 'overview'],
@@ -41,7 +41,7 @@ export function useOverview() {
   });
 }
 
-/** Returns the count shown beside a view; none for archive and trash. */
+/** Returns the count shown beside a view; zero for views without a count. */
 function countOf(view: View, counts: Overview | undefined): number {
   if (!counts) return 0;
   if (view === 'unread') return counts.unread;
@@ -51,7 +51,7 @@ function countOf(view: View, counts: Overview | undefined): number {
   return view === 'inbox' ? (counts.folders.find(({ folder }) => folder === 'inbox')?.unread ?? 0) : 0;
 }
 
-/** List of folders, mailboxes and categories, each a filter. */
+/** List of folders, mailboxes and categories. Selecting one filters the conversations. */
 export function Folders() {
   const t = useText();
   const address = useAddress();

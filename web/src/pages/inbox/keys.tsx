@@ -28,7 +28,9 @@ type KeyAct = (typeof KEYS)[number][1];
 const STORED = 'heron-inbox-keys';
 const listeners = new Set<() => void>();
 
-/** Returns true if single-key shortcuts are on, stored in this browser. People who use speech input turn them off. */
+/**
+ * Returns true if single-key shortcuts are on, as stored in this browser. People who use speech input turn them off.
+ */
 function useIsOn(): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -39,7 +41,7 @@ function useIsOn(): boolean {
   );
 }
 
-/** Handles the shortcuts, unless the person types, a dialog or menu is open, or shortcuts are off. */
+/** Handles the shortcuts, except while the person types, while a dialog or menu is open, or if shortcuts are off. */
 export function useKeys(acts: Record<KeyAct, () => void>): void {
   const isOn = useIsOn();
   const newest = useRef(acts);

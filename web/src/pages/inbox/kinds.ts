@@ -15,9 +15,7 @@ export const KINDS = [
   'neutral',
 ] as const satisfies readonly Kind[];
 
-/**
- * Returns the message that a shortcut decides about: the one with a possible opt-out, or else the newest received one.
- */
+/** Returns the message that a shortcut classifies: the one with a possible opt-out, or else the newest received one. */
 export function decidedMessage(messages: readonly Message[] | undefined): Message | undefined {
   const received = (messages ?? []).filter(isCorrectable);
   return received.findLast(({ asks_to_stop: asks }) => asks) ?? received.at(-1);

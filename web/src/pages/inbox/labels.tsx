@@ -5,7 +5,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { useAction } from '../../components/action.ts';
 import { useText } from '../../text/index.ts';
 
-/** Menu of a conversation's categories with checkboxes. Its target element opens it. */
+/** Menu of a conversation's categories with checkboxes. A click on `children` opens the menu. */
 export function LabelMenu({
   threadId,
   isOpen,

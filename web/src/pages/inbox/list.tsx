@@ -17,7 +17,7 @@ import { EmptyPane } from './empty-pane.tsx';
 /** Height (px) of a conversation in the list: sender, subject and a snippet. */
 const ROW = 82;
 
-/** Loads the conversations for the address. */
+/** Loads the conversations that the URL selects. */
 export function useThreads(address: ReturnType<typeof useAddress>) {
   const query = threadFilters(address);
   return usePaged(['inbox', 'threads', query], (cursor, signal) =>

@@ -161,7 +161,7 @@ function Tools({
           w="auto"
           flex={1}
           miw={0}
-          // Activates the list shortcuts for the search results.
+          // Leaves the field on Enter and Escape, so that the list shortcuts work on the search results.
           onKeyDown={(event) => {
             if (event.key === 'Enter' || event.key === 'Escape') event.currentTarget.blur();
           }}

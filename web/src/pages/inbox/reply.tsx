@@ -78,8 +78,8 @@ function correspondentsOf({ reply_to: replyTo, from_addr: from }: Message): stri
 }
 
 /**
- * Returns the other recipients of a message, without the mailbox that received it; undefined while that is being
- * loaded. They equal those of `reply_all` in the API, shown so that the person can remove some.
+ * Returns the other recipients of a message, without the mailbox that received it; undefined while the mailbox is being
+ * loaded. The API's `reply_all` has the same recipients; they are shown so that the person can remove some.
  */
 function useOthers(message: Message): string[] | undefined {
   const addressed = [...new Set([...message.to_addr, ...message.cc])];

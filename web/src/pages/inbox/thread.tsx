@@ -64,7 +64,7 @@ export function ThreadPane({
   onLeave,
 }: {
   threadId: string;
-  /** Its row in the list; undefined if it was opened by a link. */
+  /** Row of the conversation in the list; undefined if it was opened by a link. */
   row: Thread | undefined;
   panel: Panel;
   onPanel: (panel: Panel) => void;

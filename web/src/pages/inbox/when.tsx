@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { toDateTime } from '../../components/time.tsx';
 import { useText, type TextKey } from '../../text/index.ts';
 
-/** Hour of the day in the viewer's zone for "tomorrow" and "on Monday". */
+/** Hour of the day, in the viewer's zone, of the choices "tomorrow" and "on Monday". */
 const MORNING = 8;
 
 /** Returns common times for snoozing and scheduling. */
@@ -23,7 +23,7 @@ function usualMoments(now: Date): { key: TextKey; at: Date }[] {
   ];
 }
 
-/** Menu for choosing a time: a common one or any other. Its target element opens it. */
+/** Menu for choosing a common time or any other. */
 export function WhenMenu({
   label,
   isOpen,

@@ -19,7 +19,7 @@ interface Row {
   transform: Transform;
   fixed: string;
 }
-/** All mappings of a connection form one field: of two concurrent edits, one must be discarded. */
+/** All mappings of a connection are edited as one field, so that one of two concurrent edits must be discarded. */
 interface Edited {
   rows: Row[];
   updated_at: string;

@@ -9,10 +9,10 @@ import { Form } from '../../components/form.tsx';
 import { useText } from '../../text/index.ts';
 
 const WHO = ['one', 'tag', 'campaign', 'all'] as const;
-/** Maximum number of refused contacts that the result names. */
+/** Maximum number of refused contacts listed in the result. */
 const MAX_NAMED = 20;
 
-/** Dialog that writes chosen contacts to a CRM at once and shows the result of each that failed. */
+/** Dialog that writes chosen contacts to a CRM at once and shows the error of each contact that failed. */
 export default function Push({ id, name, onClose }: { id: string; name: string; onClose: () => void }) {
   const t = useText();
   const [who, setWho] = useState<(typeof WHO)[number]>('one');

@@ -77,7 +77,7 @@ export function Timeline({ way, letters }: { way: LeadDetail; letters: Message[]
         ]
       : []),
   ];
-  // Entries of the same time keep the order above.
+  // The sort is stable: entries with the same time keep the order in which they were added.
   const sorted = moments.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
   return (
     <ol className="way" aria-label={t('lead.story')}>

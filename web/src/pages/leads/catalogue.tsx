@@ -110,7 +110,7 @@ function useFilters() {
   const [industry, setIndustry] = useFilter('industry');
   return {
     values: { q, title, industry, country, seniority },
-    /** Filters that companies have too. */
+    /** Filters that companies have, too. */
     ofCompanies: { q, industry, country },
     set: { q: setQ, title: setTitle, industry: setIndustry, country: setCountry, seniority: setSeniority },
   };
@@ -166,7 +166,7 @@ function FilterFields({
   );
 }
 
-/** Imports the selected people as contacts, and reports known and suppressed ones. */
+/** Imports the selected people as contacts, and shows how many were already known or suppressed. */
 function Import({ chosen, onDone }: { chosen: ReadonlySet<string>; onDone: () => void }) {
   const t = useText();
   const take = useAction(() => dataOf(heron.POST('/v1/b2b-database/import', { body: { person_ids: [...chosen] } })), {

@@ -17,7 +17,7 @@ import { LeadsPage } from './pages.tsx';
 
 type Conflict = RowOf<'/v1/identity-conflicts'>;
 
-/** Page of identifiers that two people claim: they are merged, or stay two people. */
+/** Page of identifiers that two people claim. For each, the person merges the two or keeps them separate. */
 export default function ConflictsPage() {
   const t = useText();
   const [status, setStatus] = useFilter('status');

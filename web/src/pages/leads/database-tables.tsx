@@ -56,7 +56,7 @@ export function PeopleTable({ question }: { question: Question }) {
           </VirtualTable>
           {ids.size > 0 ? (
             <Suspense>
-              {/* Bulk edits select by the filters of contacts, not by conditions. */}
+              {/* Bulk edits can select by contact filters, but not by the conditions of this page. */}
               <ContactBar selection={selection} filters={{}} mayChooseAll={false} />
             </Suspense>
           ) : null}
@@ -87,7 +87,7 @@ const personCells = (person: Person) => (
   </>
 );
 
-/** The same people by company, largest first. */
+/** Companies of the people who match, largest first. */
 export function CompanyTable({ question }: { question: Question }) {
   const t = useText();
   const list = usePaged(['contacts', 'database', 'companies', question], (cursor, signal) =>

@@ -42,7 +42,7 @@ export default function DatabasePage() {
     setWhere(ready.conditions.length > 0 ? JSON.stringify(ready) : '');
   };
   const coverage = useCoverage(question);
-  // Without conditions an empty result means that the workspace has no contacts.
+  // Without conditions or a search, an empty result means that the workspace has no contacts.
   const asksForAll = question.conditions?.length === 0 && !q && !segment;
   if (asksForAll && !coverage.isPlaceholderData && coverage.data?.coverage.total === 0)
     return (
@@ -157,13 +157,15 @@ function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
   );
 }
 
-/** Returns true if a property's values are informative: some are known and they do not repeat the figures. */
+/**
+ * Returns true if the facet of a property is worth showing: some values are known and they do not repeat the figures.
+ */
 function isInformative(name: (typeof FACETS)[number], counts: { key: string }[]): boolean {
   if (name === 'outreach_status') return counts.length > 1;
   return counts.some(({ key }) => key !== '' && key !== 'unknown');
 }
 
-/** The most common values of one property. */
+/** Facet with the most common values of one property. */
 function Facet({
   name,
   counts,

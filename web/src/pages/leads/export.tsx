@@ -33,7 +33,7 @@ export default function ExportContacts({
   onClose,
 }: {
   filters: NonNullable<Body['filters']>;
-  /** True if the filter leaves contacts out. */
+  /** True if the filter excludes some contacts. */
   isNarrow: boolean;
   onClose: () => void;
 }) {

@@ -15,7 +15,7 @@ const COLORS = { sent: 'gray', uncertain: 'yellow', bounced: 'red', failed: 'red
 export function ContactEmails({ id }: { id: string }) {
   const t = useText();
   const list = usePaged(['contacts', id, 'emails'], async ({ cursor }, signal) => {
-    // A page begins behind an email, named by its time and id.
+    // The cursor is the time and id of the last email of the previous page.
     const [before_at, before_id] = cursor?.split(' ') ?? [];
     const before = before_at && before_id ? { before_at, before_id } : {};
     const params = { path: { id }, query: { limit: 50, ...before } };

@@ -9,10 +9,10 @@ import { textOf, toNumber, useText } from '../../text/index.ts';
 import type { Column, Preview } from './import-columns.tsx';
 import { fileBody, type Reading } from './import-reading.tsx';
 
-/** Time (ms) without a change after which the file is read again. */
+/** Time (ms) without a change after which the preview is fetched again. */
 const PAUSE_MS = 500;
 
-/** Preview of the first rows with these columns, and the rows that would be skipped. */
+/** Preview of the first rows with the chosen column mapping, and of the rows that the import would skip. */
 export function OutcomeOf({
   file,
   mapping,

@@ -38,7 +38,7 @@ const ENCODINGS = [
   'euc-kr',
 ];
 
-/** Options chosen by the person for parsing a file; the rest is detected. */
+/** Options chosen by the person for parsing a file; the API detects the rest. */
 export interface Reading {
   encoding?: string;
   skip_rows?: number;
@@ -53,7 +53,7 @@ export function fileBody(file: File, options?: object): FormData {
   return form;
 }
 
-/** Options for a misread file: encoding, lines above the header, and the sheet of a workbook. */
+/** Parsing options for a file that was read wrongly: encoding, lines above the header, and the sheet of a workbook. */
 export function ReadingFields({
   preview,
   reading,

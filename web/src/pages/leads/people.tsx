@@ -43,7 +43,7 @@ export default function PeoplePage() {
 }
 
 function Row({ person }: { person: RowOf<'/v1/people'> }) {
-  // An address says more than an id.
+  // An email address is preferred, because it is easier to recognize than an id.
   const first = person.identifiers.find(({ kind }) => kind === 'email') ?? person.identifiers[0];
   return (
     <Table.Tr>

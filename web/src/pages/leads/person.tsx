@@ -26,7 +26,7 @@ export default function PersonPage() {
     queryFn: () => dataOf(heron.GET('/v1/people/{id}', { params: { path: { id } } })),
   });
   const { data } = person;
-  // An address says more than an id.
+  // An email address is preferred, because it is easier to recognize than an id.
   const first = data?.identifiers.find(({ kind }) => kind === 'email') ?? data?.identifiers[0];
   return (
     <Page
@@ -117,7 +117,7 @@ function Erase({ id }: { id: string }) {
     isShown: true,
     onDone: () => {
       go('/leads/people');
-      // The page of the erased person must not ask for it again.
+      // Removed, so that the page being left does not refetch the erased person.
       queryClient.removeQueries({ queryKey: ['people', 'one', id] });
       void queryClient.invalidateQueries({ queryKey: ['people'] });
     },

@@ -15,9 +15,7 @@ import { useTags } from './tags.tsx';
 const VERDICTS = ['valid', 'risky', 'invalid', 'unknown'] as const;
 const COLORS = { valid: 'teal.7', risky: 'yellow.6', invalid: 'red.7', unknown: 'gray.5' } as const;
 
-/**
- * Page of the verification results of a list, with a button to verify the rest. Results arrive with contact events.
- */
+/** Page of the verification results of a list, with a button to verify the rest. Contact events refetch the results. */
 export default function VerificationPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');
@@ -108,7 +106,7 @@ export default function VerificationPage() {
   );
 }
 
-/** Button that verifies the addresses of a list without a result. */
+/** Button that verifies those addresses of a list that have no result yet. */
 function Verify({ tag, open }: { tag: string; open: number }) {
   const t = useText();
   const verify = useAction(

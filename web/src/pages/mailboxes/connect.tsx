@@ -23,8 +23,8 @@ import { RefusalNote } from './refusal.tsx';
 import { serversOf, type Security, type Server } from './servers.ts';
 
 /**
- * Page that connects a mailbox: by address and password, with servers guessed from the address, or by Google or
- * Microsoft.
+ * Page that connects a mailbox: by address and password, with servers guessed from the address, or by consent at Google
+ * or Microsoft.
  */
 export default function ConnectPage() {
   const t = useText();

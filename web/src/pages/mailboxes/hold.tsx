@@ -8,7 +8,7 @@ import { textOf, useText } from '../../text/index.ts';
 
 type Mailbox = RowOf<'/v1/emails'>;
 type Hold = NonNullable<Mailbox['hold']>;
-/** Holds that a person may release; other holds end with their cause. */
+/** Reasons of holds that a person may release. Other holds end when their cause ends. */
 const LIFTED = new Set([
   'sender_refused',
   'sending_limit',

@@ -12,7 +12,7 @@ import { useText } from '../../text/index.ts';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
-/** Choice of the address as which a mailbox sends, of those that its provider has verified. */
+/** Select for the From address of a mailbox, among those that its provider has verified. */
 export function Identity({ mailbox }: { mailbox: Mailbox }) {
   const t = useText();
   const may = useCan('manage_settings');

@@ -38,7 +38,7 @@ export function OrderState({ order }: { order: Order }) {
   );
 }
 
-/** Shows the current wait of an order or the reason of its failure, the next step, and its progress. */
+/** Shows what an order waits for or why it failed, its next step, and its progress. */
 export function OrderProgress({ order }: { order: Order }) {
   const t = useText();
   const done = order.steps.filter((step) => step.done).length;

@@ -59,7 +59,7 @@ export default function MailboxPage() {
               <Caps mailbox={data} />
               <Warmup mailbox={data} />
               <TrackingDomain mailbox={data} />
-              {/* Other providers have no addresses to choose from. */}
+              {/* Only Gmail mailboxes have several From addresses to choose from. */}
               {data.provider === 'gmail' ? <Identity mailbox={data} /> : <Used mailbox={data} />}
             </SimpleGrid>
             {data.warmup && mayFigures ? <WarmupCurve id={id} /> : null}

@@ -108,7 +108,7 @@ export default function RuleForm({ rule, onClose }: { rule: Rule | undefined; on
   );
 }
 
-/** Fields for the mailboxes of one side. A change of the kind empties the value. */
+/** Fields that select the mailboxes of one side of a rule. Changing the kind of selection clears its value. */
 function SideFields({
   title,
   type,

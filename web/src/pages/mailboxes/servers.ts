@@ -23,7 +23,7 @@ const KNOWN: Record<string, [smtp: string, imap: string]> = {
   'web.de': ['smtp.web.de', 'imap.web.de'],
 };
 
-/** Domain of the mailbox of `npm run mailbox`, whose servers are local and without TLS. */
+/** Domain of the mailbox of `npm run mailbox`, whose servers run locally and without TLS. */
 const TRIAL = 'heron.test';
 
 /** Guesses the servers of an address; without an address, returns empty ones with the usual ports. */

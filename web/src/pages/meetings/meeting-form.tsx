@@ -121,7 +121,7 @@ function MeetingForm({ meeting, onDone }: { meeting?: Meeting; onDone: () => voi
         join_url,
       };
       if (meeting) {
-        // A rescheduled meeting keeps that status until it is over.
+        // No status is sent before the meeting is over, so that a rescheduled meeting stays marked as rescheduled.
         const outcome = isOver(begins) && status !== 'booked' ? { status } : {};
         const body = { ...fields, ...outcome, expected_updated_at };
         return keep(await dataOf(heron.PATCH('/v1/meetings/{id}', { params: { path: { id: meeting.id } }, body })));

@@ -57,7 +57,7 @@ export const RECORD_TYPES = [
   'weekly_report',
 ] as const;
 
-/** Actions of the audit log, as named by the API. Several may share a label. */
+/** Actions of the audit log, as named by the API. Several actions may share a label. */
 export const ACTIONS = [
   'agent_policy.created',
   'agent_policy.deleted',

@@ -147,7 +147,7 @@ function Limits() {
   );
 }
 
-/** Formats a setting's value as in the environment; lists with commas. */
+/** Formats a setting's value: text unchanged, any other value as JSON. */
 function toWords(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

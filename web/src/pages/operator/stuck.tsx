@@ -19,7 +19,7 @@ type DeadLetter = AnswerOf<'/v1/tasks/dlq'>['data'][number];
 type About = RowOf<'/v1/analytics/explain'>;
 
 const UNCERTAIN = 'uncertain_email';
-/** Maximum number of rows in one answer of either list. */
+/** Maximum number of rows that this page loads of dead letters and of uncertain emails. */
 const LIMIT = 200;
 const STALE: readonly Key[] = [['operator'], ['campaigns']];
 
@@ -135,7 +135,7 @@ function DeadLetterCard({ letter, about }: { letter: DeadLetter; about: About | 
   );
 }
 
-/** Buttons that settle an email that may have been sent; only a person who has checked can decide. */
+/** Buttons that mark an email that may have been sent as sent, or send it again. A person must check first. */
 function Settlement({ id, to }: { id: string; to: string }) {
   const t = useText();
   const settle = (as: 'sent' | 'again') => () =>

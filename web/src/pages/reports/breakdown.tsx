@@ -131,7 +131,7 @@ export function Breakdown({ period }: { period: Period }) {
 function Cost({ row: { key, name, spend }, mayChange, change }: { row: Row; mayChange: boolean; change: () => void }) {
   const t = useText();
   const shown = moneyOf(spend, spend?.amount_minor);
-  // A deleted campaign has no name, and its cost stays.
+  // The cost of a deleted campaign is shown but cannot be edited. Such a campaign has no name.
   if (!mayChange || !key || name === null) return shown;
   return (
     <Button

@@ -13,7 +13,7 @@ type Rule = AnswerOf<'/v1/acquisition/attribution/settings'>;
 /** Maximum age (days) of a credited email that the API accepts. */
 const MAX_DAYS = 365;
 
-/** Dialog of the rule by which an email gets the credit for a customer. */
+/** Dialog for the rule that decides which email gets the credit for a customer. */
 export default function CreditRule({ close }: { close: () => void }) {
   const t = useText();
   const rule = useQuery({

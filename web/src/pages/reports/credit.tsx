@@ -14,9 +14,9 @@ import { textOf, useText } from '../../text/index.ts';
 
 type Explanation = AnswerOf<'/v1/acquisition/attributions/{personId}'>;
 
-/** Value of the choice that no email gets the credit. */
+/** Value of the option that no email gets the credit. */
 const NOBODY = 'none';
-/** Data that a correction changes. */
+/** Queries that a correction makes stale. */
 const STALE = [['reports']] as const;
 
 /** Dialog about one customer: the credited email, its reasons, and a correction with its history. */
@@ -129,7 +129,7 @@ function Correct({ personId, data }: { personId: string; data: Explanation }) {
   );
 }
 
-/** Corrections of the credit, latest first. The one in force can be taken back. */
+/** Corrections of the credit, latest first. The one in force can be withdrawn. */
 function Corrections({
   data: { corrections },
   personId,

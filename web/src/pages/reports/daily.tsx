@@ -46,7 +46,7 @@ export function Daily<Shown extends Name>({
             show: (day: (typeof days)[number]) => (
               <FigureLink
                 value={day[name]}
-                // The opens per day count only people.
+                // The figure `opens` of this report counts only opens by people.
                 number={{
                   figure: name === 'opens' ? 'human_opens' : name,
                   from: `${day.date}T00:00:00Z`,

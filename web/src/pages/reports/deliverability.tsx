@@ -52,7 +52,7 @@ export default function DeliverabilityPage() {
 function Shown({ report }: { report: Report }) {
   const t = useText();
   const { from, to, timeseries } = report;
-  // The last day is counted up to the last full hour, but shown like the other days.
+  // The data of the last day end at the last full hour; the text shows it as a whole day.
   const note = t('reports.utc', { period: toSpan(from, nextDay(toDay(Date.parse(to) - 1))) });
   if (report.emails_sent === 0) return <NothingSent />;
   return (

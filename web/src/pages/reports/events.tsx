@@ -20,7 +20,7 @@ import { PeriodControl, usePeriod, type Period } from './period.tsx';
 type Trend = ResultOf<'/v1/acquisition/event-trends'>;
 const INTERVAL_MS = { day: DAY_MS, week: 7 * DAY_MS } as const;
 
-/** Quotes JSON for an address, because the router parses what it can, and pages read text. */
+/** Quotes JSON for the URL's query: the router would parse it, but the pages expect text. */
 const asText = (json: string) => JSON.stringify(json);
 
 /** Page of the occurrences of a product event over time. The event and its conditions are in the address. */

@@ -4,7 +4,7 @@ import { useCan } from '../../app/person.ts';
 import { PageLink } from '../../components/page-link.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 
-/** Identifies a number: its report, its figure and its filters. */
+/** Identifies a figure of a report: the report, the figure, and its filters. */
 export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel' | 'trend'; figure: string } & Partial<
   Record<
     | 'from'
@@ -19,7 +19,8 @@ export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel' | 'trend'; 
     | 'status'
     | 'match_method'
     | 'corrected'
-    // For a funnel: its steps as in the address, the step's number from 1, and a flag for the people lost there.
+    // For a funnel: its steps as in the URL, the number of the step from 1, and a flag that selects the people lost
+    // there.
     | 'steps'
     | 'step'
     | 'lost'

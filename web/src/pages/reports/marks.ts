@@ -9,12 +9,12 @@ export const MOST = 8;
 /** Default funnel: a sent email, then a positive reply. */
 const FIRST = 'sent~reply';
 
-/** Parses the steps of a funnel from the address, as marks such as `sent`, `reply`, `goal:<id>` or `event:<name>`. */
+/** Parses the steps of a funnel from the URL, as marks such as `sent`, `reply`, `goal:<id>` or `event:<name>`. */
 export function readMarks(given: string | undefined): string[] {
   return (given || FIRST).split('~').slice(0, MOST);
 }
 
-/** Returns a function that returns the name of a step by its mark. */
+/** Returns a function that maps a funnel step in the URL to its display name. */
 export function useMarkNames(): (mark: string) => string {
   const t = useText();
   const goals = useQuery({ queryKey: ['goals'], queryFn: () => dataOf(heron.GET('/v1/goals')) });
@@ -27,7 +27,7 @@ export function useMarkNames(): (mark: string) => string {
   };
 }
 
-/** Converts a mark of the address to the API's step. */
+/** Converts a funnel step from the URL to the API's form. */
 export function toStep(mark: string): Step {
   if (mark === 'sent') return { kind: 'confirmed_send' };
   if (mark === 'reply') return { kind: 'positive_reply' };

@@ -28,7 +28,7 @@ interface Counted {
   currency?: string | null;
 }
 
-/** Address of the report that contains the number. */
+/** URL of the report that contains the figure. */
 const BACK = {
   analytics: '/reports',
   acquisition: '/reports/attribution',
@@ -72,7 +72,7 @@ export default function PeoplePage() {
   );
 }
 
-/** Returns the name of the number. */
+/** Returns the display name of the figure. */
 function useFigureName({ of, steps, step, lost, figure, name }: FigureOf): string {
   const t = useText();
   const nameOfMark = useMarkNames();
@@ -82,7 +82,7 @@ function useFigureName({ of, steps, step, lost, figure, name }: FigureOf): strin
   return lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
 }
 
-/** The counted records. People of a funnel or a trend belong to no particular campaign; customers have a credit. */
+/** Table of the counted records. People of a funnel or trend have no campaign; customers have a credited email. */
 function CountedTable({
   list,
   rows,

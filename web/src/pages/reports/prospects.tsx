@@ -25,7 +25,7 @@ const LEFT = [
   'activation_no_paid',
   'signup_no_paid',
 ] as const;
-/** Times of a prospect, the furthest first. */
+/** Stages of a prospect by the field with their time, the most advanced first. */
 const STAGES = [
   ['paid_at', 'teal'],
   ['activated_at', 'teal'],
@@ -39,13 +39,13 @@ const STAGES = [
   ['opened_at', 'gray'],
 ] as const;
 
-/** Page of the contacts that got an email, by how far they came, latest activity first. */
+/** Page of the contacts that got an email, filtered by the stage that they reached. The latest activity is first. */
 export default function ProspectsPage() {
   const t = useText();
   const [q, setQ] = useFilter('q');
   const [stage, setStage] = useFilter('stage');
   const [campaign, setCampaign] = useFilter('campaign');
-  // The names of the campaigns are for the filter alone, so they are loaded when it opens.
+  // Only the filter needs the campaigns' names, so they are loaded when it opens.
   const [isPicking, setPicking] = useState(false);
   const campaigns = useCampaigns(isPicking || campaign !== '');
   const asked: Asked = {
@@ -121,7 +121,7 @@ export default function ProspectsPage() {
   );
 }
 
-/** Returns the filter of a stage in the address. */
+/** Converts the stage in the URL to the API's filter. */
 function stageOf(stage: string): Pick<Asked, 'filter' | 'dropoff'> {
   const filter = REACHED.find((one) => one === stage);
   const dropoff = LEFT.find((one) => one === stage);

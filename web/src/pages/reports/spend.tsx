@@ -10,7 +10,7 @@ import { useText } from '../../text/index.ts';
 
 const stale: readonly Key[] = [['reports']];
 
-/** Dialog of the total cost of a campaign: sets it, changes it or removes it. */
+/** Dialog that sets, changes or removes the total cost of a campaign. */
 export default function SpendDialog({
   campaignId,
   name,

@@ -7,11 +7,11 @@ interface Content {
   title: string;
   recipientCount: number;
   recipients: string[];
-  /** Each with the address for replies, and the host of its mail server; empty if unknown. */
+  /** Senders with their reply address and the host of their mail server; each of the two is empty if unknown. */
   senders: { email: string; name: string; replyTo: string; server: string }[];
   /** Number of steps that are emails. */
   letterCount: number;
-  /** Sending time; empty for immediately. */
+  /** Sending time as text; empty if the emails are sent immediately. */
   schedule: string;
   samples: { to: string; subject: string; text: string }[];
 }

@@ -56,7 +56,7 @@ function DomainSection({ one: { domain, fault, verified_at: at, campaigns, mailb
   const isInUse = [...campaigns, ...mailboxes].every(({ in_use: isUsed }) => isUsed);
   const check = useAction(
     async () => {
-      // A check covers all uses that passed one before, so that one of these is enough.
+      // One check verifies the domain for all uses that were verified before, so one of them is enough.
       const unused = uses.filter(({ in_use: isUsed }) => !isUsed);
       try {
         for (const { id, isMailbox } of unused.length > 0 ? unused : uses.slice(0, 1))
@@ -66,7 +66,7 @@ function DomainSection({ one: { domain, fault, verified_at: at, campaigns, mailb
               : heron.POST('/v1/campaigns/{id}/tracking-domain/verify', { params: { path: { id } } }),
           );
       } finally {
-        // A failed check takes the domain out of use.
+        // A failed check also ends the use of the domain, so the data are refetched.
         await queryClient.invalidateQueries({ queryKey });
       }
     },

@@ -16,7 +16,7 @@ import { useText } from '../../text/index.ts';
 type Label = Omit<AnswerOf<'/v1/folders'>['data'][number], 'position' | 'created_at' | 'updated_at'>;
 type Change = { title?: string; color?: string };
 
-/** Calls of one kind of label. The three kinds have the same routes. */
+/** API calls for one kind of label. */
 interface Kind {
   key: Key;
   list: () => Promise<{ data: Label[] }>;
@@ -76,7 +76,7 @@ export const TASK_TYPES: Kind = {
   remove: (id) => dataOf(heron.DELETE('/v1/crm/task-types/{id}', path(id))),
 };
 
-/** Lists show labels under their own keys, so a change makes all of them stale. */
+/** Query keys of the lists that show labels; a change of a label makes all of them stale. */
 const stale: readonly Key[] = [['tags'], ['choices'], ['campaigns'], ['contacts'], ['mailboxes'], ['tasks']];
 
 /** Labels of one kind in their order. Each change is saved at once. */
@@ -89,9 +89,9 @@ export function LabelList({
 }: {
   of: Kind;
   title: string;
-  /** Explanation of the use of these labels. */
+  /** Text that explains the use of this kind of label. */
   why: string;
-  /** Effect of deleting a label. */
+  /** Text of the effect of deleting a label. */
   removal: string;
   mayEdit: boolean;
 }) {

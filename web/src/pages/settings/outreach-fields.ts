@@ -20,8 +20,8 @@ export type Kind =
 export const INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
 
 /**
- * Settings of the page by block, in its order. The label of a setting is the text `outreach.<block>.<field>`, its help
- * that with `.why`.
+ * Settings of the page by block, in display order. The label of a setting is the text `outreach.<block>.<field>`; its
+ * help is that key followed by `.why`.
  */
 export const FIELDS: { readonly [Name in Block]: { readonly [Field in FieldOf<Name>]: Kind } } = {
   campaign_overlap: { mode: { choices: ['off', 'warn', 'hold'] } },

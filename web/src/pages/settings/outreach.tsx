@@ -12,7 +12,7 @@ import { SettingInput } from './setting-input.tsx';
 type Values = Record<string, unknown> & { updated_at: string };
 const queryKey = ['settings', 'outreach'] as const;
 
-/** Page of the settings that apply to every campaign without its own rule. Each block is saved by itself. */
+/** Page of the settings that apply to every campaign without its own rule. Each block is saved separately. */
 export default function OutreachPage() {
   const settings = useQuery({ queryKey, queryFn: readSettings });
   return (
@@ -28,7 +28,8 @@ export default function OutreachPage() {
 
 const readSettings = () => dataOf(heron.GET('/v1/outreach/settings'));
 
-// The settings have no version: two people who change the same setting see the other's change by the live events.
+// Drafts need `updated_at`, but these settings have no version, so it is constant. Live events show other people's
+// changes.
 const valuesOf = (settings: Settings, block: Block): Values => ({ ...settings[block], updated_at: 'stored' });
 
 function BlockForm({ block, stored }: { block: Block; stored: Settings }) {
@@ -37,7 +38,7 @@ function BlockForm({ block, stored }: { block: Block; stored: Settings }) {
   const draft = useDraft<Values>({
     stored: valuesOf(stored, block),
     write: async ({ updated_at: _, ...changes }) => {
-      // The API replaces all settings, so the present ones are sent with the change.
+      // The API replaces all settings, so the change is sent together with all current values.
       const now = await readSettings();
       const settings = { ...now, [block]: { ...now[block], ...changes } };
       await dataOf(heron.PATCH('/v1/outreach/settings', { body: { settings } }));

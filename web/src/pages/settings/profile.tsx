@@ -18,7 +18,7 @@ const profileOf = ({ first_name, last_name, language, updated_at }: Profile): Pr
   updated_at,
 });
 
-/** Page of the signed-in person: name, language of mails, password and sessions. */
+/** Page of the signed-in person: name, language of emails, password and sessions. */
 export default function ProfilePage() {
   return (
     <SettingsPage>

@@ -12,7 +12,7 @@ import { SettingsPage } from './frame.tsx';
 
 const PERIODS = ['day', 'week', 'month'] as const;
 
-/** Page of the workspace's usage, and of the places where its data are exported, kept and erased. */
+/** Page of the workspace's usage, with links to the pages on which data are exported, retained and erased. */
 export default function UsagePage() {
   return (
     <SettingsPage>
@@ -109,7 +109,7 @@ function Requests() {
   );
 }
 
-/** Links to the pages that export, keep and erase data. */
+/** Links to the pages that export, retain and erase data. */
 function Data() {
   const t = useText();
   const [mayContacts, mayRead, mayChange] = [

@@ -51,7 +51,7 @@ export function useChecklist() {
     enabled: campaign?.status === 'draft',
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
   });
-  // Otherwise completed steps would briefly be shown as open.
+  // Waits for the figures too, because completed steps would otherwise briefly be shown as open.
   const isThere = base.data && !figures.isLoading;
   return {
     ...base,
@@ -76,7 +76,7 @@ interface CheckAnswer {
   problems: { code: string; severity: string; message: string; fix: string }[];
 }
 
-/** Derives the state of each step, with the fix of a wrong one. */
+/** Returns each step with its state. A step with a problem gets the fix. */
 function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | undefined): ChecklistStep[] {
   const { mailbox, contact, campaign, stats } = base;
   const errors = check?.problems.filter(({ severity }) => severity === 'error') ?? [];
