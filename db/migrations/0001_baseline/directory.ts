@@ -104,19 +104,15 @@ comment on table free_mail_domains is 'A domain of a free mail provider, which i
 insert into free_mail_domains select unnest(string_to_array('${[...FREE_MAIL_DOMAINS].join(',')}', ','));
 analyze free_mail_domains;
 
--- Security definer, because triggers call it in the role of an organization, which may not read free_mail_domains.
-create function heron_is_free_mail(asked text) returns boolean language sql stable security definer set search_path from current as
-  $$ select exists (select from free_mail_domains where domain = lower(asked)) $$;
-
 -- Reads job fields from custom fields of these names, in any case, with spaces or dashes.
 -- Otherwise the company is the domain of the address, unless it belongs to a free mail provider.
-create function heron_contact_profile(
-  email text, fields jsonb, out company_domain text, out job_title text, out seniority text, out department text
-) language sql stable as $$
+-- Returns one row, as a set, so that PostgreSQL plans it as a part of the statement instead of calling it for each contact.
+create function heron_contact_profile(email text, fields jsonb)
+returns table (company_domain text, job_title text, seniority text, department text) language sql stable as $$
   select
     coalesce(
       nullif(regexp_replace(regexp_replace(lower(given.domain), '^([a-z]+://)?(www\.)?', ''), '[/?#:].*$', ''), ''),
-      case when heron_is_free_mail(split_part(email, '@', -1)) then '' else split_part(email, '@', -1) end),
+      (select '' from free_mail_domains f where f.domain = split_part(email, '@', -1)), split_part(email, '@', -1)),
     coalesce(given.title, ''), coalesce(lower(given.seniority), ''), coalesce(lower(given.department), '')
   from (
     select
@@ -173,7 +169,8 @@ create index contact_outreach_emails on contact_outreach (organization_id, email
 create index contact_outreach_domain on contact_outreach (organization_id, company_domain) include (emails_received);
 call heron_guard_rows('contact_outreach');
 
-create function heron_add_outreach() returns trigger language plpgsql as $$
+-- Security definer, because an organization's role may not read free_mail_domains.
+create function heron_add_outreach() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   insert into contact_outreach
     (contact_id, organization_id, company_domain, job_title, seniority, department, esp_provider, verification_status, subscribed)

@@ -81,7 +81,10 @@ async function dropFileOfEnded(ctx: Ctx, importId: string): Promise<void> {
   });
 }
 
-/** Applies the rows after the checkpoint. Returns false if another worker has taken over the job. */
+/**
+ * Applies the rows after the checkpoint. Reads the next batch while one is applied. Returns false if another worker has
+ * taken over the job.
+ */
 async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }: RunOptions): Promise<boolean> {
   const org = new OrgScope(ctx.db, organizationOf(ctx));
   const reader = rowReader(job.options);
@@ -92,40 +95,53 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
   let toSkip = Number(job.checkpoint);
   let checkpoint = toSkip;
   let batch = emptyBatch();
+  /** Result of the batch before the one that is read. */
+  let applied = Promise.resolve(true);
 
-  const flush = async (): Promise<boolean> => {
-    signal?.throwIfAborted();
-    batch.readBytes = bytes;
-    const full = batch;
+  const apply = async (full: ImportBatch): Promise<boolean> => {
     if (!(await transact(ctx, (tx) => applyBatch(ctx, tx, job, checkpoint, full)))) return false;
     checkpoint += full.read;
-    batch = emptyBatch();
     onProgress?.(checkpoint);
     return true;
   };
+  const flush = async (): Promise<boolean> => {
+    const full = { ...batch, readBytes: bytes };
+    batch = emptyBatch();
+    if (!(await applied)) return false;
+    signal?.throwIfAborted();
+    applied = apply(full);
+    // An error is thrown by the next flush. Until then it counts as handled.
+    applied.catch(() => undefined);
+    return true;
+  };
 
-  for await (const records of csvRecords(decodeText(file, job.options.encoding), job.options)) {
-    for (const record of records) {
-      if (record.line <= job.options.skip_rows) continue;
-      if (header) {
-        header = false;
-        continue;
+  try {
+    for await (const records of csvRecords(decodeText(file, job.options.encoding), job.options)) {
+      for (const record of records) {
+        if (record.line <= job.options.skip_rows) continue;
+        if (header) {
+          header = false;
+          continue;
+        }
+        if (!isFilled(record)) continue;
+        const row = readRow(record, reader, seen);
+        if (toSkip > 0) {
+          // The row was applied by an earlier attempt. Its address still counts in the search for duplicates.
+          toSkip -= 1;
+          continue;
+        }
+        if ('draft' in row) batch.rows.push(row);
+        else batch.problems.push(row);
+        batch.read += 1;
+        if (batch.read === BATCH_ROWS && !(await flush())) return false;
       }
-      if (!isFilled(record)) continue;
-      const row = readRow(record, reader, seen);
-      if (toSkip > 0) {
-        // The row was applied by an earlier attempt. Its address still counts in the search for duplicates.
-        toSkip -= 1;
-        continue;
-      }
-      if ('draft' in row) batch.rows.push(row);
-      else batch.problems.push(row);
-      batch.read += 1;
-      if (batch.read === BATCH_ROWS && !(await flush())) return false;
+      if (toSkip > 0) onProgress?.(checkpoint - toSkip);
     }
-    if (toSkip > 0) onProgress?.(checkpoint - toSkip);
+    if (batch.read > 0 && !(await flush())) return false;
+    return await applied;
+  } finally {
+    await Promise.allSettled([applied]);
   }
-  return batch.read === 0 || flush();
 }
 
 function readRow(record: CsvRecord, reader: RowReader, seen: AddressSet): ImportRow | RowProblem {
