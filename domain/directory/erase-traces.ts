@@ -1,13 +1,14 @@
 import type { Columns } from '../../db/rows.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { eraseFiles } from '../platform/erase-files.ts';
+import { ADDRESSES, THEIRS } from './person-rows.ts';
 import { message } from '../../messages/index.ts';
 
 /**
  * Erases data about contacts in other tables: texts of their messages and of emails to them, and reports of servers and
  * browsers. Rows stay without this data if reports count them, or if they prevent a message from being read in again.
  * Call it before deleting the contacts, because afterwards nothing links the data to them. Rows that reference a
- * contact are deleted with it.
+ * contact are deleted with it. `person-rows.ts` lists the tables.
  *
  * Unsent emails of people and agents are cancelled before (`cancelUnsent`). An email that a worker is currently sending
  * keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
@@ -67,12 +68,6 @@ async function eraseSent(tx: Tx, bindings: { contacts: string[] }): Promise<void
       { names: copies.map(({ name }) => name) },
     );
 }
-
-const THEIRS = 'contact_id = any(cast(:contacts as uuid[]))';
-/** SQL: addresses of the contacts, including former ones. */
-const ADDRESSES = `select email from contacts where organization_id = :org and id = any(cast(:contacts as uuid[]))
-  union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
-    where p.organization_id = :org and p.${THEIRS}`;
 
 /** Title of an approval whose email and recipients are erased. */
 const ERASED = message('approval.erased_email');
