@@ -1,13 +1,14 @@
 import type { Columns } from '../../db/rows.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { eraseFiles } from '../platform/erase-files.ts';
+import { ADDRESSES, THEIRS } from './person-rows.ts';
 import { message } from '../../messages/index.ts';
 
 /**
  * Erases data about contacts in other tables: texts of their messages and of emails to them, and reports of servers and
  * browsers. Rows that reports count, or that prevent a message from being stored again, stay without this data. Call it
  * before deleting the contacts, because afterwards nothing links the data to them. Rows that reference a contact are
- * deleted with it.
+ * deleted with it. `person-rows.ts` lists the tables.
  *
  * The caller has cancelled unsent emails of people and agents before (`cancelUnsent`). An email that a worker is
  * currently sending keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must
@@ -68,12 +69,6 @@ async function eraseSent(tx: Tx, bindings: { contacts: string[] }): Promise<void
       { names: copies.map(({ name }) => name) },
     );
 }
-
-const THEIRS = 'contact_id = any(cast(:contacts as uuid[]))';
-/** SQL: addresses of the contacts, including former ones. */
-const ADDRESSES = `select email from contacts where organization_id = :org and id = any(cast(:contacts as uuid[]))
-  union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
-    where p.organization_id = :org and p.${THEIRS}`;
 
 /** Title of an approval whose email and recipients are erased. */
 const ERASED = message('approval.erased_email');

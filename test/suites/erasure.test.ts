@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { deleteContacts } from '../../domain/audience/contacts/remove.ts';
 import { addDeadLetter, FAILED_EMAIL } from '../../domain/platform/dead-letters.ts';
+import { PERSON_ROWS } from '../../domain/directory/person-rows.ts';
 import { transact } from '../../domain/platform/kernel/transact.ts';
 import { recordSendBounce } from '../../domain/sending/outcomes/effects.ts';
 import { newId } from '../../lib/ids.ts';
@@ -52,6 +54,28 @@ const STAYS: Record<string, string> = {
   'webhook_payloads.body': 'what was sent to a receiver is kept EVENT_RETENTION_DAYS, to be sent again as it was',
   'suppressions.email': 'an address that may not be mailed must be known, more so when its contact is gone',
 };
+
+/** Tables with data of a person that is not in the person's file, with the reason. */
+const NOT_IN_FILE: Record<string, string> = {
+  domain_events: 'each announces a change of a row that is in the file',
+  webhook_payloads: 'each repeats such an event for a receiver',
+  idempotency_keys: 'answers of the API, kept for a day to be repeated',
+  campaign_logs: 'its lines name contacts by id, and say what the rows of the campaign say',
+  inbound_bodies: 'the text of a reply as HTML; the file has its text',
+  message_words: 'index of the words of replies',
+  sent_words: 'index of the words of emails',
+  sent_contents: 'packed text of an email; the file has it unpacked, with the email',
+  sent_copies: 'source texts that emails of several people share',
+  blobs: 'bytes of files; the file names them',
+  blob_chunks: 'bytes of files; the file names them',
+};
+/** Parts of the file that no statement of the deletion names, with the reason. */
+const NOT_ERASED: Record<string, string> = {
+  audit_logs: 'who deleted whom is what the audit trail is for',
+  opt_out_questions: 'an address that may have asked to stop is written to by nobody before a person has decided',
+  send_facts: 'the counts of an email stay without its contact',
+  tracked_links: 'a link in an email that left still leads to its page',
+};
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 
@@ -73,7 +97,17 @@ for (const [what, remove] of Object.entries(WAYS))
         `${name} is somewhere`,
       );
 
+    const file = await call(world, 'GET', `/v1/contacts/${contactId}/data`, { token: desk.tenant.sessionToken });
+    t.is(file.status, 200);
+    for (const [name, mark] of Object.entries(MARKS))
+      t.true(file.text.toLowerCase().includes(mark.toLowerCase()), `${name} is in the file`);
+    t.deepEqual(
+      [...new Set(before.map(({ place }) => place.split('.')[0]!))].filter((table) => !isInFile(table)),
+      [],
+    );
+
     t.is(await remove(desk, contactId), 204);
+    t.is((await call(world, 'GET', `/v1/contacts/${contactId}/data`, { token: desk.tenant.sessionToken })).status, 404);
     const left = await findMarks(Object.values(MARKS));
     t.deepEqual([...new Set(left.map(({ place }) => place))].sort(), Object.keys(STAYS).sort(), places(left));
     t.deepEqual(
@@ -86,6 +120,51 @@ for (const [what, remove] of Object.entries(WAYS))
     t.is((await desk.read(unsentId)).state, 'cancelled');
     t.is((await world.deps.db('approvals').where({ subject_id: unsentId }).first()).status, 'expired');
   });
+
+const FILED = new Set(PERSON_ROWS.map(({ table }) => table));
+const isInFile = (table: string) => FILED.has(table) || table in NOT_IN_FILE;
+
+test.serial("a person's file has every table that belongs to a person, and that a deletion empties", async (t) => {
+  const { db } = world.deps;
+  const { rows } = await db.raw(`
+    select distinct c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and a.attname in ('contact_id', 'person_id', 'other_person_id')`);
+  const theirs = (rows as { name: string }[]).map(({ name }) => name);
+  t.true(theirs.length > 20);
+  t.deepEqual(
+    theirs.filter((name) => !isInFile(name)),
+    [],
+  );
+
+  const { rows: cascades } = await db.raw(`
+    select conrelid::regclass::text as name, confrelid::regclass::text as parent from pg_constraint where contype = 'f' and confdeltype = 'c'`);
+  const goes = new Set(['contacts']);
+  for (let size = 0; size < goes.size;) {
+    size = goes.size;
+    for (const { name, parent } of cascades as { name: string; parent: string }[]) if (goes.has(parent)) goes.add(name);
+  }
+
+  const sources = await Promise.all(
+    ['domain/directory/erase-traces.ts', 'domain/platform/erase-files.ts'].map((path) =>
+      readFile(new URL(`../../${path}`, import.meta.url), 'utf8'),
+    ),
+  );
+  const erased = new Set(
+    sources.flatMap((source) =>
+      [...source.matchAll(/(?<!for )(?:update|delete from) (\w+)/g)].map(([, table]) => table!),
+    ),
+  );
+  t.true(erased.size > 12);
+  t.deepEqual(
+    [...erased].filter((table) => !isInFile(table)),
+    [],
+  );
+  t.deepEqual(
+    [...FILED].filter((table) => !erased.has(table) && !goes.has(table)).toSorted(),
+    Object.keys(NOT_ERASED).toSorted(),
+  );
+});
 
 /** Columns that contain the deleted contact's id: audit trail, campaign log, events, and the signalled workflow. */
 const SAY_WHO = new Set([

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readContactData } from '../../../domain/audience/contacts/data.ts';
 import { listContactEmails, type ContactEmail } from '../../../domain/audience/contacts/emails.ts';
 import { readContactTimeline, TIMELINE_TYPES, type TimelineEntry } from '../../../domain/audience/contacts/timeline.ts';
 import { EXPORT_FIELDS, exportContacts, exportFieldProblems } from '../../../domain/audience/contacts/export.ts';
@@ -87,7 +88,7 @@ const exportBody = z.strictObject({
     .meta({ description: 'Without extension. Default: contacts- and the day' }),
 });
 
-/** Routes of a contact's history, and of the export of contacts. */
+/** Routes of a contact's history, of their data as one file, and of the export of contacts. */
 export const contactHistoryRoutes = [
   route({
     ...read,
@@ -157,6 +158,30 @@ export const contactHistoryRoutes = [
     success: { status: 200, body: paged(timelineEvent) },
     handler: async (ctx, { params, query }) =>
       presentPage(await readContactTimeline(ctx, params.id, query), (entry) => presentEntry(entry, ctx.language)),
+  }),
+  route({
+    area: 'contacts',
+    scope: ['READ_CONTACTS', 'READ_UNIBOX', 'READ_CRM', 'READ_AUDIT_LOGS'],
+    permission: { allOf: ['manage_contacts', 'view_campaigns', 'view_analytics'] },
+    everyMailbox: true,
+    operationId: 'contacts.data',
+    method: 'get',
+    path: '/contacts/:id/data',
+    summary: 'Download everything that the workspace holds about a contact',
+    description:
+      'One JSON file for a person who asks for their data: a list of rows for each part, such as `emails` with their text, `replies`, `product_events`, `deals`, `suppressions` and `audit`. Files of emails are named, without their bytes. Deleting the contact deletes or empties the same rows. The audit log records the download.',
+    params: idParams,
+    success: {
+      status: 200,
+      body: 'stream',
+      contentType: 'application/json',
+      schema: { type: 'object', additionalProperties: true },
+    },
+    handler: async (ctx, { params: { id } }) => ({
+      stream: await readContactData(ctx, id),
+      contentType: 'application/json; charset=utf-8',
+      headers: { 'Content-Disposition': `attachment; filename="contact-${id}.json"` },
+    }),
   }),
 ];
 

@@ -1,7 +1,14 @@
 import test from 'ava';
 import { newId } from '../../../lib/ids.ts';
 import { maskOf } from '../../../lib/permissions.ts';
-import { createApiKey, createCampaign, createContact, createMailbox, enroll } from '../../../test/harness/factories.ts';
+import {
+  createApiKey,
+  createCampaign,
+  createContact,
+  createMailbox,
+  createMember,
+  enroll,
+} from '../../../test/harness/factories.ts';
 import { assertStatus, call, createWorld, type World } from '../../../test/harness/world.ts';
 
 let world: World;
@@ -172,4 +179,32 @@ test('contacts are exported as CSV and JSON, all, by filters or by ids, with the
     assertStatus(t, await ask(body), 400);
   const audit = await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, action: 'export' });
   t.is(audit.length, 4);
+});
+
+test('everything about a contact is one file, for those who may read all of it', async (t) => {
+  const tenant = await world.tenant();
+  const contactId = await createContact(world.deps.db, after(0), tenant.organizationId, { email: 'ada@lead.test' });
+  await createContact(world.deps.db, after(0), tenant.organizationId, { email: 'bob@lead.test' });
+  await world.deps.db('contact_notes').insert({
+    id: newId(),
+    organization_id: tenant.organizationId,
+    contact_id: contactId,
+    content: 'Met in Berlin',
+    created_at: after(1),
+    updated_at: after(1),
+  });
+  const path = `/v1/contacts/${contactId}/data`;
+  const file = await call(world, 'GET', path, { token: tenant.apiKey });
+  assertStatus(t, file, 200);
+  t.is(file.headers.get('content-disposition'), `attachment; filename="contact-${contactId}.json"`);
+  t.like(file.body.contact[0], { id: contactId, email: 'ada@lead.test' });
+  t.is(file.body.notes[0].content, 'Met in Berlin');
+  t.deepEqual(file.body.replies, []);
+  t.false(file.text.includes('bob@lead.test') || file.text.includes(tenant.organizationId));
+  t.is((await call(world, 'GET', path, { token: tenant.sessionToken })).body.audit.length, 1, 'the first download');
+
+  const stranger = await world.tenant();
+  assertStatus(t, await call(world, 'GET', path, { token: stranger.apiKey }), 404);
+  const { sessionToken: viewer } = await createMember(world.deps, tenant, 'Viewer');
+  assertStatus(t, await call(world, 'GET', path, { token: viewer }), 403);
 });

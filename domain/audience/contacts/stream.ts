@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Bindings } from '../../../db/statement.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
 import { inSnapshot } from '../../../db/transaction.ts';
 import { tooManyRequests } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
@@ -53,6 +54,49 @@ export async function streamContacts<Row>(
   ctx: Ctx,
   { found, bindings, select, order, ...write }: ContactExport<Row>,
 ): Promise<{ rows: number; text: Readable }> {
+  const { begun: rows, text } = await streamSnapshot(ctx, {
+    async begin(org) {
+      const [counted] = await org.sql<{ rows: number }>(
+        `select count(*)::int as rows from (select ${found} limit ${MAX_ROWS}) listed` as `${string}:org${string}`,
+        bindings,
+      );
+      await write.record(counted!.rows);
+      return counted!.rows;
+    },
+    async write(org, put) {
+      const keys = await org.sql<{ key: string }>(
+        `select k.key from (select c.custom_fields ${found} limit ${MAX_ROWS}) listed
+         cross join lateral jsonb_object_keys(listed.custom_fields) as k(key) group by k.key order by count(*) desc, k.key limit ${MAX_FIELDS}` as `${string}:org${string}`,
+        bindings,
+      );
+      const fields = keys.map(({ key }) => key).sort();
+      await put(write.begin(fields));
+      const statement = `select ${select} ${found} order by ${order} limit ${MAX_ROWS}` as `${string}:org${string}`;
+      for await (const batch of org.inBatches<Row & object>(statement, bindings, BATCH))
+        await put(write.lines(batch, fields));
+      await put(write.end ?? '');
+    },
+  });
+  return { rows, text };
+}
+
+interface SnapshotStream<Begun> {
+  /** Runs before the first byte. Its errors are those of the request. */
+  begin: (org: OrgScope) => Promise<Begun>;
+  /** Writes the text; `put` waits while the client does not read. */
+  write: (org: OrgScope, put: (text: string) => Promise<void>) => Promise<void>;
+}
+
+/**
+ * Streams text that is read from one snapshot, as fast as the client accepts it. A disconnected client, or one that
+ * stops reading, ends the query.
+ * @returns the result of `begin`, and the text
+ * @throws AppError rate_limit_exceeded while too many exports run in this process; errors of `begin`
+ */
+export async function streamSnapshot<Begun>(
+  ctx: Ctx,
+  { begin, write }: SnapshotStream<Begun>,
+): Promise<{ begun: Begun; text: Readable }> {
   const workspace = organizationOf(ctx);
   if (open.length >= MAX_OPEN || open.filter((each) => each === workspace).length >= MAX_OPEN_EACH)
     throw tooManyRequests(5_000, message('audience.exports_running'));
@@ -62,31 +106,23 @@ export async function streamContacts<Row>(
   const text = new PassThrough();
   text.once('close', () => end.abort());
   return new Promise((resolve, reject) => {
+    let hasBegun = false;
     inSnapshot(ctx.db, { signal: end.signal, statementMs: STATEMENT_MS }, async (trx) => {
       const org = reader({ ...ctx, trx });
-      const [{ rows } = { rows: 0 }] = await org.sql<{ rows: number }>(
-        `select count(*)::int as rows from (select ${found} limit ${MAX_ROWS}) listed` as `${string}:org${string}`,
-        bindings,
-      );
-      await write.record(rows);
-      resolve({ rows, text });
-      const keys = await org.sql<{ key: string }>(
-        `select k.key from (select c.custom_fields ${found} limit ${MAX_ROWS}) listed
-         cross join lateral jsonb_object_keys(listed.custom_fields) as k(key) group by k.key order by count(*) desc, k.key limit ${MAX_FIELDS}` as `${string}:org${string}`,
-        bindings,
-      );
-      const fields = keys.map(({ key }) => key).sort();
-      text.write(write.begin(fields));
-      const statement = `select ${select} ${found} order by ${order} limit ${MAX_ROWS}` as `${string}:org${string}`;
-      for await (const batch of org.inBatches<Row & object>(statement, bindings, BATCH))
-        if (!text.write(write.lines(batch, fields)))
+      const begun = await begin(org);
+      hasBegun = true;
+      resolve({ begun, text });
+      await write(org, async (piece) => {
+        if (!text.write(piece))
           await once(text, 'drain', { signal: AbortSignal.any([end.signal, AbortSignal.timeout(STALLED_MS)]) });
+      });
     })
       .then(
-        () => text.end(write.end ?? ''),
+        () => text.end(),
         (error: Error) => {
           reject(error);
-          text.destroy(end.signal.aborted ? undefined : error);
+          // Nobody reads a text that has not begun, so its error would end the process.
+          text.destroy(hasBegun && !end.signal.aborted ? error : undefined);
         },
       )
       .finally(() => {

@@ -97,7 +97,8 @@ function packContent(content: SentContent, copy: SentCopy | null): Buffer {
   return deflateRawSync(JSON.stringify(content), copy ? { dictionary: dictionaryOf(copy.text) } : {});
 }
 
-function unpackContent(packed: Buffer, copy: string | null): SentContent {
+/** Unpacks a stored content. `copy` is the text of its shared copy, null if it has none. */
+export function unpackContent(packed: Buffer, copy: string | null): SentContent {
   const options = { maxOutputLength: MAX_CONTENT, ...(copy === null ? {} : { dictionary: dictionaryOf(copy) }) };
   return JSON.parse(inflateRawSync(packed, options).toString('utf8')) as SentContent;
 }

@@ -141,6 +141,9 @@ export const leads = {
   'leads.letters.clicked': 'Geklickt',
   'leads.letters.replied': 'Geantwortet',
   'leads.letters.bounced': 'Unzustellbar',
+  'leads.data': 'Alle Daten herunterladen',
+  'leads.data.why':
+    'Eine Datei mit allem, was der Arbeitsbereich über diesen Kontakt gespeichert hat, für eine Person, die danach fragt',
   'leads.erase': 'Löschen',
   'leads.erase.ask': 'Diesen Kontakt löschen?',
   'leads.erase.why':

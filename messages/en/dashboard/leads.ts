@@ -140,6 +140,9 @@ export const leads = {
   'leads.letters.clicked': 'Clicked',
   'leads.letters.replied': 'Replied',
   'leads.letters.bounced': 'Bounced',
+  'leads.data': 'Download all data',
+  'leads.data.why':
+    'One file with everything that the workspace holds about this contact, for a person who asks for it',
   'leads.erase': 'Erase',
   'leads.erase.ask': 'Erase this contact?',
   'leads.erase.why':

@@ -7,6 +7,7 @@ import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../components/address.ts';
 import { useAction } from '../../components/action.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
+import { saveAs } from '../../components/download.ts';
 import { Page } from '../../components/page.tsx';
 import { Section } from '../../components/section.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
@@ -36,7 +37,14 @@ export default function ContactPage() {
       title={(data && (nameOf(data) || shownAddress(data.email))) ?? t('leads.one')}
       lead={data && nameOf(data) ? shownAddress(data.email) : null}
       back={{ to: '/leads', label: t('leads.contacts') }}
-      actions={data && mayWrite ? <Erase id={id} email={data.email} /> : null}
+      actions={
+        data && mayWrite ? (
+          <>
+            <DownloadData id={id} />
+            <Erase id={id} email={data.email} />
+          </>
+        ) : null
+      }
     >
       <Answered query={contact} skeleton={<ListSkeleton rows={3} height={140} />}>
         {(one) => (
@@ -73,6 +81,28 @@ export default function ContactPage() {
         )}
       </Answered>
     </Page>
+  );
+}
+
+/** Saves everything that the workspace holds about the contact; for people who may also read emails and the audit log. */
+function DownloadData({ id }: { id: string }) {
+  const t = useText();
+  const mayReadMail = useCan('view_campaigns');
+  const mayReadAudit = useCan('view_analytics');
+  const download = useAction(
+    () => dataOf(heron.GET('/v1/contacts/{id}/data', { params: { path: { id } }, parseAs: 'blob' })),
+    { onDone: (file) => saveAs(file as unknown as Blob, `contact-${id}.json`) },
+  );
+  if (!mayReadMail || !mayReadAudit) return null;
+  return (
+    <Button
+      variant="default"
+      title={t('leads.data.why')}
+      loading={download.isPending}
+      onClick={() => download.mutate()}
+    >
+      {t('leads.data')}
+    </Button>
   );
 }
 
