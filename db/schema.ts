@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: b13de6211eecbda2. Types: f60083885a3981f9. */
+/* Written by `npm run db:types`; do not edit. Sources: 60fdaba49ceb1c8f. Types: 91b2fdd11745a922. */
 
 import type {
   ApprovalBinding,
@@ -88,6 +88,8 @@ export interface Tables {
   crm_tasks: { row: CrmTasksRow; insert: CrmTasksInsert };
   daily_counters: { row: DailyCountersRow; insert: DailyCountersInsert };
   dead_letters: { row: DeadLettersRow; insert: DeadLettersInsert };
+  deletion_mails: { row: DeletionMailsRow; insert: DeletionMailsInsert };
+  deletions: { row: DeletionsRow; insert: DeletionsInsert };
   deliverability_events: { row: DeliverabilityEventsRow; insert: DeliverabilityEventsInsert };
   direct_sends: { row: DirectSendsRow; insert: DirectSendsInsert };
   domain_events: { row: DomainEventsRow; insert: DomainEventsInsert };
@@ -1910,6 +1912,60 @@ interface DeadLettersInsert {
   replayed_at?: Date | null;
   created_at: Date;
   updated_at: Date;
+}
+
+/** A mail about a deletion to one person. Deleted once the mail of the end was sent. */
+interface DeletionMailsRow {
+  id: string;
+  deletion_id: string;
+  moment: 'scheduled' | 'reminder' | 'done';
+  email: string;
+  language: string | null;
+  /** Name of the workspace, which is erased before the last mail. Empty for an account. */
+  name: string;
+  state: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain';
+  settled_at: Date | null;
+}
+
+interface DeletionMailsInsert {
+  id: string;
+  deletion_id: string;
+  moment: 'scheduled' | 'reminder' | 'done';
+  email: string;
+  language?: string | null;
+  name: string;
+  state?: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain';
+  settled_at?: Date | null;
+}
+
+/** A requested deletion of a workspace or an account. Stays as the record of the deletion, and has ids and times only. */
+interface DeletionsRow {
+  id: string;
+  kind: 'workspace' | 'account';
+  /** Id of the workspace or the person; kept when the subject is erased. */
+  subject_id: string;
+  /** The deletion of the account with which this workspace is deleted. */
+  with_account: string | null;
+  requested_by: string | null;
+  state: 'scheduled' | 'erasing' | 'called_back' | 'done';
+  scheduled_at: Date;
+  scheduled_for: Date;
+  /** True once the mails of the day before are stored. */
+  is_reminded: boolean;
+  erased_at: Date | null;
+}
+
+interface DeletionsInsert {
+  id: string;
+  kind: 'workspace' | 'account';
+  subject_id: string;
+  with_account?: string | null;
+  requested_by?: string | null;
+  state?: 'scheduled' | 'erasing' | 'called_back' | 'done';
+  scheduled_at: Date;
+  scheduled_for: Date;
+  is_reminded?: boolean;
+  erased_at?: Date | null;
 }
 
 /** A signal about an email, reported by a client through the API. Its key makes a retry harmless. */
@@ -4264,6 +4320,9 @@ interface OrganizationsRow {
   weekly_report: boolean;
   /** IANA time zone. Determines when a week begins. */
   timezone: string;
+  deletion_scheduled_at: Date | null;
+  /** Time at which the workspace is erased. Until it is called back, a workspace with such a time starts and sends nothing. */
+  deletion_scheduled_for: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -4275,6 +4334,8 @@ interface OrganizationsInsert {
   created_by?: string | null;
   weekly_report?: boolean;
   timezone?: string;
+  deletion_scheduled_at?: Date | null;
+  deletion_scheduled_for?: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -5498,6 +5559,9 @@ interface UsersRow {
   is_platform_admin: boolean;
   /** True while the account has the password that an operator set. */
   has_given_password: boolean;
+  deletion_scheduled_at: Date | null;
+  /** Time at which the account is erased. Null unless its deletion was requested. */
+  deletion_scheduled_for: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -5511,6 +5575,8 @@ interface UsersInsert {
   language?: string | null;
   is_platform_admin?: boolean;
   has_given_password?: boolean;
+  deletion_scheduled_at?: Date | null;
+  deletion_scheduled_for?: Date | null;
   created_at: Date;
   updated_at: Date;
 }

@@ -161,6 +161,11 @@ export interface WorkflowGateway {
     contract: Pick<WorkflowContract<never>, 'type' | 'queue'>,
     range: { from: string; to: string },
   ): AsyncIterable<readonly string[]>;
+  /**
+   * Terminates the open runs of an organization. Found by visibility, which lags by seconds, so a caller asks again.
+   * @returns number of terminated runs
+   */
+  endRunsOf(organizationId: string, reason: string): Promise<number>;
   /** Returns true if a run is currently open under an id. */
   isOpen(workflowId: string): Promise<boolean>;
   /**
