@@ -46,8 +46,7 @@ export async function scheduleAccountDeletion(ctx: Ctx, password: string): Promi
   const userId = ctx.actor.userId!;
   const user = await across(ctx.db, 'person').table('users').where({ id: userId }).first('id', 'password_hash');
   await throttle(ctx, 'password', userId);
-  if (!(await isPasswordCorrect(user, password)))
-    throw new AppError('unauthorized', message('account.wrong_password'));
+  if (!(await isPasswordCorrect(user, password))) throw new AppError('unauthorized', message('account.wrong_password'));
   await inTransaction(ctx.db, async (trx) => {
     const { email, language } = (await across(trx, 'person')
       .table('users')
@@ -115,9 +114,6 @@ export async function keepAccount(ctx: Ctx): Promise<void> {
     await callBack(trx, deletion);
     for (const workspace of workspaces)
       await transact(actingAs(ctx, trx, userId, workspace.subject_id), (tx) => keepWithin(tx, workspace));
-    await auditOwn(
-      { ...ctx, trx },
-      { action: 'user.deletion_called_back', entityType: 'user', entityId: userId },
-    );
+    await auditOwn({ ...ctx, trx }, { action: 'user.deletion_called_back', entityType: 'user', entityId: userId });
   });
 }

@@ -71,7 +71,10 @@ function remind({ db }: Deps, deletion: DeletionRow): Promise<void> {
 type Handle = Parameters<Parameters<typeof inTransaction>[1]>[0];
 
 async function workspaceOf(trx: Handle, deletion: DeletionRow): Promise<{ name: string; addressees: Addressee[] }> {
-  const found = await across(trx, 'maintenance').table('organizations').where({ id: deletion.subject_id }).first('name');
+  const found = await across(trx, 'maintenance')
+    .table('organizations')
+    .where({ id: deletion.subject_id })
+    .first('name');
   return { name: found?.name ?? '', addressees: await ownersOf(trx, deletion.subject_id) };
 }
 

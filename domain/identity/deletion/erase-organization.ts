@@ -78,7 +78,9 @@ async function ownedTables(handle: Db | Trx): Promise<OwnedTable[]> {
   const rows = await across(handle, 'maintenance').sql<Omit<OwnedTable, 'leaves'> & { partitions: string[] | null }>(
     OWNED,
   );
-  const left = new Map(rows.map(({ partitions, ...table }) => [table.name, { ...table, leaves: partitions ?? [table.name] }]));
+  const left = new Map(
+    rows.map(({ partitions, ...table }) => [table.name, { ...table, leaves: partitions ?? [table.name] }]),
+  );
   const ordered: OwnedTable[] = [];
   while (left.size > 0) {
     const tables = [...left.values()];

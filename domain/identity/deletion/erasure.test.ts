@@ -51,9 +51,9 @@ async function placesOf(id: string): Promise<string[]> {
     .pluck('relname');
   const places: string[] = [];
   for (const table of tables)
-    for (const row of (await db.raw(`select to_jsonb(t) as row from ${table} t where to_jsonb(t)::text like ?`, [
-      `%${id}%`,
-    ])).rows)
+    for (const row of (
+      await db.raw(`select to_jsonb(t) as row from ${table} t where to_jsonb(t)::text like ?`, [`%${id}%`])
+    ).rows)
       for (const [column, value] of Object.entries(row.row))
         if (JSON.stringify(value).includes(id)) places.push(`${table}.${column}`);
   return [...new Set(places)].sort();
@@ -86,34 +86,37 @@ async function fillLooseTables(mine: string): Promise<void> {
         .update({ organization_id: mine });
 }
 
-test.serial('nothing of an erased organization is left in any table, and other organizations keep every row', async (t) => {
-  const [mine] = (await db('organizations').orderBy('id').pluck('id')) as [string];
-  await fillLooseTables(mine);
-  await db('outbox').insert({ kind: 'cancel', workflow_id: 'x', tenant: mine, payload: '{}' });
-  const { store_key: ownFile } = await db('blobs').where({ organization_id: mine }).whereNotNull('store_key').first();
-  const before = await rowsOf(mine);
-  for (const [table, { own }] of before) t.true(own > 0, `${table} has rows of the organization`);
+test.serial(
+  'nothing of an erased organization is left in any table, and other organizations keep every row',
+  async (t) => {
+    const [mine] = (await db('organizations').orderBy('id').pluck('id')) as [string];
+    await fillLooseTables(mine);
+    await db('outbox').insert({ kind: 'cancel', workflow_id: 'x', tenant: mine, payload: '{}' });
+    const { store_key: ownFile } = await db('blobs').where({ organization_id: mine }).whereNotNull('store_key').first();
+    const before = await rowsOf(mine);
+    for (const [table, { own }] of before) t.true(own > 0, `${table} has rows of the organization`);
 
-  const aborted = new AbortController();
-  aborted.abort();
-  t.false(await erasePages(db, mine, aborted.signal), 'a worker that stops erases nothing');
-  t.deepEqual(await rowsOf(mine), before);
+    const aborted = new AbortController();
+    aborted.abort();
+    t.false(await erasePages(db, mine, aborted.signal), 'a worker that stops erases nothing');
+    t.deepEqual(await rowsOf(mine), before);
 
-  let passes = 0;
-  while (!(await erasePages(db, mine, new AbortController().signal))) t.true((passes += 1) < 5, 'passes end');
-  const left = await rowsOf(mine);
-  t.deepEqual(
-    [...left].filter(([, { own }]) => own > 0).map(([table]) => table),
-    ['organizations', ...SELECTED],
-    'pages erase everything but the row of the organization',
-  );
-  await inTransaction(db, (trx) => eraseOrganizationRow(trx, mine));
+    let passes = 0;
+    while (!(await erasePages(db, mine, new AbortController().signal))) t.true((passes += 1) < 5, 'passes end');
+    const left = await rowsOf(mine);
+    t.deepEqual(
+      [...left].filter(([, { own }]) => own > 0).map(([table]) => table),
+      ['organizations', ...SELECTED],
+      'pages erase everything but the row of the organization',
+    );
+    await inTransaction(db, (trx) => eraseOrganizationRow(trx, mine));
 
-  const after = await rowsOf(mine);
-  for (const [table, { own, others }] of after) {
-    t.is(own, 0, `${table}: nothing of the organization`);
-    if (!SELECTED.includes(table)) t.is(others, before.get(table)!.others, `${table}: others keep their rows`);
-  }
-  t.deepEqual(await placesOf(mine), []);
-  t.is((await db('blob_removals').where({ store_key: ownFile })).length, 1, 'its files leave their store');
-});
+    const after = await rowsOf(mine);
+    for (const [table, { own, others }] of after) {
+      t.is(own, 0, `${table}: nothing of the organization`);
+      if (!SELECTED.includes(table)) t.is(others, before.get(table)!.others, `${table}: others keep their rows`);
+    }
+    t.deepEqual(await placesOf(mine), []);
+    t.is((await db('blob_removals').where({ store_key: ownFile })).length, 1, 'its files leave their store');
+  },
+);
