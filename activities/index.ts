@@ -2,6 +2,7 @@ import { approvalMail } from './approval-mail.ts';
 import { automation } from './automation.ts';
 import { campaign } from './campaign.ts';
 import { contactImport } from './contact-import.ts';
+import { deletion } from './deletion.ts';
 import { directSend } from './direct-send.ts';
 import { domainRenewal } from './domain-renewal.ts';
 import { enrollment } from './enrollment.ts';
@@ -30,6 +31,7 @@ export const FAMILIES: readonly Family[] = [
   automation,
   campaign,
   contactImport,
+  deletion,
   directSend,
   domainRenewal,
   enrollment,

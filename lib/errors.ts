@@ -18,6 +18,7 @@ export const ERROR_CODES = {
   rate_limit_exceeded: 429,
   usage_cap_exceeded: 429,
   no_organization: 400,
+  workspace_deletion_scheduled: 403,
   invalid_setting: 400,
   setup_token_invalid: 401,
   setup_already_complete: 403,

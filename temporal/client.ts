@@ -122,13 +122,12 @@ const INVALID_ARGUMENT = 3;
  */
 export async function findFailingRuns(client: Client, taskQueue: string, limit: number): Promise<string[]> {
   const { namespace } = client.options;
-  const queues = [taskQueue, ...RESOURCES.map((resource) => resourceQueue(taskQueue, resource))];
   try {
     const { executions } = await client.withDeadline(Date.now() + ANSWER_MS, () =>
       client.workflowService.listWorkflowExecutions({
         namespace,
         pageSize: limit,
-        query: `TemporalReportedProblems IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue IN (${queues.map((queue) => `'${queue}'`).join(', ')})`,
+        query: `TemporalReportedProblems IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue IN (${queuesOf(taskQueue)})`,
       }),
     );
     return (executions ?? []).map(({ execution }) => execution!.workflowId!);
@@ -136,6 +135,12 @@ export async function findFailingRuns(client: Client, taskQueue: string, limit: 
     if ((error as { code?: number }).code === INVALID_ARGUMENT) return [];
     throw error;
   }
+}
+
+/** Returns the task queues of an installation as a list for a visibility query. */
+function queuesOf(taskQueue: string): string {
+  const queues = [taskQueue, ...RESOURCES.map((resource) => resourceQueue(taskQueue, resource))];
+  return queues.map((queue) => `'${queue}'`).join(', ');
 }
 
 /**
@@ -197,6 +202,22 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
         yield (page.executions ?? []).map(({ execution }) => execution!.workflowId!);
         nextPageToken = page.nextPageToken ?? undefined;
       } while (nextPageToken && nextPageToken.length > 0);
+    },
+    async endRunsOf(organizationId, reason) {
+      const queues = queuesOf(config.TEMPORAL_TASK_QUEUE);
+      let ended = 0;
+      for await (const { workflowId, runId } of client.workflow.list({
+        query: `OrganizationId = '${organizationId}' AND TaskQueue IN (${queues}) AND ExecutionStatus = 'Running'`,
+        pageSize: LIST_PAGE,
+      })) {
+        try {
+          await client.workflow.getHandle(workflowId, runId).terminate(reason);
+          ended += 1;
+        } catch (error) {
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+        }
+      }
+      return ended;
     },
     async isOpen(workflowId) {
       try {

@@ -164,6 +164,11 @@ export interface WorkflowGateway {
     contract: Pick<WorkflowContract<never>, 'type' | 'queue'>,
     range: { from: string; to: string },
   ): AsyncIterable<readonly string[]>;
+  /**
+   * Terminates the open workflows of an organization. They are found by visibility, which lags by seconds, so a caller
+   * asks again. Returns the number of terminated workflows.
+   */
+  endRunsOf(organizationId: string, reason: string): Promise<number>;
   /** Returns true if a workflow with the id is currently open. */
   isOpen(workflowId: string): Promise<boolean>;
   /**

@@ -3,6 +3,7 @@ export { approvalMail } from './approval-mail/workflow.ts';
 export { automationRun } from './automation/workflow.ts';
 export { campaign } from './campaign/workflow.ts';
 export { contactImport } from './contact-import/workflow.ts';
+export { deletion } from './deletion/workflow.ts';
 export { directSend } from './direct-send/workflow.ts';
 export { domainRenewal } from './domain-renewal/workflow.ts';
 export { enrollment } from './enrollment/workflow.ts';

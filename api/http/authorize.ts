@@ -4,6 +4,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { holds, type OrgPermission } from '../../lib/permissions.ts';
 import { insufficientScope } from './challenge.ts';
+import { assertWorkspaceStays } from '../../domain/platform/workspace-deletion.ts';
 import { assertPaidPlan } from '../../domain/identity/paid-plan.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { countWrite } from './rate-limit.ts';
@@ -13,8 +14,8 @@ import { message } from '../../messages/index.ts';
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
  * @param options.asked route that the client called; a refusal contains the challenge of this route
- * @throws AppError no_organization, forbidden, rate_limit_exceeded; not_found if the installation does not serve the
- * route
+ * @throws AppError no_organization, forbidden, workspace_deletion_scheduled, rate_limit_exceeded; not_found if the
+ * installation does not serve the route
  */
 export async function authorize(
   spec: AnyRoute,
@@ -34,6 +35,8 @@ export async function authorize(
     throw new AppError('forbidden', message('access.every_mailbox'), {
       fix: message('access.every_mailbox.fix'),
     });
+  if (spec.organization !== false && isWrite(spec) && spec.stops === undefined && !spec.duringDeletion)
+    assertWorkspaceStays(actor);
   if (spec.needsPaidPlan) await assertPaidPlan(deps, actor);
   if (isWrite(spec) && actor.organizationId && spec.stops === undefined)
     await countWrite(limiter, actor, deps.config.ORG_WRITES_PER_MINUTE, reportQuota);

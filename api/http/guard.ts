@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import { assertMailboxAllowed, type Actor } from '../../domain/platform/kernel/actor.ts';
 import { withOwnShare, type Ctx } from '../../domain/platform/kernel/context.ts';
 import { askQuestion } from '../../domain/platform/kernel/question.ts';
+import { assertWorkspaceStays } from '../../domain/platform/workspace-deletion.ts';
 import { AppError } from '../../lib/errors.ts';
 import { namedLanguage } from './language.ts';
 import { authenticateCaller } from './authenticate.ts';
@@ -77,8 +78,10 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
     },
   };
   // For this route, the body determines if the write stops something. Such a write is not counted.
-  if (typeof spec.stops === 'function' && ctx.actor.organizationId && !spec.stops(input.body))
+  if (typeof spec.stops === 'function' && ctx.actor.organizationId && !spec.stops(input.body)) {
+    assertWorkspaceStays(ctx.actor);
     await countWrite(parts.limiter, ctx.actor, parts.deps.config.ORG_WRITES_PER_MINUTE, ctx.reportQuota);
+  }
   if (spec.mailboxParam)
     assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
   return withIdempotency(spec, ctx, request, {

@@ -143,6 +143,11 @@ interface RouteSpec<
    */
   stops?: true | ((body: z.output<B>) => boolean);
   /**
+   * Set for a write that a workspace accepts although its deletion is scheduled: an export, or the call that keeps the
+   * workspace. Such a workspace accepts reads and writes that stop something, and refuses every other write.
+   */
+  duringDeletion?: true;
+  /**
    * Lets a page of any site call the route (CORS). Only for routes that need no credential, or read it from the
    * Authorization header alone.
    */

@@ -1,20 +1,22 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
+import { DELETION_SCHEDULED } from '../platform/workspace-deletion.ts';
 import type { Requester } from './authorize.ts';
 
 /**
  * Returns true if the key or grant that requested an action is still valid. Actions of a revoked or expired credential
- * are not executed.
+ * are not executed. No credential is valid in a workspace whose deletion is scheduled.
  */
 export async function isRequesterValid(
   tx: Tx,
   { api_key_id: key, oauth_grant_id: grant }: Pick<ApprovalRow, 'api_key_id' | 'oauth_grant_id'>,
 ): Promise<boolean> {
   const rows = await tx.org.sql(
-    `select 1 from api_keys where organization_id = :org and id = :key and status = 'active' and (expires_at is null or expires_at > :now)
+    `select 1 from api_keys
+     where organization_id = :org and id = :key and status = 'active' and (expires_at is null or expires_at > :now) and not ${DELETION_SCHEDULED}
      union all
      select 1 from oauth_grants g join memberships m on m.organization_id = :org and m.user_id = g.user_id
-     where g.organization_id = :org and g.id = :grant and g.revoked_at is null`,
+     where g.organization_id = :org and g.id = :grant and g.revoked_at is null and not ${DELETION_SCHEDULED}`,
     { key, grant, now: tx.now },
   );
   return rows.length > 0;

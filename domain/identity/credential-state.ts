@@ -36,7 +36,7 @@ function sessionRights(organizationId: string | null, permissions: readonly stri
 
 /**
  * Returns the current rights of many credentials: by {@link credentialKey}, the text of {@link rightsOf}. Revoked,
- * deleted, expired and unknown credentials are missing.
+ * deleted, expired and unknown credentials are missing, and keys and tokens of a workspace whose deletion is scheduled.
  */
 export async function credentialStates(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -50,8 +50,9 @@ export async function credentialStates(
   const [keys, sessions, tokens] = [idsOf('api_key'), idsOf('session'), idsOf('oauth')];
   if (keys.length > 0) {
     const rows = await across(db, 'credential').sql(
-      `select id, permissions, allowed_email_accounts, allowed_ips from api_keys
-       where id = any(:ids::uuid[]) and status = 'active' and (expires_at is null or expires_at > :now)`,
+      `select k.id, k.permissions, k.allowed_email_accounts, k.allowed_ips
+       from api_keys k join organizations o on o.id = k.organization_id and o.deletion_scheduled_for is null
+       where k.id = any(:ids::uuid[]) and k.status = 'active' and (k.expires_at is null or k.expires_at > :now)`,
       { ids: keys, now },
     );
     for (const row of rows)
@@ -82,6 +83,7 @@ export async function credentialStates(
        join oauth_applications a on a.id = g.application_id
        join memberships m on m.user_id = g.user_id and m.organization_id = g.organization_id
        join roles r on r.id = m.role_id
+       join organizations o on o.id = m.organization_id and o.deletion_scheduled_for is null
        where t.token_hash = any(:hashes::text[]) and t.kind = 'access' and t.revoked_at is null and t.expires_at > :now and g.revoked_at is null`,
       { hashes: tokens, now },
     );

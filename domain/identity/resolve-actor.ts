@@ -1,5 +1,5 @@
 import { across } from '../../db/across.ts';
-import type { Columns, Nullable } from '../../db/rows.ts';
+import type { Columns, Nullable, Row } from '../../db/rows.ts';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
@@ -9,6 +9,7 @@ import type { OrgPermission } from '../../lib/permissions.ts';
 import type { Actor } from '../platform/kernel/actor.ts';
 import type { Deps } from '../platform/kernel/context.ts';
 import { DEFAULT_KEY_RATE } from '../platform/key-limits.ts';
+import { assertWorkspaceStays } from '../platform/workspace-deletion.ts';
 import { createKeyUsage } from './key-usage.ts';
 import { verifySessionToken } from './session-token.ts';
 import { message } from '../../messages/index.ts';
@@ -38,7 +39,8 @@ export interface Origin {
 export interface ActorResolver {
   /**
    * @param identified called with the actor once known, even if the request is then refused
-   * @throws AppError unauthorized (401) unknown, expired or revoked; forbidden (403) source IP not allowed
+   * @throws AppError unauthorized (401) unknown, expired or revoked; forbidden (403) source IP not allowed;
+   * workspace_deletion_scheduled (403) for a key or token of a workspace that will be erased
    */
   resolve(token: string, origin: Origin, identified?: (actor: Actor) => void): Promise<Caller>;
   /** Empties the cache; for tests. */
@@ -87,6 +89,7 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
       if (caller.allowedIps.length > 0 && !ipAllowed(origin.ipAddress, caller.allowedIps)) {
         throw new AppError('forbidden', message('credential.address'));
       }
+      if (caller.actor.kind !== 'session') assertWorkspaceStays(caller.actor);
       if (caller.actor.apiKeyId) keyUse.touch(caller.actor.apiKeyId, origin.ipAddress);
       if (caller.actor.oauthGrantId) grantUse.touch(caller.actor.oauthGrantId, origin.ipAddress);
       return { ...caller, actor: { ...caller.actor, ...origin } };
@@ -102,11 +105,16 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
   };
 }
 
+/** Time of the erasure of a workspace; null if none is scheduled. */
+type Ending = Nullable<Columns<'organizations', 'deletion_scheduled_for'>>;
+
+const FIND_KEY = `
+  select k.*, o.deletion_scheduled_for
+  from api_keys k join organizations o on o.id = k.organization_id
+  where k.secret_hash = :secretHash and k.status = 'active'`;
+
 async function apiKeyCaller({ db }: Pick<Deps, 'db'>, secretHash: string): Promise<Caller | null> {
-  const row = await across(db, 'credential')
-    .table('api_keys')
-    .where({ secret_hash: secretHash, status: 'active' })
-    .first();
+  const [row] = await across(db, 'credential').sql<Row<'api_keys'> & Ending>(FIND_KEY, { secretHash });
   if (!row) return null;
   return {
     actor: {
@@ -118,6 +126,7 @@ async function apiKeyCaller({ db }: Pick<Deps, 'db'>, secretHash: string): Promi
       orgPermissions: new Set(),
       isOwner: false,
       isPlatformAdmin: false,
+      ...endOf(row),
       allowedMailboxes: row.allowed_email_accounts.length > 0 ? row.allowed_email_accounts : null,
       ipAddress: '',
       userAgent: '',
@@ -128,17 +137,23 @@ async function apiKeyCaller({ db }: Pick<Deps, 'db'>, secretHash: string): Promi
   };
 }
 
+function endOf({ deletion_scheduled_for: at }: Ending): Pick<Actor, 'workspaceEndsAt'> {
+  return at ? { workspaceEndsAt: at } : {};
+}
+
 type StandingToken = Columns<'oauth_tokens', 'scopes' | 'expires_at'> &
+  Ending &
   Columns<'oauth_grants', 'id' | 'user_id' | 'organization_id'> &
   Columns<'roles', 'permissions'> & { granted: number; registered: number };
 
 const FIND_TOKEN = `
-  select t.scopes, t.expires_at, g.id, g.user_id, g.organization_id, g.scopes as granted, a.scopes as registered, r.permissions
+  select t.scopes, t.expires_at, g.id, g.user_id, g.organization_id, g.scopes as granted, a.scopes as registered, r.permissions, o.deletion_scheduled_for
   from oauth_tokens t
   join oauth_grants g on g.id = t.grant_id
   join oauth_applications a on a.id = g.application_id
   join memberships m on m.user_id = g.user_id and m.organization_id = g.organization_id
   join roles r on r.id = m.role_id
+  join organizations o on o.id = m.organization_id
   where t.token_hash = :tokenHash and t.kind = 'access' and t.revoked_at is null and g.revoked_at is null`;
 
 /**
@@ -159,6 +174,7 @@ async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): P
       orgPermissions: new Set(),
       isOwner: false,
       isPlatformAdmin: false,
+      ...endOf(row),
       allowedMailboxes: null,
       ipAddress: '',
       userAgent: '',
@@ -172,14 +188,16 @@ async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): P
 /** A session with the person's role in its organization. The role is null without an organization. */
 type StandingSession = Columns<'sessions', 'id' | 'user_id' | 'expires_at'> &
   Columns<'users', 'is_platform_admin'> &
-  Nullable<Columns<'memberships', 'organization_id'> & Columns<'roles', 'permissions' | 'is_owner'>>;
+  Nullable<Columns<'memberships', 'organization_id'> & Columns<'roles', 'permissions' | 'is_owner'>> &
+  Ending;
 
 const FIND_SESSION = `
-  select s.id, s.user_id, s.expires_at, u.is_platform_admin, m.organization_id, r.permissions, r.is_owner
+  select s.id, s.user_id, s.expires_at, u.is_platform_admin, m.organization_id, r.permissions, r.is_owner, o.deletion_scheduled_for
   from sessions s
   join users u on u.id = s.user_id
   left join memberships m on m.user_id = s.user_id and m.organization_id = s.organization_id
   left join roles r on r.id = m.role_id
+  left join organizations o on o.id = m.organization_id
   where s.id = :sessionId and s.revoked_at is null`;
 
 /** Returns the person of an open session, in the workspace it has selected. */
@@ -196,6 +214,7 @@ export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string)
       orgPermissions: new Set((row.permissions ?? []) as OrgPermission[]),
       isOwner: row.is_owner ?? false,
       isPlatformAdmin: row.is_platform_admin,
+      ...endOf(row),
       allowedMailboxes: null,
       ipAddress: '',
       userAgent: '',

@@ -11,6 +11,7 @@ import { trackingToken } from '../mail/messages/tracking-token.ts';
 import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { singleStatement, transact, type Tx } from '../platform/kernel/transact.ts';
+import { DELETION_SCHEDULED } from '../platform/workspace-deletion.ts';
 import { scheduleOf, type CampaignView } from './campaign/campaign-view.ts';
 import { refusedByVerification } from './campaign/launch-checks.ts';
 import { releaseReservedSends } from './control/release.ts';
@@ -86,6 +87,10 @@ async function claimLocked(
     if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
     const due = new Date(send.slot_at).getTime();
     if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, isUnderWay: false };
+    if (row.workspace_ends) {
+      await releaseReservedSends(tx, { sendId });
+      return { kind: 'gone', outcome: 'workspace_deletion_scheduled' };
+    }
     if (row.direct) return claimDirect(ctx, tx, { ...row, direct: row.direct }, acquire, fetched);
     return claimOfCampaign(ctx, tx, row, { isTest: test !== undefined, acquire, fetched });
   });
@@ -231,7 +236,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
   const read = tx.org.sql<ClaimRow>(
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
-       to_jsonb(d) as direct, ${attachedTo('c.id', 'st.id')} as files,
+       to_jsonb(d) as direct, ${DELETION_SCHEDULED} as workspace_ends, ${attachedTo('c.id', 'st.id')} as files,
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed,
        ap.id as approval_id, ap.binding -> 'senders' -> s.mailbox_id::text as approved_sender,
        ap.binding -> 'copies' -> coalesce(v.id::text, st.id::text, 'email') as approved_copy, ap.binding -> 'settings' as approved_settings,

@@ -53,6 +53,8 @@ export interface ClaimRow {
   mailbox_sent_at: Date | null;
   /** The direct send, for an email written by a person or an agent. Null for campaign emails. */
   direct: Json | null;
+  /** True while the deletion of the workspace is scheduled. */
+  workspace_ends: boolean;
   /** Files of a campaign email, oldest first. A direct send has its files in its own row. */
   files: StoredAttachment[];
   credentials: Buffer | null;

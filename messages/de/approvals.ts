@@ -58,6 +58,7 @@ export const approvals = {
   'approval.contact_deleted': 'Der Kontakt wurde gelöscht',
   'approval.campaign_deleted': 'Die Kampagne wurde gelöscht',
   'approval.campaign_started': 'Die Kampagne wurde inzwischen gestartet',
+  'approval.workspace_ends': 'Die Löschung des Arbeitsbereichs wurde geplant',
   'approval.run_cancelled': 'Der Lauf wurde abgebrochen',
   'approval.run_failed': 'Der Lauf ist gescheitert',
   'approval.run_denied': 'Der Lauf wurde abgelehnt',

@@ -4,6 +4,7 @@ export const campaigns = {
   'log.campaign_copied': 'Die Kampagne wurde von einer anderen kopiert',
   'log.campaign_started': 'Die Kampagne wurde gestartet',
   'log.campaign_stopped': 'Die Kampagne wurde angehalten',
+  'log.workspace_ends': 'Die Löschung des Arbeitsbereichs wurde geplant',
   'log.restarted_for_leads': 'Die Kampagne läuft wieder, weil Leads hinzukamen',
   'log.restarted_for_email': 'Die Kampagne läuft wieder, weil eine E-Mail noch einmal gesendet wird',
   'log.restart_refused': 'Die Kampagne wurde nicht wieder gestartet: {reason}',

@@ -211,6 +211,8 @@ export const http = {
   // Meldungen zu Zugang und Rechten.
   'access.no_workspace': 'Kein Arbeitsbereich ist gewählt',
   'access.no_workspace.fix': 'Einen wählen, mit POST /v1/organizations/:id/select.',
+  'workspace.ends': 'Der Arbeitsbereich wird am {at, date, moment} gelöscht und nimmt keine neue Arbeit an',
+  'workspace.ends.fix': 'Ein Eigentümer kann ihn behalten: POST /v1/organizations/current/restore.',
   'access.needs_credential': 'Diese Adresse verlangt einen Zugang',
   'access.needs_credential.fix': 'Authorization: Bearer <API-Schlüssel, Access-Token oder Sitzungs-Token> senden.',
   'access.lacks_scope': 'Dem Zugang fehlt ein Scope für diese Adresse: {scopes}',

@@ -31,6 +31,24 @@ export const identity = {
   'account.weak_password': 'Das Passwort ist zu schwach',
   'account.code_invalid': 'Der Code oder Link ist falsch, benutzt oder abgelaufen',
   'account.code_invalid.fix': 'Beginne von vorn, um einen neuen zu bekommen.',
+  'deletion.unconfirmed': 'Die Bestätigung ist nicht der Name des Arbeitsbereichs',
+  'field.workspace_name': 'muss der Name des Arbeitsbereichs sein',
+  'deletion.already_scheduled': 'Die Löschung ist schon geplant',
+  'deletion.none': 'Es ist keine Löschung geplant',
+  'deletion.has_begun': 'Die Löschung hat begonnen und lässt sich nicht mehr aufhalten',
+  'deletion.with_account': 'Der Arbeitsbereich wird zusammen mit dem Konto seines Eigentümers gelöscht',
+  'deletion.with_account.fix': 'Das Konto behalten: POST /v1/auth/me/restore.',
+  'deletion.only_owner':
+    'Du bist der einzige Eigentümer {count, plural, one {eines Arbeitsbereichs} other {von # Arbeitsbereichen}} mit weiteren Mitgliedern',
+  'deletion.only_owner.fix': 'Erst ein anderes Mitglied zum Eigentümer machen oder den Arbeitsbereich löschen.',
+  'deletion.owner_of':
+    '{name} hat {others, plural, one {# weiteres Mitglied} other {# weitere Mitglieder}} und keinen anderen Eigentümer',
+  'deletion.orders_open':
+    '{count, plural, one {Eine Bestellung} other {# Bestellungen}} von Postfächern oder Domains muss vor der Löschung beendet sein',
+  'deletion.orders_open.fix': 'Die Bestellungen abbrechen und warten, bis Käufe und Zahlungen abgeschlossen sind.',
+  'deletion.order_open': 'ist nicht beendet, oder ihre Zahlung ist nicht abgeschlossen',
+  'deletion.own_account': 'Die Löschung deines Kontos ist geplant',
+  'deletion.own_account.fix': 'Erst das Konto behalten: POST /v1/auth/me/restore.',
   'field.password_distinct':
     'muss mindestens {min, plural, one {# verschiedenes Zeichen} other {# verschiedene Zeichen}} haben',
   'field.password_is_email': 'darf nicht die E-Mail-Adresse sein',

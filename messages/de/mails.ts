@@ -17,6 +17,22 @@ export const mails = {
   'mail.invitation':
     'Du bist in den Arbeitsbereich {workspace} eingeladen. Nimm hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} an:',
   'mail.invitation_unknown': 'Wenn du den Arbeitsbereich nicht kennst, brauchst du nichts zu tun.',
+  // Mails über die Löschung eines Arbeitsbereichs oder Kontos.
+  'mail.workspace_deletion.scheduled.subject': '{workspace} wird am {at, date, day} gelöscht',
+  'mail.workspace_deletion.reminder.subject': '{workspace} wird morgen gelöscht',
+  'mail.workspace_deletion':
+    'Der Arbeitsbereich {workspace} wird am {at, date, moment} mit allem darin gelöscht. Bis dahin wird nichts gesendet, und API-Schlüssel werden abgelehnt. Mitglieder können lesen und exportieren.',
+  'mail.workspace_deletion.done.subject': '{workspace} wurde gelöscht',
+  'mail.workspace_deletion.done':
+    'Der Arbeitsbereich {workspace} wurde mit allem darin gelöscht. Nichts lässt sich wiederherstellen.',
+  'mail.account_deletion.scheduled.subject': 'Dein Konto wird am {at, date, day} gelöscht',
+  'mail.account_deletion.reminder.subject': 'Dein Konto wird morgen gelöscht',
+  'mail.account_deletion':
+    'Dein Konto wird am {at, date, moment} gelöscht, und mit ihm die Arbeitsbereiche, in denen nur du bist. Deine Arbeit in anderen Arbeitsbereichen bleibt dort ohne deinen Namen.',
+  'mail.account_deletion.done.subject': 'Dein Konto wurde gelöscht',
+  'mail.account_deletion.done': 'Dein Konto wurde gelöscht. Nichts lässt sich wiederherstellen.',
+  'mail.deletion_call_back': 'Um die Löschung aufzuhalten, melde dich bis dahin an und wähle Behalten:',
+
   // Eine Antwort, die mit rechtlichen Schritten droht.
   'mail.legal_threat.subject': 'Eine Antwort an {workspace} droht mit rechtlichen Schritten',
   'mail.legal_threat':

@@ -49,6 +49,7 @@ export const approvals = {
   'approval.campaign_started': 'The campaign has been started in the meantime',
   'approval.run_failed': 'The run has failed',
   'approval.run_denied': 'The run has been denied',
+  'approval.workspace_ends': 'The deletion of the workspace was scheduled',
   'approval.run_cancelled': 'The run was cancelled',
   'approval.not_carried_out': 'The approved action ended before it was executed',
   'approval.already_approved': 'The approval has been approved already',

@@ -5,6 +5,7 @@ export const campaigns = {
   'log.campaign_copied': 'The campaign was copied from another one',
   'log.campaign_started': 'The campaign was started',
   'log.campaign_stopped': 'The campaign was stopped',
+  'log.workspace_ends': 'The deletion of the workspace was scheduled',
   'log.restarted_for_leads': 'The campaign was restarted because leads were added',
   'log.restarted_for_email': 'The campaign was restarted because an email is sent again',
   'log.restart_refused': 'The campaign was not restarted: {reason}',

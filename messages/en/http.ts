@@ -213,6 +213,8 @@ export const http = {
   // Errors of authorization.
   'access.no_workspace': 'No workspace is selected',
   'access.no_workspace.fix': 'Select one with POST /v1/organizations/:id/select.',
+  'workspace.ends': 'The workspace will be deleted on {at, date, moment} and accepts no new work',
+  'workspace.ends.fix': 'An owner can keep it: POST /v1/organizations/current/restore.',
   'access.needs_credential': 'This endpoint needs a credential',
   'access.needs_credential.fix': 'Send Authorization: Bearer <API key, access token or session token>.',
   'access.lacks_scope': 'The credential lacks a scope this endpoint needs: {scopes}',

@@ -31,6 +31,23 @@ export const identity = {
   'account.weak_password': 'The password is too weak',
   'account.code_invalid': 'The code or link is wrong, used or expired',
   'account.code_invalid.fix': 'Start again to get a new one.',
+  'deletion.unconfirmed': 'The confirmation is not the name of the workspace',
+  'field.workspace_name': 'must be the name of the workspace',
+  'deletion.already_scheduled': 'The deletion is already scheduled',
+  'deletion.none': 'No deletion is scheduled',
+  'deletion.has_begun': 'The erasure has begun and cannot be stopped',
+  'deletion.with_account': 'The workspace will be deleted together with the account of its owner',
+  'deletion.with_account.fix': 'Keep the account: POST /v1/auth/me/restore.',
+  'deletion.only_owner':
+    'You are the only owner of {count, plural, one {a workspace} other {# workspaces}} with other members',
+  'deletion.only_owner.fix': 'Make another member an owner, or delete the workspace first.',
+  'deletion.owner_of': '{name} has {others, plural, one {# other member} other {# other members}} and no other owner',
+  'deletion.orders_open':
+    '{count, plural, one {An order} other {# orders}} of mailboxes or domains must be ended before the deletion',
+  'deletion.orders_open.fix': 'Cancel the orders and wait until purchases and payments are settled.',
+  'deletion.order_open': 'is not ended, or its payment is not settled',
+  'deletion.own_account': 'The deletion of your account is scheduled',
+  'deletion.own_account.fix': 'Keep the account first: POST /v1/auth/me/restore.',
   'field.password_distinct':
     'must have at least {min, plural, one {# different character} other {# different characters}}',
   'field.password_is_email': 'must not be the email address',

@@ -17,6 +17,21 @@ export const mails = {
     'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
   'mail.invitation_unknown': 'If you do not know the workspace, ignore this email.',
 
+  // Mails about the deletion of a workspace or an account.
+  'mail.workspace_deletion.scheduled.subject': '{workspace} will be deleted on {at, date, day}',
+  'mail.workspace_deletion.reminder.subject': '{workspace} will be deleted tomorrow',
+  'mail.workspace_deletion':
+    'The workspace {workspace} and everything in it will be erased on {at, date, moment}. Nothing is sent until then, and API keys are refused. Members can read and export.',
+  'mail.workspace_deletion.done.subject': '{workspace} was deleted',
+  'mail.workspace_deletion.done': 'The workspace {workspace} and everything in it was erased. Nothing can be restored.',
+  'mail.account_deletion.scheduled.subject': 'Your account will be deleted on {at, date, day}',
+  'mail.account_deletion.reminder.subject': 'Your account will be deleted tomorrow',
+  'mail.account_deletion':
+    'Your account will be erased on {at, date, moment}, and with it the workspaces in which only you are. Your work in other workspaces stays there without your name.',
+  'mail.account_deletion.done.subject': 'Your account was deleted',
+  'mail.account_deletion.done': 'Your account was erased. Nothing can be restored.',
+  'mail.deletion_call_back': 'To stop the deletion, sign in until then and choose Keep:',
+
   // Mails about replies that threaten legal steps.
   'mail.legal_threat.subject': 'A reply to {workspace} threatens legal steps',
   'mail.legal_threat':

@@ -33,6 +33,7 @@ const deps: Deps = {
   workflows: {
     execute: noTemporal,
     health: noTemporal,
+    endRunsOf: noTemporal,
     isOpen: noTemporal,
     failingRuns: noTemporal,
     openRuns() {

@@ -62,6 +62,7 @@ export const noWorkflows: WorkflowGateway = {
   openRuns: () => {
     throw new Error('this world has no Temporal');
   },
+  endRunsOf: () => Promise.reject(new Error('this world has no Temporal')),
   isOpen: () => Promise.reject(new Error('this world has no Temporal')),
   failingRuns: () => Promise.reject(new Error('this world has no Temporal')),
   health: () => Promise.reject(new Error('this world has no Temporal')),

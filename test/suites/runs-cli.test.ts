@@ -26,6 +26,7 @@ const workflows: WorkflowGateway = {
   async *openRuns() {
     yield [...open];
   },
+  endRunsOf: () => Promise.resolve(0),
   isOpen: (id) => Promise.resolve(open.has(id)),
   failingRuns: () => Promise.resolve([]),
   health: () => Promise.resolve({ latencyMs: 1, workers: 1, unserved: [] }),

@@ -38,6 +38,8 @@ export function presentUser(
     workspaces: workspaces.map((one) => presentOrganization(one, organizationId)),
     is_admin: row.is_platform_admin,
     organization_id: organizationId,
+    deletion_scheduled_at: iso(row.deletion_scheduled_at),
+    deletion_scheduled_for: iso(row.deletion_scheduled_for),
     folders: of('folder'),
     tags: of('tag'),
     categories: of('category'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keepAccount, scheduleAccountDeletion } from '../../../domain/identity/deletion/account.ts';
 import { readProfile, updateProfile } from '../../../domain/identity/auth/profile.ts';
 import { requestPasswordReset, changePassword, confirmReset } from '../../../domain/identity/auth/reset-password.ts';
 import { passwordProblems } from '../../../domain/identity/passwords.ts';
@@ -192,6 +193,37 @@ const sessionRoutes = [
     body: schemas.profileBody,
     success: { status: 200, body: schemas.user },
     handler: async (ctx, { body }) => presentUser(await updateProfile(ctx, body), ctx.actor.organizationId),
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.deleteMe',
+    method: 'delete',
+    path: '/auth/me',
+    summary: 'Delete your account in 14 days',
+    description:
+      'Workspaces in which nobody else is are deleted with it. Refused with a list of workspaces while you are the only owner of one with other members. ' +
+      'You can sign in until then. What you made stays with its workspace.',
+    body: schemas.accountDeletionBody,
+    success: { status: 200, body: schemas.user },
+    errors: ['conflict'],
+    handler: async (ctx, { body }) => {
+      await scheduleAccountDeletion(ctx, body.password);
+      return presentUser(await readProfile(ctx), ctx.actor.organizationId);
+    },
+  }),
+  route({
+    ...signedIn,
+    operationId: 'auth.restoreMe',
+    method: 'post',
+    path: '/auth/me/restore',
+    summary: 'Keep your account, whose deletion is scheduled',
+    description: 'Keeps the workspaces that were scheduled with it. Their campaigns stay paused.',
+    success: { status: 200, body: schemas.user },
+    errors: ['conflict'],
+    handler: async (ctx) => {
+      await keepAccount(ctx);
+      return presentUser(await readProfile(ctx), ctx.actor.organizationId);
+    },
   }),
   route({
     ...signedIn,

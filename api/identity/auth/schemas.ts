@@ -52,6 +52,10 @@ export const profileBody = z.strictObject({
   language: z.enum(LANGUAGES).optional().meta({ description: "Language of Heron's mails to the person" }),
 });
 
+export const accountDeletionBody = z.strictObject({
+  password: secret.meta({ description: 'Password of the account, as confirmation' }),
+});
+
 export const setupBody = z.strictObject({
   token: secret.meta({ description: 'Last part of the setup link, which the starting process prints' }),
   email: emailAddress,
@@ -90,6 +94,10 @@ export const user = resource('User', {
   workspaces: z.array(organization).meta({ description: 'The same as GET /organizations lists' }),
   is_admin: z.boolean().meta({ description: 'True for an administrator of the installation' }),
   organization_id: uuid.nullable().meta({ description: 'The selected workspace' }),
+  deletion_scheduled_at: timestamp.nullable().meta({ description: 'When the deletion of the account was requested' }),
+  deletion_scheduled_for: timestamp
+    .nullable()
+    .meta({ description: 'When the account will be erased; null unless scheduled' }),
   folders: z.array(label),
   tags: z.array(label),
   categories: z.array(label),

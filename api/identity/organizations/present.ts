@@ -18,6 +18,8 @@ export function presentOrganization(row: MyOrganization, selected: string | null
     current: row.id === selected,
     role: { id: row.role_id, name: row.role_name, is_owner: row.is_owner },
     permissions: row.permissions,
+    deletion_scheduled_at: iso(row.deletion_scheduled_at),
+    deletion_scheduled_for: iso(row.deletion_scheduled_for),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   };

@@ -17,6 +17,7 @@ import {
   selectOrganization,
   updateOrganization,
 } from '../../../domain/identity/organizations/organizations.ts';
+import { keepWorkspace, scheduleWorkspaceDeletion } from '../../../domain/identity/deletion/workspace.ts';
 import { createRole, deleteRole, listRoles, updateRole } from '../../../domain/identity/organizations/roles.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, paged, pageQuery, presentPage } from '../../http/schemas.ts';
@@ -50,6 +51,7 @@ const organizationRoutes = [
     description: 'The session selects it if no workspace is selected.',
     body: schemas.createBody,
     success: { status: 201, body: schemas.organization },
+    errors: ['conflict'],
     handler: async (ctx, { body }) => {
       const row = await createOrganization(ctx, body);
       return presentOrganization(row, ctx.actor.organizationId ?? row.id);
@@ -110,6 +112,37 @@ const organizationRoutes = [
     errors: ['no_organization'],
     handler: async (ctx, { body }) =>
       presentOrganization(await updateOrganization(ctx, body), ctx.actor.organizationId),
+  }),
+  route({
+    ...inside,
+    permission: { anyOf: ['owner'] },
+    operationId: 'organizations.delete',
+    method: 'delete',
+    path: '/organizations/current',
+    summary: 'Delete the selected workspace in 14 days',
+    description:
+      'Stops its work at once: campaigns, warmup and automations are paused, open runs and approvals end, unsent emails are cancelled. ' +
+      'API keys and OAuth applications are refused. Members can read and export, and an owner can keep the workspace. ' +
+      'After 14 days everything of the workspace is erased. Refused while orders of mailboxes are open.',
+    body: schemas.deletionBody,
+    stops: true,
+    success: { status: 200, body: schemas.organization },
+    errors: ['no_organization', 'conflict'],
+    handler: async (ctx, { body }) =>
+      presentOrganization(await scheduleWorkspaceDeletion(ctx, body.name), ctx.actor.organizationId),
+  }),
+  route({
+    ...inside,
+    permission: { anyOf: ['owner'] },
+    operationId: 'organizations.restore',
+    method: 'post',
+    path: '/organizations/current/restore',
+    summary: 'Keep a workspace whose deletion is scheduled',
+    description: 'Campaigns, warmup and automations stay paused until you start them again.',
+    duringDeletion: true,
+    success: { status: 200, body: schemas.organization },
+    errors: ['no_organization', 'conflict'],
+    handler: async (ctx) => presentOrganization(await keepWorkspace(ctx), ctx.actor.organizationId),
   }),
 ];
 

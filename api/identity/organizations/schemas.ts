@@ -24,6 +24,9 @@ export const updateBody = z.strictObject({
     .meta({ description: 'Mail the weekly report to the members who may see analytics' }),
   timezone: z.string().max(64).optional().meta({ description: 'IANA name; defines when a week begins' }),
 });
+export const deletionBody = z.strictObject({
+  name: z.string().max(200).meta({ description: 'Name of the workspace, as confirmation' }),
+});
 export const memberBody = z.strictObject({ role_id: z.string() });
 export const roleBody = z.strictObject({ name: roleName, permissions });
 export const roleUpdateBody = z.strictObject({ name: roleName.optional(), permissions: permissions.optional() });
@@ -51,6 +54,8 @@ export const organization = resource('Organization', {
     .strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() })
     .meta({ description: "The caller's role" }),
   permissions: z.array(z.string()).meta({ description: 'Permissions of that role' }),
+  deletion_scheduled_at: timestamp.nullable().meta({ description: 'When its deletion was requested' }),
+  deletion_scheduled_for: timestamp.nullable().meta({ description: 'When it will be erased; null unless scheduled' }),
   created_at: timestamp,
   updated_at: timestamp,
 });

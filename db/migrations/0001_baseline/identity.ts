@@ -9,6 +9,8 @@ create table users (
   language text,
   is_platform_admin boolean not null default false,
   has_given_password boolean not null default false,
+  deletion_scheduled_at timestamptz,
+  deletion_scheduled_for timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -17,6 +19,7 @@ comment on column users.email is 'Email address in lower case.';
 comment on column users.language is 'BCP 47 language tag for emails to the person. Null until a browser has sent it.';
 comment on column users.password_hash is 'Argon2id hash in PHC format.';
 comment on column users.has_given_password is 'True while the account has the password that an operator set.';
+comment on column users.deletion_scheduled_for is 'Time at which the account is erased. Null unless its deletion was requested.';
 
 create table organizations (
   id uuid primary key,
@@ -26,6 +29,8 @@ create table organizations (
   weekly_report boolean not null default false,
   timezone text not null default 'UTC',
   is_test boolean not null default false,
+  deletion_scheduled_at timestamptz,
+  deletion_scheduled_for timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   unique (id, is_test)
@@ -33,6 +38,7 @@ create table organizations (
 comment on table organizations is 'A workspace: the tenant to which nearly every other row belongs.';
 comment on column organizations.timezone is 'IANA time zone. Determines when a week begins.';
 comment on column organizations.is_test is 'True for a test workspace, whose emails never leave. Set once.';
+comment on column organizations.deletion_scheduled_for is 'Time at which the workspace is erased. Until it is called back, a workspace with such a time starts and sends nothing.';
 call heron_guard_rows('organizations', 'id = heron_organization()');
 
 create table roles (
@@ -361,6 +367,40 @@ comment on column idempotency_keys.request_hash is 'SHA-256 of the request.';
 comment on column idempotency_keys.status is 'HTTP status of the response. Null while the request runs.';
 create index idempotency_keys_expiry on idempotency_keys (expires_at);
 call heron_guard_rows('idempotency_keys');
+
+create table deletions (
+  id uuid primary key,
+  kind text not null check (kind in ('workspace', 'account')),
+  subject_id uuid not null,
+  with_account uuid references deletions,
+  requested_by uuid,
+  state text not null default 'scheduled' check (state in ('scheduled', 'erasing', 'called_back', 'done')),
+  scheduled_at timestamptz not null,
+  scheduled_for timestamptz not null,
+  is_reminded boolean not null default false,
+  erased_at timestamptz
+);
+comment on table deletions is 'A requested deletion of a workspace or an account. Stays as the record of the deletion, and has ids and times only.';
+comment on column deletions.subject_id is 'Id of the workspace or the person; kept when the subject is erased.';
+comment on column deletions.with_account is 'The deletion of the account with which this workspace is deleted.';
+comment on column deletions.is_reminded is 'True once the mails of the day before are stored.';
+create unique index deletions_open on deletions (subject_id) where state in ('scheduled', 'erasing');
+create index deletions_runs on deletions (id) where state in ('scheduled', 'erasing');
+create index deletions_with_account on deletions (with_account) where with_account is not null;
+
+create table deletion_mails (
+  id uuid primary key,
+  deletion_id uuid not null references deletions on delete cascade,
+  moment text not null check (moment in ('scheduled', 'reminder', 'done')),
+  email text not null,
+  language text,
+  name text not null,
+  state text not null default 'due' check (state in ('due', 'sending', 'sent', 'refused', 'uncertain')),
+  settled_at timestamptz,
+  unique (deletion_id, moment, email)
+);
+comment on table deletion_mails is 'A mail about a deletion to one person. Deleted once the mail of the end was sent.';
+comment on column deletion_mails.name is 'Name of the workspace, which is erased before the last mail. Empty for an account.';
 
 create unlogged table rate_limit_counts (
   key text primary key,

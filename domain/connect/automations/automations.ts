@@ -138,6 +138,21 @@ async function assertMayWrite(
   });
 }
 
+/** Disables all automations of the workspace, and ends their active runs. */
+export async function disableAutomations(tx: Tx): Promise<void> {
+  await lockAutomations(tx);
+  for (const id of await tx.org.table('automations').where({ enabled: true }).orderBy('id').pluck('id')) {
+    await tx.org.table('automations').where({ id }).update({ enabled: false, updated_at: tx.now });
+    await endOpenAutomationRuns(tx, id, message('connect.run_switched_off'));
+    tx.audit({
+      action: 'update',
+      entityType: 'automation',
+      entityId: id,
+      changes: { enabled: { from: true, to: false } },
+    });
+  }
+}
+
 /**
  * Deletes an automation with its runs, and ends active runs. The effects of completed nodes stay.
  * @throws AppError not_found; conflict with the campaign steps and automations that run it

@@ -25,6 +25,8 @@ const COLUMNS = [
   'last_name',
   'language',
   'is_platform_admin',
+  'deletion_scheduled_at',
+  'deletion_scheduled_for',
   'created_at',
   'updated_at',
 ] as const;

@@ -62,8 +62,11 @@ async function findMember(tx: Tx, userId: string): Promise<MemberRow> {
   return row;
 }
 
-/** @throws AppError conflict when the member is the only owner */
-async function assertNotLastOwner(tx: Tx, member: MemberRow): Promise<void> {
+/**
+ * Refuses that a workspace loses its last owner.
+ * @throws AppError conflict when the member is the only owner
+ */
+export async function assertNotLastOwner(tx: Tx, member: Pick<MemberRow, 'user_id' | 'is_owner'>): Promise<void> {
   if (!member.is_owner) return;
   const [row] = await tx.org.sql<{ others: number }>(
     `select count(*)::int as others from memberships m join roles r on r.id = m.role_id

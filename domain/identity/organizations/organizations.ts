@@ -5,7 +5,7 @@ import type { Bindings } from '../../../db/statement.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import type { Trx } from '../../../db/connection.ts';
 import { defined } from '../../../lib/defined.ts';
-import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import { SYSTEM_ROLES } from '../../../lib/permissions.ts';
 import { actingAs } from '../sessions.ts';
@@ -17,7 +17,16 @@ import { message } from '../../../messages/index.ts';
 
 export type OrganizationRow = Columns<
   'organizations',
-  'id' | 'name' | 'plan' | 'weekly_report' | 'timezone' | 'is_test' | 'created_at' | 'updated_at'
+  | 'id'
+  | 'name'
+  | 'plan'
+  | 'weekly_report'
+  | 'timezone'
+  | 'is_test'
+  | 'deletion_scheduled_at'
+  | 'deletion_scheduled_for'
+  | 'created_at'
+  | 'updated_at'
 >;
 
 /** An organization as seen by one of its members. */
@@ -27,7 +36,7 @@ export type MyOrganization = OrganizationRow &
 /** Returns the caller's organizations that fulfil the condition `and`. */
 function ownOrganizations(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
   return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
-    `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.is_test, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
+    `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.is_test, o.deletion_scheduled_at, o.deletion_scheduled_for, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
      from organizations o
      join memberships m on m.organization_id = o.id
      join roles r on r.id = m.role_id
@@ -92,11 +101,17 @@ export async function insertOrganization(
 
 /**
  * Creates an organization for the caller. The person's session selects it if no other is selected.
- * @throws AppError rate_limit_exceeded
+ * @throws AppError rate_limit_exceeded; conflict while the deletion of the caller's account is scheduled
  */
 export async function createOrganization(ctx: Ctx, input: NewOrganization): Promise<MyOrganization> {
   await throttle(ctx, 'organizations', ctx.actor.userId!);
   return inTransaction(ctx.db, async (trx) => {
+    const [founder] = await across(trx, 'person').sql<Columns<'users', 'deletion_scheduled_for'>>(
+      'select deletion_scheduled_for from users where id = :user for share',
+      { user: ctx.actor.userId },
+    );
+    if (founder?.deletion_scheduled_for)
+      throw new AppError('conflict', message('deletion.own_account'), { fix: message('deletion.own_account.fix') });
     const { id } = await insertOrganization(ctx, trx, ctx.actor.userId!, input);
     await across(trx, 'person')
       .table('sessions')

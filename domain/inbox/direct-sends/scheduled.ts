@@ -7,7 +7,7 @@ import { assertMailboxAllowed } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockDirectSend, settleDirectSend, signalDirectSend } from '../../sending/control/direct-sends.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 
 /** An email that has not been sent yet. */
 export interface ScheduledSend extends Columns<
@@ -87,6 +87,27 @@ export async function cancelUnsent(tx: Tx, contactIds: readonly string[]): Promi
     `select id from direct_sends where organization_id = :org and contact_id = any(:contacts::uuid[]) and state = any(:unsent) order by id for update`,
     { contacts: [...contactIds], unsent: [...unsent] },
   );
+  await cancelLocked(tx, emails, unsent, message('approval.contact_deleted'));
+}
+
+/**
+ * Cancels all unsent emails of the workspace, except drafts. An email that a worker is sending at this moment is sent.
+ * @param why reason for the approvals that they wait for
+ */
+export async function cancelAllUnsent(tx: Tx, why: Message): Promise<void> {
+  const emails = await tx.org.sql<{ id: string }>(
+    `select id from direct_sends where organization_id = :org and state = any(:unsent) order by id for update`,
+    { unsent: [...OPEN] },
+  );
+  await cancelLocked(tx, emails, OPEN, why);
+}
+
+async function cancelLocked(
+  tx: Tx,
+  emails: readonly { id: string }[],
+  unsent: Parameters<typeof settleDirectSend>[3],
+  why: Message,
+): Promise<void> {
   for (const { id } of emails) {
     const [mail] = await tx.org.sql<Columns<'sends', 'state'>>(
       'select state from sends where organization_id = :org and id = :id for update',
@@ -95,7 +116,7 @@ export async function cancelUnsent(tx: Tx, contactIds: readonly string[]): Promi
     if (mail?.state === 'sending') continue;
     await releaseReservedSends(tx, { sendId: id });
     await settleDirectSend(tx, id, { state: 'cancelled' }, unsent);
-    await withdrawApproval(tx, { type: 'direct_send', id }, message('approval.contact_deleted'));
+    await withdrawApproval(tx, { type: 'direct_send', id }, why);
     signalDirectSend(tx, id, 'changed', { cause: 'cancelled' });
   }
 }

@@ -10,6 +10,7 @@ import { refusalVerdict } from '../../sending/refused.ts';
 import { freeFrom, readSeats } from '../../sending/seats.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { DELETION_SCHEDULED } from '../../platform/workspace-deletion.ts';
 import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
 import { readSignIn } from '../sign-in.ts';
 import { findMailbox } from '../read.ts';
@@ -115,7 +116,7 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
     // Takes the allocator's lock, so that no slot of the mailbox is reserved and no email is claimed in the meantime.
     const mailbox = await lockMailbox(tx, found.mailbox_id);
     const [mail] = await tx.org.sql<MailRow>(
-      `select * from warmup_mails where organization_id = :org and id = :id for update`,
+      `select * from warmup_mails where organization_id = :org and id = :id and not ${DELETION_SCHEDULED} for update`,
       { id },
     );
     if (!mailbox || mail?.state !== 'reserved' || mail.slot_at.getTime() > tx.now.getTime()) return { kind: 'gone' };

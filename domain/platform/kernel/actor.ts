@@ -22,6 +22,8 @@ export interface Actor {
   orgPermissions: ReadonlySet<OrgPermission>;
   isOwner: boolean;
   isPlatformAdmin: boolean;
+  /** Time at which the selected workspace is erased. Absent unless its deletion is scheduled. */
+  workspaceEndsAt?: Date;
   /** Mailboxes that the key may use; null for all. */
   allowedMailboxes: readonly string[] | null;
   ipAddress: string;

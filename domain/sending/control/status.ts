@@ -6,6 +6,7 @@ import { signalLauncher } from './signals.ts';
 import { ADD_RECHECKS, RESUMED } from './rechecks.ts';
 import { json } from '../../../db/connection.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { assertOwnWorkspaceStays, DELETION_SCHEDULED } from '../../platform/workspace-deletion.ts';
 import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
 import { message, type Message } from '../../../messages/index.ts';
@@ -53,6 +54,7 @@ interface Activation {
 /**
  * Activates a locked campaign and signals its launcher, which signals the workflows that lost their slot or woke during
  * the pause. Returns false for a campaign that is active already.
+ * @throws AppError workspace_deletion_scheduled
  */
 export async function activateCampaign(
   tx: Tx,
@@ -64,10 +66,13 @@ export async function activateCampaign(
   const [moved] = await tx.org.sql<{ epoch: number }>(
     `update campaigns set status = 'active', archived = false, control_epoch = control_epoch + 1, ${resumes ? `${ADD_RECHECKS}, ` : ''}last_status_change_at = :now, updated_at = :now,
        started_at = coalesce(started_at, :now), continuous = continuous or :wait, idle_since = case when :wait then :now::timestamptz end
-     where organization_id = :org and id = :id and status <> 'active' returning control_epoch as epoch` as `${string}:org${string}`,
+     where organization_id = :org and id = :id and status <> 'active' and not ${DELETION_SCHEDULED} returning control_epoch as epoch` as `${string}:org${string}`,
     { id: campaign.id, now: tx.now, wait: waitForLeads, ...(resumes ? { rechecks: json(RESUMED) } : {}) },
   );
-  if (!moved) return false;
+  if (!moved) {
+    await assertOwnWorkspaceStays(tx);
+    return false;
+  }
   await logCampaign(tx, campaign.id, type, said, { previous_status: campaign.status });
   tx.emit('campaign.started', {
     campaign_id: campaign.id,

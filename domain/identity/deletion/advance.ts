@@ -1,0 +1,141 @@
+import { across } from '../../../db/across.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import type { Iteration } from '../../../workflows/iterations.ts';
+import type { Deps } from '../../platform/kernel/context.ts';
+import { beginAccount, finishAccount } from './erase-account.ts';
+import { addMails, ownersOf, type Addressee, type DeletionRow } from './deletions.ts';
+import { eraseOrganizationRow, erasePages } from './erase-organization.ts';
+import { forgetMails, sendMails } from './mails.ts';
+
+/** Time (ms) before the erasure at which people are reminded. */
+const REMINDER_MS = DAY_MS;
+/** Time (ms) before a mail that the server refused for now is tried again. */
+const MAIL_RETRY_MS = 10 * MINUTE_MS;
+/** Time (ms) for which the last mails are tried. Then the addresses are erased with them. */
+const LAST_MAILS_MS = 3 * DAY_MS;
+
+/**
+ * Executes the next step of a deletion: mails, the wait for its date, or some pages of the erasure. PostgreSQL decides
+ * the race of a call back with the begin of the erasure.
+ * @param signal stops the erasure between two pages
+ * @throws Error when the work itself fails
+ */
+export async function advanceDeletion(deps: Deps, deletionId: string, signal: AbortSignal): Promise<Iteration> {
+  const deletion = await across(deps.db, 'maintenance').table('deletions').where({ id: deletionId }).first();
+  if (!deletion) return { kind: 'done', why: 'the deletion is gone' };
+  switch (deletion.state) {
+    case 'called_back':
+      return { kind: 'done', why: 'called back' };
+    case 'scheduled':
+      return awaitDate(deps, deletion);
+    case 'erasing':
+      return erase(deps, deletion, signal);
+    case 'done':
+      return end(deps, deletion);
+  }
+}
+
+/** Sends due mails and waits for the reminder or the date. Begins the erasure when it is due. */
+async function awaitDate(deps: Deps, deletion: DeletionRow): Promise<Iteration> {
+  const now = deps.clock.now().getTime();
+  const dueAt = deletion.scheduled_for.getTime();
+  if (now >= dueAt) return begin(deps, deletion);
+  const remindAt = dueAt - REMINDER_MS;
+  if (now >= remindAt && !deletion.is_reminded) await remind(deps, deletion);
+  const isMailed = await sendMails(deps, deletion);
+  const next = now < remindAt ? remindAt : dueAt;
+  return {
+    kind: 'wait',
+    wakeAt: isMailed ? next : Math.min(next, now + MAIL_RETRY_MS),
+    why: isMailed ? 'the date of the deletion' : 'the mail server',
+  };
+}
+
+function remind({ db }: Deps, deletion: DeletionRow): Promise<void> {
+  return inTransaction(db, async (trx) => {
+    const [open] = await across(trx, 'maintenance')
+      .table('deletions')
+      .where({ id: deletion.id, state: 'scheduled' })
+      .update({ is_reminded: true })
+      .returning('id');
+    if (!open) return;
+    const found =
+      deletion.kind === 'workspace'
+        ? await workspaceOf(trx, deletion)
+        : { name: '', addressees: await personOf(trx, deletion) };
+    await addMails(trx, deletion, 'reminder', found);
+  });
+}
+
+type Handle = Parameters<Parameters<typeof inTransaction>[1]>[0];
+
+async function workspaceOf(trx: Handle, deletion: DeletionRow): Promise<{ name: string; addressees: Addressee[] }> {
+  const found = await across(trx, 'maintenance')
+    .table('organizations')
+    .where({ id: deletion.subject_id })
+    .first('name');
+  return { name: found?.name ?? '', addressees: await ownersOf(trx, deletion.subject_id) };
+}
+
+async function personOf(trx: Handle, deletion: DeletionRow): Promise<Addressee[]> {
+  const person = await across(trx, 'maintenance')
+    .table('users')
+    .where({ id: deletion.subject_id })
+    .first('email', 'language');
+  return person ? [person] : [];
+}
+
+/** Begins the erasure, unless it was called back in the meantime. Nobody has access from then on. */
+async function begin(deps: Deps, deletion: DeletionRow): Promise<Iteration> {
+  if (deletion.kind === 'account') {
+    const wait = await beginAccount(deps, deletion);
+    if (wait) return wait;
+  }
+  return inTransaction(deps.db, async (trx) => {
+    const [begun] = await across(trx, 'maintenance')
+      .table('deletions')
+      .where({ id: deletion.id, state: 'scheduled' })
+      .update({ state: 'erasing' })
+      .returning('id');
+    if (!begun) return { kind: 'more' };
+    if (deletion.kind === 'account') {
+      await addMails(trx, deletion, 'done', { name: '', addressees: await personOf(trx, deletion) });
+      return { kind: 'more', why: 'erasing the account' };
+    }
+    await addMails(trx, deletion, 'done', await workspaceOf(trx, deletion));
+    const organization_id = deletion.subject_id;
+    await across(trx, 'maintenance').table('memberships').where({ organization_id }).delete();
+    await across(trx, 'maintenance').table('sessions').where({ organization_id }).update({ organization_id: null });
+    return { kind: 'more', why: 'erasing the workspace' };
+  });
+}
+
+async function erase(deps: Deps, deletion: DeletionRow, signal: AbortSignal): Promise<Iteration> {
+  if (deletion.kind === 'account') {
+    const wait = await finishAccount(deps, deletion);
+    if (wait) return wait;
+  } else {
+    // Runs end first, because they write; and again at the end, for those that were started meanwhile.
+    const ended = await deps.workflows.endRunsOf(deletion.subject_id, 'the workspace is deleted');
+    if (!(await erasePages(deps.db, deletion.subject_id, signal)) || ended > 0)
+      return { kind: 'more', why: 'erasing the workspace' };
+    await inTransaction(deps.db, (trx) => eraseOrganizationRow(trx, deletion.subject_id));
+  }
+  await across(deps.db, 'maintenance')
+    .table('deletions')
+    .where({ id: deletion.id })
+    .update({ state: 'done', erased_at: deps.clock.now() });
+  deps.log.info({ deletionId: deletion.id, kind: deletion.kind, subjectId: deletion.subject_id }, 'a deletion is done');
+  return { kind: 'more' };
+}
+
+/** Sends the last mails, and then erases the addresses. */
+async function end(deps: Deps, deletion: DeletionRow): Promise<Iteration> {
+  const now = deps.clock.now().getTime();
+  const isMailed = await sendMails(deps, deletion);
+  if (!isMailed && now < deletion.erased_at!.getTime() + LAST_MAILS_MS)
+    return { kind: 'wait', wakeAt: now + MAIL_RETRY_MS, why: 'the mail server' };
+  await forgetMails(deps, deletion);
+  return { kind: 'done', why: 'erased' };
+}

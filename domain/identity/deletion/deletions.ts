@@ -1,0 +1,106 @@
+import { across } from '../../../db/across.ts';
+import type { Trx } from '../../../db/connection.ts';
+import type { Row } from '../../../db/rows.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
+import { signalOpen, start, writeIntents } from '../../../temporal/dispatch.ts';
+import { deletionWorkflow } from '../../../workflows/deletion/contract.ts';
+
+export type DeletionRow = Row<'deletions'>;
+
+/** Time (ms) between the request of a deletion and the erasure. */
+const GRACE_MS = 14 * DAY_MS;
+
+/** A person who is mailed about a deletion. */
+export interface Addressee {
+  email: string;
+  language: string | null;
+}
+
+/** Moment of a deletion at which people are mailed. */
+export type Moment = Row<'deletion_mails'>['moment'];
+
+interface Requested {
+  kind: DeletionRow['kind'];
+  subjectId: string;
+  requestedBy: string | null;
+  now: Date;
+  /** Name of the workspace; empty for an account. */
+  name: string;
+  addressees: readonly Addressee[];
+  /** The deletion of the account with which a workspace is deleted. */
+  withAccount?: DeletionRow;
+}
+
+/**
+ * Stores a deletion with its first mails, and intends its run, in an open transaction. A workspace that is deleted with
+ * an account is erased at the time of the account.
+ */
+export async function insertDeletion(trx: Trx, requested: Requested): Promise<DeletionRow> {
+  const { kind, subjectId, requestedBy, now, name, addressees, withAccount } = requested;
+  const [deletion] = await across(trx, 'person')
+    .insert('deletions', {
+      id: newId(),
+      kind,
+      subject_id: subjectId,
+      requested_by: requestedBy,
+      with_account: withAccount?.id ?? null,
+      scheduled_at: now,
+      scheduled_for: withAccount?.scheduled_for ?? new Date(now.getTime() + GRACE_MS),
+    })
+    .returning('*');
+  await across(trx, 'person')
+    .table(kind === 'workspace' ? 'organizations' : 'users')
+    .where({ id: subjectId })
+    .update({ deletion_scheduled_at: now, deletion_scheduled_for: deletion!.scheduled_for });
+  await addMails(trx, deletion!, 'scheduled', { name, addressees });
+  await writeIntents(trx, [start(deletionWorkflow, { deletionId: deletion!.id })]);
+  return deletion!;
+}
+
+/** Stores the mails of one moment; the run of the deletion sends them. */
+export async function addMails(
+  trx: Trx,
+  { id }: Pick<DeletionRow, 'id'>,
+  moment: Moment,
+  { name, addressees }: { name: string; addressees: readonly Addressee[] },
+): Promise<void> {
+  if (addressees.length === 0) return;
+  await across(trx, 'person')
+    .insert(
+      'deletion_mails',
+      addressees.map(({ email, language }) => ({ id: newId(), deletion_id: id, moment, name, email, language })),
+    )
+    .onConflict(['deletion_id', 'moment', 'email'])
+    .ignore();
+}
+
+/** Finds the deletion of a workspace or an account that is scheduled or being executed, and locks it. */
+export async function lockOpenDeletion(trx: Trx, subjectId: string): Promise<DeletionRow | undefined> {
+  return across(trx, 'person')
+    .table('deletions')
+    .where({ subject_id: subjectId })
+    .whereIn('state', ['scheduled', 'erasing'])
+    .forUpdate()
+    .first();
+}
+
+/** Calls back a locked deletion that is scheduled, and ends its run. Nothing that the request stopped starts again. */
+export async function callBack(trx: Trx, { id, kind, subject_id: subjectId }: DeletionRow): Promise<void> {
+  await across(trx, 'person').table('deletions').where({ id }).update({ state: 'called_back' });
+  await across(trx, 'person').table('deletion_mails').where({ deletion_id: id }).delete();
+  await across(trx, 'person')
+    .table(kind === 'workspace' ? 'organizations' : 'users')
+    .where({ id: subjectId })
+    .update({ deletion_scheduled_at: null, deletion_scheduled_for: null });
+  await writeIntents(trx, [signalOpen(deletionWorkflow, { deletionId: id }, 'changed', { cause: 'called_back' })]);
+}
+
+/** Returns the owners of a workspace. */
+export function ownersOf(trx: Trx, organizationId: string): Promise<Addressee[]> {
+  return across(trx, 'person').sql<Addressee>(
+    `select u.email, u.language from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
+     where m.organization_id = :organizationId and r.is_owner order by u.email`,
+    { organizationId },
+  );
+}

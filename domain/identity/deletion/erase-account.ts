@@ -1,0 +1,93 @@
+import { across } from '../../../db/across.ts';
+import { inTransaction } from '../../../db/transaction.ts';
+import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { Iteration } from '../../../workflows/iterations.ts';
+import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
+import { transact } from '../../platform/kernel/transact.ts';
+import { lockOrganization } from '../organizations/grants.ts';
+import { assertNotLastOwner } from '../organizations/members.ts';
+import { endGrantsOfMember } from '../oauth/grants.ts';
+import { workspacesOwnedAlone } from './account.ts';
+import type { DeletionRow } from './deletions.ts';
+import { scheduleWithin } from './workspace.ts';
+
+/** Time (ms) before an account whose workspaces are being erased is looked at again. */
+const WORKSPACES_MS = MINUTE_MS;
+/** Time (ms) before an account that is the only owner of a workspace with members is looked at again. */
+const OWNER_MS = DAY_MS;
+
+/**
+ * Prepares the erasure of an account: deletes the workspaces in which only the person is, and waits for them.
+ * @returns the wait; undefined when the account can be erased
+ */
+export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<Iteration | undefined> {
+  const now = deps.clock.now().getTime();
+  const owned = await workspacesOwnedAlone(deps.db, deletion.subject_id);
+  const alone = owned.filter(({ others }) => others === 0);
+  for (const { id, name, isScheduled } of alone) {
+    if (isScheduled) continue;
+    // Others have left it since the request, so it was not scheduled then.
+    const ctx = systemCtx(deps, id, `deletion/${deletion.id}`);
+    await transact(ctx, async (tx) => {
+      await lockOrganization(tx);
+      await scheduleWithin(ctx, tx, name, deletion);
+    });
+  }
+  if (alone.length > 0) return { kind: 'wait', wakeAt: now + WORKSPACES_MS, why: 'the workspaces of the account' };
+  if (owned.some(({ isScheduled }) => !isScheduled))
+    return { kind: 'wait', wakeAt: now + OWNER_MS, why: 'another owner for a workspace' };
+  return undefined;
+}
+
+/**
+ * Erases an account: ends its memberships with their grants, and deletes the person with sessions, credentials and
+ * invitations. Rows that the person made stay with their workspaces, without the person.
+ * @returns the wait, if the person has become the only owner of a workspace in the meantime; undefined when it is done
+ */
+export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<Iteration | undefined> {
+  const userId = deletion.subject_id;
+  const memberships = await across(deps.db, 'person')
+    .table('memberships')
+    .where({ user_id: userId })
+    .orderBy('organization_id')
+    .pluck('organization_id');
+  try {
+    for (const organizationId of memberships) await leave(deps, deletion, organizationId);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
+    return { kind: 'wait', wakeAt: deps.clock.now().getTime() + OWNER_MS, why: 'another owner for a workspace' };
+  }
+  await inTransaction(deps.db, async (trx) => {
+    const person = across(trx, 'person');
+    const user = await person.table('users').where({ id: userId }).forUpdate().first('email');
+    if (!user) return;
+    await person.table('invitations').where({ email: user.email }).delete();
+    await person.table('auth_challenges').where({ email: user.email }).delete();
+    await person.table('users').where({ id: userId }).delete();
+  });
+  return undefined;
+}
+
+/** @throws AppError conflict if the person is the only owner of the workspace */
+async function leave(deps: Deps, deletion: DeletionRow, organizationId: string): Promise<void> {
+  await transact(systemCtx(deps, organizationId, `deletion/${deletion.id}`), async (tx) => {
+    await lockOrganization(tx);
+    const [member] = await tx.org.sql<{ role_id: string; is_owner: boolean }>(
+      `select m.role_id, r.is_owner from memberships m join roles r on r.id = m.role_id
+       where m.organization_id = :org and m.user_id = :user`,
+      { user: deletion.subject_id },
+    );
+    if (!member) return;
+    await assertNotLastOwner(tx, { user_id: deletion.subject_id, is_owner: member.is_owner });
+    await endGrantsOfMember(tx, deletion.subject_id);
+    await tx.org.table('memberships').where({ user_id: deletion.subject_id }).delete();
+    tx.audit({
+      action: 'delete',
+      entityType: 'member',
+      entityId: deletion.subject_id,
+      metadata: { account: 'deleted' },
+    });
+    tx.emit('team.member_removed', { user_id: deletion.subject_id, role_id: member.role_id });
+  });
+}

@@ -1,0 +1,19 @@
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { listenForHints } from '../hints.ts';
+import { iterateUntilDone } from '../iterations.ts';
+import { resourceQueue } from '../queues.ts';
+import { deletionWorkflow, type DeletionActivities, type DeletionArgs, type DeletionSignals } from './contract.ts';
+
+const changed = defineSignal<[DeletionSignals['changed']]>('changed');
+
+/** Waits until the date of a deletion, unless it is called back, and erases its subject in pages. */
+export async function deletion(args: DeletionArgs): Promise<string> {
+  const { advanceDeletion } = proxyActivities<DeletionActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
+    summary: 'mail, wait, or erase some pages',
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '15s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5m' },
+  });
+  return iterateUntilDone(deletionWorkflow, args, listenForHints(changed), advanceDeletion);
+}
