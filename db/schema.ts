@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 99199e19a0e20eae. Types: ccc6936ab017058f. */
+/* Written by `npm run db:types`; do not edit. Sources: f7c75acc1a82ec83. Types: 51ac5b679378ba99. */
 
 import type {
   ApprovalBinding,
@@ -88,6 +88,8 @@ export interface Tables {
   crm_tasks: { row: CrmTasksRow; insert: CrmTasksInsert };
   daily_counters: { row: DailyCountersRow; insert: DailyCountersInsert };
   dead_letters: { row: DeadLettersRow; insert: DeadLettersInsert };
+  deletion_mails: { row: DeletionMailsRow; insert: DeletionMailsInsert };
+  deletions: { row: DeletionsRow; insert: DeletionsInsert };
   deliverability_events: { row: DeliverabilityEventsRow; insert: DeliverabilityEventsInsert };
   direct_sends: { row: DirectSendsRow; insert: DirectSendsInsert };
   domain_events: { row: DomainEventsRow; insert: DomainEventsInsert };
@@ -1910,6 +1912,60 @@ interface DeadLettersInsert {
   replayed_at?: Date | null;
   created_at: Date;
   updated_at: Date;
+}
+
+/** A mail about a deletion to one person. Deleted once the mail of the end was sent. */
+interface DeletionMailsRow {
+  id: string;
+  deletion_id: string;
+  moment: 'scheduled' | 'reminder' | 'done';
+  email: string;
+  language: string | null;
+  /** Name of the workspace, which is erased before the last mail. Empty for an account. */
+  name: string;
+  state: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain';
+  settled_at: Date | null;
+}
+
+interface DeletionMailsInsert {
+  id: string;
+  deletion_id: string;
+  moment: 'scheduled' | 'reminder' | 'done';
+  email: string;
+  language?: string | null;
+  name: string;
+  state?: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain';
+  settled_at?: Date | null;
+}
+
+/** A requested deletion of a workspace or an account. Stays as the record of the deletion, and has ids and times only. */
+interface DeletionsRow {
+  id: string;
+  kind: 'workspace' | 'account';
+  /** Id of the workspace or the person; kept when the subject is erased. */
+  subject_id: string;
+  /** The deletion of the account with which this workspace is deleted. */
+  with_account: string | null;
+  requested_by: string | null;
+  state: 'scheduled' | 'erasing' | 'called_back' | 'done';
+  scheduled_at: Date;
+  scheduled_for: Date;
+  /** True once the mails of the day before are stored. */
+  is_reminded: boolean;
+  erased_at: Date | null;
+}
+
+interface DeletionsInsert {
+  id: string;
+  kind: 'workspace' | 'account';
+  subject_id: string;
+  with_account?: string | null;
+  requested_by?: string | null;
+  state?: 'scheduled' | 'erasing' | 'called_back' | 'done';
+  scheduled_at: Date;
+  scheduled_for: Date;
+  is_reminded?: boolean;
+  erased_at?: Date | null;
 }
 
 /** A signal about an email, reported by a client through the API. Its key makes a retry harmless. */
@@ -4269,6 +4325,9 @@ interface OrganizationsRow {
   timezone: string;
   /** True for a test workspace, whose emails never leave. Set once. */
   is_test: boolean;
+  deletion_scheduled_at: Date | null;
+  /** Time at which the workspace is erased. Until it is called back, a workspace with such a time starts and sends nothing. */
+  deletion_scheduled_for: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -4281,6 +4340,8 @@ interface OrganizationsInsert {
   weekly_report?: boolean;
   timezone?: string;
   is_test?: boolean;
+  deletion_scheduled_at?: Date | null;
+  deletion_scheduled_for?: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -5504,6 +5565,9 @@ interface UsersRow {
   is_platform_admin: boolean;
   /** True while the account has the password that an operator set. */
   has_given_password: boolean;
+  deletion_scheduled_at: Date | null;
+  /** Time at which the account is erased. Null unless its deletion was requested. */
+  deletion_scheduled_for: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -5517,6 +5581,8 @@ interface UsersInsert {
   language?: string | null;
   is_platform_admin?: boolean;
   has_given_password?: boolean;
+  deletion_scheduled_at?: Date | null;
+  deletion_scheduled_for?: Date | null;
   created_at: Date;
   updated_at: Date;
 }
