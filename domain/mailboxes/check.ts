@@ -65,7 +65,7 @@ async function assertWorkers(ctx: Ctx): Promise<void> {
   });
 }
 
-/** Field of a mail service that a failed stage refers to. */
+/** Field of a mail service to which a failure at each stage refers. */
 const FIELD: Record<CheckStage, string> = {
   dns: 'host',
   connect: 'host',

@@ -88,7 +88,7 @@ function toLease(row: LeaseRow): SyncLease {
   };
 }
 
-/** A mailbox whose lease a process keeps. */
+/** A mailbox whose lease the process has renewed. */
 export interface KeptLease {
   credentialsVersion: number;
   /** True if the mailbox keeps a permanent connection even if there are more mailboxes than connections. */
@@ -128,8 +128,8 @@ export async function releaseLease(db: Db, workerId: string, mailboxId: string):
 }
 
 /**
- * Releases a mailbox whose reading failed, to be claimed again after a delay. `delayOf` returns the delay (ms) for a
- * number of successive failures.
+ * Releases a mailbox whose reading failed. It can be claimed again after a delay. `delayOf` returns the delay (ms) for
+ * a number of successive failures.
  */
 export async function failLease(
   db: Db,

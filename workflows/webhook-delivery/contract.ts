@@ -24,7 +24,7 @@ export type WebhookDeliveryArgs = ArgsOf<typeof webhookDeliveryWorkflow>;
 /** Result of an attempt. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
 export type DeliveryReport = { state: 'waiting'; at: number; why: string } | { state: 'settled'; why: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface WebhookDeliveryActivities {
   /**
    * Makes the due attempt. Until the delivery is settled, the activity then fails with the time until the next attempt

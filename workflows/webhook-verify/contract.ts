@@ -27,7 +27,7 @@ export type ChallengeStep =
   | { over: true; state: 'verified' | 'gone' | 'given_up' }
   | { over: false; retryInMs: number };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface WebhookVerifyActivities {
   /**
    * Sends one challenge and stores its result.

@@ -23,7 +23,7 @@ export class TokenRefusal extends Error {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Default lifetime (ms) of a token whose response contains none. */
+/** Lifetime (ms) of a token if the response states none. */
 const USUAL_LIFE_MS = 3_600_000;
 
 /**
