@@ -51,7 +51,8 @@ export async function claimLeases(
 
 /**
  * Claims up to `limit` mailboxes for one reading each, if they were not read for `dueMs` milliseconds. Organizations
- * alternate: one mailbox of each organization, the one not read for the longest time, precedes a second one of any.
+ * alternate: no organization gets a second mailbox before every other one has got one. Of an organization's mailboxes,
+ * those not read for the longest time come first.
  */
 export async function claimVisits(
   db: Db,
@@ -180,7 +181,7 @@ export async function countShares(
   return { workers: Math.max(1, workers), mailboxes };
 }
 
-/** Name of the advisory lock that the process which ranks the mailboxes takes. */
+/** Name of the advisory lock of the process that ranks the mailboxes. */
 const RANK_LOCK = 'mailbox-standing';
 /** Added to the rank of a mailbox that has a connection, so that another must be twice as active to replace it. */
 const INCUMBENT = 1;

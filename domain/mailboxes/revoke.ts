@@ -32,8 +32,8 @@ export async function recordRevocation(tx: Tx, { id, email, provider }: MailboxR
 
 /**
  * Revokes due consents of removed mailboxes at their providers. Stores the time of the next attempt before each
- * request. Retries after a minute, doubling, up to a day. Does not revoke the consent if the account is still connected
- * anywhere in this installation, because all its connections share one consent.
+ * request. The delay before a retry starts at a minute and doubles up to a day. Does not revoke the consent if the
+ * account is still connected anywhere in this installation, because all its connections share one consent.
  * @returns the number of consents that need no further attempt
  */
 export async function revokeConsents(

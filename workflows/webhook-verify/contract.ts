@@ -31,7 +31,7 @@ export type ChallengeStep =
 export interface WebhookVerifyActivities {
   /**
    * Sends one challenge and stores its result.
-   * @param attempt number of this challenge since the endpoint was armed, from 1
+   * @param attempt number of this challenge, from 1, since the endpoint was created or its verification was reset
    */
   challengeEndpoint(args: WebhookVerifyArgs, attempt: number): Promise<ChallengeStep>;
 }

@@ -57,7 +57,7 @@ export function refusedByVerification(status: string, { riskyAllowed }: { riskyA
 
 /**
  * Runs the launch checks of a campaign.
- * @returns the number of unfinished leads, and why the campaign may not start now. Codes of a refusal:
+ * @returns the number of unfinished leads, and the error that prevents a start now, if any. Its code is one of
  * campaign_invalid, empty_step_body, campaign_no_mailbox, no_leads, no_remaining_leads, leads_undeliverable,
  * list_bounce_risk.
  */

@@ -37,7 +37,7 @@ export async function finishEnrollment(
 }
 
 /**
- * Ends several enrollments like {@link finishEnrollment}, locking shared rows in a fixed order. Cancels open waits,
+ * Variant of {@link finishEnrollment} for several enrollments. Locks shared rows in a fixed order. Cancels open waits,
  * releases reserved slots and signals the workflows, and the launcher when no lead is left.
  * @returns the number of enrollments that this call ended
  */

@@ -38,7 +38,7 @@ const MAX_CONTENT = 4 * 1024 * 1024;
 /** Number of hexadecimal digits in the name of a copy. */
 const NAME_LENGTH = 32;
 
-/** Maximum number of copies of which this process remembers that they are stored. */
+/** Maximum number of stored copies whose names this process remembers. */
 const MAX_KNOWN = 10_000;
 /** Names of the copies that this process has stored, each with its organization. */
 const known = new Set<string>();

@@ -4,7 +4,7 @@ import type { MailProvider } from './mail-providers.ts';
 /** Response of a provider's token endpoint. */
 export interface TokenAnswer {
   accessToken: string;
-  /** Undefined when the provider keeps the refresh token that was sent. */
+  /** New refresh token. Undefined if the provider keeps the one that was sent. */
   refreshToken: string | undefined;
   expiresInMs: number;
   /** ID token with the mailbox's address. Only the first response contains it. */
