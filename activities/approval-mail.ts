@@ -3,7 +3,7 @@ import { approvalMailWorkflow, type ApprovalMailActivities } from '../workflows/
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** Durable family of the emails that notify people of approvals. */
+/** Workflow and activities for the emails that notify people of approvals. */
 export const approvalMail = family<ApprovalMailActivities>({
   contract: approvalMailWorkflow,
   queue: 'mail',

@@ -22,12 +22,12 @@ const LAUNCHER_ITERATION_MS = 20_000;
 const FIRST_ITERATIONS = 3;
 const FIRST_LAUNCH_MS = 500;
 
-/** Durable family of campaign launchers. */
+/** Workflow and activities for campaign launchers. */
 export const campaign = family<CampaignActivities>({
   contract: campaignWorkflow,
   queue: { beginLauncher: 'workflows', runLauncher: 'batch' },
   activities,
-  // The launcher of an idle campaign is signalled when a lead arrives.
+  // An idle campaign needs no open launcher, because the next lead that is added signals it.
   mustBeOpen: { table: 'campaigns', open: `campaigns.status = 'active' and campaigns.idle_since is null` },
   blocked: {
     taskType: 'campaign_launch',
@@ -55,7 +55,7 @@ function activities({ deps }: ActivityParts): CampaignActivities {
   };
 }
 
-/** Runs the first few iterations of a launcher. */
+/** Runs the first iterations of a launcher, within the limits of the first attempt. */
 async function launchFirst(ctx: Ctx, campaignId: string): Promise<LaunchResult> {
   const until = performance.now() + FIRST_LAUNCH_MS;
   let turns = 0;

@@ -8,7 +8,7 @@ import { contextOf } from './context.ts';
 import { family, type ActivityParts } from './family.ts';
 import { message, type Message } from '../messages/index.ts';
 
-/** Durable family of contact imports. */
+/** Workflow and activities for contact imports. */
 export const contactImport = family<ContactImportActivities>({
   contract: contactImportWorkflow,
   queue: 'batch',

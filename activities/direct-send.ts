@@ -7,8 +7,8 @@ import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
 /**
- * Durable family of emails written by a person or an agent. The family `enrollment` serves the activity that sends
- * them.
+ * Workflow and activities for emails written by a person or an agent. The activity that sends the emails belongs to
+ * `enrollment`.
  */
 export const directSend = family<Omit<DirectSendActivities, 'deliverSend'>>({
   contract: directSendWorkflow,

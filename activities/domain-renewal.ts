@@ -6,7 +6,8 @@ import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
 /**
- * Durable family of the renewals of managed domains. A provider's refusal or missing answer is a result, not an error.
+ * Workflow and activities for the renewals of managed domains. A provider's refusal or missing answer is a result of an
+ * activity, not an error.
  */
 export const domainRenewal = family<DomainRenewalActivities>({
   contract: domainRenewalWorkflow,

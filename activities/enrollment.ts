@@ -11,7 +11,7 @@ import { createDeliverSend } from './deliver.ts';
 import { family, type ActivityParts } from './family.ts';
 import { assertNotBusy } from './retry-later.ts';
 
-/** Durable family of enrollments: contacts in a campaign. */
+/** Workflow and activities for enrollments: contacts in a campaign. */
 export const enrollment = family<EnrollmentActivities>({
   contract: enrollmentWorkflow,
   queue: { advanceEnrollment: 'workflows', deliverSend: 'mail', callApp: 'apps' },

@@ -9,9 +9,9 @@ import { family } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Durable family of goal replays. A page is one transaction, so that no event is counted twice if a dead worker's
- * attempt is repeated. If a page keeps failing, the event that causes it is skipped. If no single event causes the
- * failure, the workflow is blocked.
+ * Workflow and activities for goal replays. A page is one transaction, so that no event is counted twice if a dead
+ * worker's attempt is repeated. If a page keeps failing, the event that causes it is skipped. If no single event causes
+ * the failure, the workflow is blocked.
  */
 export const goalReplay = family<GoalReplayActivities>({
   contract: goalReplayWorkflow,

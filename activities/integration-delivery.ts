@@ -18,7 +18,7 @@ import { family } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Durable family of deliveries to providers. Each delivery is settled separately, so after a worker dies only its
+ * Workflow and activities for deliveries to providers. Each delivery is settled separately, so if a worker dies, only
  * unfinished deliveries are repeated.
  */
 export const integrationDelivery = family<IntegrationDeliveryActivities>({
@@ -33,7 +33,8 @@ export const integrationDelivery = family<IntegrationDeliveryActivities>({
         );
       }),
   }),
-  // Deliveries of an account that must be reconnected resume when it is connected again.
+  // Deliveries of an account that must be reconnected need no open workflow. They resume when the account is connected
+  // again.
   mustBeOpen: {
     table: 'integration_connections',
     open: `integration_connections.status in ('connected', 'degraded')

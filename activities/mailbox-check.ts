@@ -5,7 +5,7 @@ import { mailboxCheckWorkflow, type MailboxCheckActivities } from '../workflows/
 import { contextOf } from './context.ts';
 import { family } from './family.ts';
 
-/** Durable family of mailbox credential checks. A check is not retried once its request was deleted. */
+/** Workflow and activities for mailbox credential checks. A check is not retried once its request was deleted. */
 export const mailboxCheck = family<MailboxCheckActivities>({
   contract: mailboxCheckWorkflow,
   queue: 'interactive',

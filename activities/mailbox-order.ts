@@ -17,7 +17,7 @@ import { retryLater } from './retry-later.ts';
 /** Delay (ms) until the next query to a payment provider that has received a payment without confirming it yet. */
 const PAID_SOON_MS = 5_000;
 
-/** Durable family of orders of managed mailboxes. */
+/** Workflow and activities for orders of managed mailboxes. */
 export const mailboxOrder = family<MailboxOrderActivities>({
   contract: mailboxOrderWorkflow,
   queue: {

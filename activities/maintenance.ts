@@ -63,7 +63,7 @@ const WORK: Record<Chore, Work> = {
   listFailingRuns: { verb: logFailingRuns },
 };
 
-/** Durable family of the maintenance schedule. */
+/** Workflow and activities for the maintenance sweep, which a schedule starts. */
 export const maintenance = family<MaintenanceActivities>({
   contract: maintenanceWorkflow,
   queue: 'batch',

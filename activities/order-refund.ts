@@ -5,7 +5,10 @@ import { orderRefundWorkflow, type OrderRefundActivities } from '../workflows/or
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** Durable family of payment refunds. A payment provider's refusal or missing answer is a result, not an error. */
+/**
+ * Workflow and activities for payment refunds. A payment provider's refusal or missing answer is a result of an
+ * activity, not an error.
+ */
 export const orderRefund = family<OrderRefundActivities>({
   contract: orderRefundWorkflow,
   queue: 'batch',

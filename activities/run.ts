@@ -7,7 +7,7 @@ import { runWorkflow, type RunActivities, type RunArgs } from '../workflows/run/
 import { callVerb } from './call-verb.ts';
 import { family, type ActivityParts } from './family.ts';
 
-/** Durable family of agent runs, up to the launch of their campaign. */
+/** Workflow and activities for agent runs, up to the launch of their campaign. */
 export const run = family<RunActivities>({
   contract: runWorkflow,
   queue: { advanceRun: 'workflows', preflightRun: 'batch', launchRun: 'batch' },

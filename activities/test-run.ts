@@ -5,7 +5,7 @@ import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 import { assertNotBusy } from './retry-later.ts';
 
-/** Durable family of test runs. The family `enrollment` serves the activity that sends their emails. */
+/** Workflow and activities for test runs. The activity that sends the emails belongs to `enrollment`. */
 export const testRun = family<Omit<TestRunActivities, 'deliverSend'>>({
   contract: testRunWorkflow,
   queue: { advanceTestRun: 'workflows', callAppForTest: 'apps' },

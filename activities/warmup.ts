@@ -3,7 +3,7 @@ import { warmupWorkflow, type WarmupActivities } from '../workflows/warmup/contr
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** Durable family of mailbox warmup. */
+/** Workflow and activities for mailbox warmup. */
 export const warmup = family<WarmupActivities>({
   contract: warmupWorkflow,
   queue: 'mail',

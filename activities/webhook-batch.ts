@@ -9,8 +9,8 @@ import { family, type ActivityParts } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Durable family of first webhook attempts. They run on the `workflows` queue because endpoints known to be slow are
- * excluded.
+ * Workflow and activities for first webhook attempts. They run on the `workflows` queue because endpoints known to be
+ * slow are excluded.
  */
 export const webhookBatch = family<WebhookBatchActivities>({
   contract: webhookBatchWorkflow,

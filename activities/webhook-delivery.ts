@@ -6,8 +6,8 @@ import { retryLater } from './retry-later.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Durable family of single webhook deliveries with retries. PostgreSQL stores the schedule, and each failure of the
- * activity contains the delay until the next attempt.
+ * Workflow and activities for single webhook deliveries with retries. PostgreSQL stores the schedule, and each failure
+ * of the activity contains the delay until the next attempt.
  */
 export const webhookDelivery = family<WebhookDeliveryActivities>({
   contract: webhookDeliveryWorkflow,

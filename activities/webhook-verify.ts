@@ -5,7 +5,8 @@ import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
 /**
- * Durable family of endpoint verification for applications. A wrong answer of a receiver is a result, not an error.
+ * Workflow and activities for the verification of applications' endpoints. A receiver's wrong answer is a result of an
+ * activity, not an error.
  */
 export const webhookVerify = family<WebhookVerifyActivities>({
   contract: webhookVerifyWorkflow,

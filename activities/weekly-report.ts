@@ -3,7 +3,7 @@ import { weeklyReportWorkflow, type WeeklyReportActivities } from '../workflows/
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** Durable family of weekly reports. */
+/** Workflow and activities for weekly reports. */
 export const weeklyReport = family<WeeklyReportActivities>({
   contract: weeklyReportWorkflow,
   queue: 'mail',

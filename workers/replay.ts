@@ -25,7 +25,7 @@ interface ReplayReport {
 interface ReplayOptions {
   /** Workflow bundle of the build to be released. */
   bundle: { codePath: string };
-  /** Time (ms) before now. Executions that closed within it are replayed in addition to open ones. */
+  /** Executions that closed within this time (ms) before now are replayed too. */
   recentMs: number;
   /** Maximum number of executions per workflow type, open ones first. */
   perType: number;

@@ -6,7 +6,7 @@ import type { WinningRule } from '../sending/outcomes/promote-variant.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 
-/** Outcomes that are counted for a variant. Opens and clicks by programs do not count. */
+/** Outcomes that are counted for a variant. Opens and clicks by machines do not count. */
 const OUTCOMES = ['opened', 'clicked', 'replied', 'bounced'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 

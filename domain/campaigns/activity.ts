@@ -11,7 +11,7 @@ export type CampaignLogRow = Columns<
 
 /**
  * Lists the activity log of a campaign, newest first.
- * @throws AppError not_found, bad_request for a bad cursor
+ * @throws AppError not_found, bad_request for an invalid cursor
  */
 export async function listLogs(ctx: Ctx, campaignId: string, page: PageRequest): Promise<Page<CampaignLogRow>> {
   const org = reader(ctx);

@@ -26,7 +26,7 @@ export type CampaignAttachmentRow = Row<'campaign_attachments'>;
 
 /** Maximum total size (bytes) of the attachments of one campaign email, and so of each file. */
 export const MAX_EMAIL_FILES_BYTES = 15 * 1024 * 1024;
-/** Maximum length of a file name. */
+/** Maximum length (characters) of a file name. */
 const MAX_FILENAME = 255;
 
 /**
@@ -80,7 +80,7 @@ export async function deleteAttachment(ctx: Ctx, campaignId: string, attachmentI
       : undefined;
     if (!row) throw notFound('attachment');
     await editSteps(tx, campaign, async () => {
-      // A trigger deletes the stored file.
+      // A database trigger deletes the stored file.
       await tx.org.table('campaign_attachments').where({ id: row.id }).delete();
       await recordChange(tx, campaign, message('log.attachment_removed', { filename: row.filename }), row);
     });

@@ -79,7 +79,7 @@ export async function senderProblems(
   return problems;
 }
 
-/** Lists a problem if a one-time campaign has more than one email step. */
+/** Returns a problem if a one-time campaign has more than one email step. */
 export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readonly CheckedStep[]): Problem[] {
   if (campaignKind !== 'one_time') return [];
   return steps
@@ -88,7 +88,7 @@ export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readon
     .map(({ path }) => ({ path: `${path}.kind`, message: message('campaigns.one_email_step') }));
 }
 
-/** Converts the given settings of a request to columns. Call after {@link settingsProblems}. */
+/** Converts the given settings of a request to columns. Call it after {@link settingsProblems} has found no problem. */
 export function settingsColumns(input: CampaignSettings, current?: CampaignRow): Partial<CampaignRow> {
   const { start_date, end_date, tracking_domain, ...same } = input;
   const columns: Partial<CampaignRow> = defined(same);

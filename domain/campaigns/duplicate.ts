@@ -19,7 +19,7 @@ import { message } from '../../messages/index.ts';
 const MAX_NAME = 50;
 const SUFFIX = ' (copy)';
 
-/** Default name of a copy, within the limit of 50 characters for given names. */
+/** Returns the default name of a copy, which has at most 50 characters like any name. */
 function copyName(name: string): string {
   return `${[...name]
     .slice(0, MAX_NAME - SUFFIX.length)
@@ -110,7 +110,7 @@ async function copySteps(
   );
   const ids = new Map(steps.map((step) => [step.id, newId()]));
   for (const step of steps) {
-    // PostgreSQL derives these columns from the action.
+    // PostgreSQL derives `app_connection_id` and `automation_id` from the action.
     const { app_connection_id: _, automation_id: __, ...columns } = step;
     const conditions = retargetConditions(toGraphStep(step).conditions, (to) => ids.get(to));
     await tx.org.create(CampaignSteps, { ...columns, ...fresh(), id: ids.get(step.id)!, conditions });

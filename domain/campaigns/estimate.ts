@@ -116,9 +116,9 @@ export async function estimateRest(ctx: Ctx, campaignId: string, plan: CampaignS
 }
 
 /**
- * Counts the emails that the leads of a campaign may still receive if every lead takes all steps. Numbers of leads come
- * from stored counts. Pending leads have received nothing, so only emails of active leads are counted from rows. Emails
- * of finished leads are not read.
+ * Counts the emails that the leads of a campaign may still receive if every lead takes all steps. The numbers of leads
+ * come from stored counts. Only the emails of active leads are counted row by row, because pending leads have received
+ * none and finished leads receive no more.
  */
 async function emailsLeft(org: OrgScope, campaignId: string): Promise<number> {
   const [left] = await org.sql<{ emails: number }>(

@@ -16,14 +16,14 @@ export interface CampaignFlow {
   wordings: { stepId: string; variantId: string | null; counts: Counts }[];
 }
 
-/** Number of leads at one step. Removed steps are included. */
+/** Numbers of leads at one step, which may have been removed since. */
 interface StepStanding {
   stepId: string;
-  /** Active leads currently at this step. */
+  /** Number of active leads that are at this step now. */
   standing: number;
-  /** Leads whose sequence ended at this step, for any reason. */
+  /** Number of leads whose sequence ended at this step, for any reason. */
   ended: number;
-  /** Leads that have reached this step, including those currently at it. */
+  /** Number of leads that have reached this step, including those that are at it now. */
   reached: number;
 }
 

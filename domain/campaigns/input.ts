@@ -31,7 +31,7 @@ const text = z.string().max(256 * 1024);
 const subject = z.string().max(998);
 const waitAfter = z.int().min(0).max(60);
 
-/** Options for replies that end the sequence for other leads of the same company. */
+/** Values of the setting for which replies end the sequence of other leads of the same company. */
 export const COMPANY_REPLIES = ['off', 'any', 'positive_or_opt_out'] as const;
 
 /** Settings common to creating and updating. */
@@ -95,7 +95,10 @@ export const senderInputSchema = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
-/** In a create request a branch may name its target by the index in `steps`, because the ids are not known yet. */
+/**
+ * Conditions of a create request, in which a branch may identify its target by the index in `steps`, because the ids
+ * are not known yet.
+ */
 const createConditionsSchema = conditionsSchema.extend({
   branches: z
     .array(

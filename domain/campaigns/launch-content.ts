@@ -140,7 +140,7 @@ function variantsOf(
   return variants.filter(({ step_id: of }) => of === step.id || (of === null && step.id === first?.id));
 }
 
-/** Converts a step to its approved template. Links show the index of their target step. */
+/** Converts a step to its approved template. Links contain the index of their target step. */
 function templateOf(
   row: CampaignStepRow,
   steps: readonly CampaignStepRow[],

@@ -15,8 +15,8 @@ import { launchContent } from './launch-content.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Approval of leads of a sending campaign: leads that a credential added beyond its policy, and leads whose values have
- * changed since their approval. Such leads are held until a person approves them.
+ * Approval of leads of a sending campaign: those that a credential added without permission by its policy, and those
+ * whose values have changed since their approval. Such leads are held until a person approves them.
  */
 export const campaignLeads: ApprovalSubject<CampaignRow> = {
   type: 'campaign_leads',

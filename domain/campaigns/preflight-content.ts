@@ -8,7 +8,7 @@ import { infoFinding, warningFinding, type WeighedFinding } from './preflight-fi
 /** One text that is sent: the step's own text, or a variant of it. */
 export interface EmailCopy {
   stepId: string;
-  /** Name of the step, and of the variant if it is one. */
+  /** Name of the step, followed by the name of the variant, if the text is one. */
   name: string;
   subject: string;
   bodyPlain: string;
@@ -78,8 +78,8 @@ export function contentFindings({ copies }: CampaignCopy, least: number): Weighe
 }
 
 /**
- * Warns about a test with a single variant, which compares nothing, and about variants with weight 0, which are never
- * sent.
+ * Warns about an A/B test with a single variant, which compares nothing, and about variants with weight 0, which are
+ * never sent.
  */
 export function variantFindings({ variants, firstEmailId }: CampaignCopy): WeighedFinding[] {
   const found: WeighedFinding[] = [];

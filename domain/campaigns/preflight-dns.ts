@@ -210,14 +210,14 @@ export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFindin
   return found;
 }
 
-/** Names the first three domains, and the number of the rest. */
+/** Returns the names of the first three domains and the number of the others, as text. */
 function named(domains: readonly SenderDns[]): readonly string[] | Message {
   const names = domains.slice(0, 3).map(({ domain }) => domain);
   const more = domains.length - names.length;
   return more === 0 ? names : message('preflight.domains_and_more', { domains: names.join(', '), count: more });
 }
 
-/** Checks that the tracking domain of a campaign works. Skipped for a campaign without tracking. */
+/** Checks that the tracking domain of a campaign works. Returns no finding for a campaign without tracking. */
 export function trackingFindings(campaign: CampaignRow, dns: CampaignDns): WeighedFinding[] {
   const { tracking_domain: domain, tracking_domain_verified: verified } = campaign;
   if (campaign.text_only || !(campaign.open_tracking || campaign.link_tracking)) return [];

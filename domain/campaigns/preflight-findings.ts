@@ -27,7 +27,7 @@ export interface WeighedFinding extends PreflightFinding {
   points: number;
 }
 
-/** Points of an error, and the maximum score with an error: such a campaign cannot start. */
+/** Points of an error. Also the maximum score of a campaign with an error, which cannot start. */
 const ERROR_POINTS = 40;
 const MOST_WITH_ERROR = 40;
 const RANK = { error: 0, warning: 1, info: 2 } as const;
@@ -82,7 +82,7 @@ export function weighFindings(found: readonly WeighedFinding[], looked: readonly
     passed,
     score: Math.max(0, Math.min(passed ? 100 : MOST_WITH_ERROR, 100 - lost)),
     checks: looked.map((key) => {
-      // The findings are sorted, so the first of a check is its worst.
+      // The findings are sorted, so the first finding of a check is its worst one.
       const severity = ordered.find(({ check }) => check === key)?.severity ?? 'info';
       return { key, passed: severity === 'info', severity };
     }),

@@ -67,7 +67,7 @@ const ROLE_ADDRESSES = [
   'www',
 ];
 
-/** Shares of a list above which a finding is reported. */
+/** Shares of a list (0 to 1) above which a finding is reported. */
 const UNVERIFIED_SHARE = 0.3;
 const ROLE_SHARE = 0.1;
 const FREE_MAIL_SHARE = 0.5;
@@ -208,7 +208,7 @@ export async function readOverlap(org: OrgScope, campaign: Pick<CampaignRow, 'id
   return overlapFindings(row!, settings);
 }
 
-/** Warns about risks in the list of leads. */
+/** Warns about risks in the list of leads, such as unverified and role addresses. */
 export function listFindings({ open, unverified, role, freeMail, bounced }: LeadFacts): WeighedFinding[] {
   if (open === 0) return [];
   const found: WeighedFinding[] = [];

@@ -25,7 +25,7 @@ export interface CampaignStart extends StartOptions {
 
 /** The outcome of a start. If neither field is set, the campaign was started. */
 export interface Start {
-  /** The approval that the start waits for, with all content that would be sent. */
+  /** The approval that the start waits for. It contains all content that would be sent. */
   held?: ApprovalRow;
   /**
    * Error if address verification refuses every lead. The campaign is now `paused_undeliverable`, so the caller must
@@ -35,7 +35,7 @@ export interface Start {
 }
 
 /**
- * Checks the right to send, which starting and stopping require, also through an edit of `status`.
+ * Checks the right to send, which is required to start or stop a campaign, also by an edit of `status`.
  * @throws AppError forbidden
  */
 export function assertMaySend(actor: Actor): void {

@@ -73,8 +73,8 @@ export async function appendStep(
     await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     assertNotFull(rows.length, { most: MAX_STEPS, what: message('steps.most') });
     const stepId = newId();
-    // The errors of an active campaign are collected before the step exists, so that errors of the new step count as
-    // new.
+    // The errors of an active campaign are collected before the step exists, so that errors of the new step are not
+    // ignored as existing ones.
     const action = await editSteps(tx, campaign, async () => {
       const step = await insertLast(tx, campaign, rows, stepId, { isLinked: !place });
       if (Object.keys(input).length === 0 && !place) return null;
@@ -120,8 +120,8 @@ async function insertLast(
 }
 
 /**
- * Changes a step for all contacts who have not passed it. A changed kind or action resets links to the defaults of the
- * new type, unless they were set by hand or are part of the request.
+ * Changes a step, for all contacts who have not completed it. A changed kind or action resets links to the defaults of
+ * the new type, unless they were set by hand or are part of the request.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @param options.place new position, applied after the other changes
  * @throws AppError not_found, bad_request with all problems, conflict if `updated_at` has changed

@@ -15,9 +15,9 @@ interface TrackingRecord {
   type: 'CNAME' | 'TXT';
   name: string;
   expected: string;
-  /** Null if no DNS server answered. */
+  /** Values found in the DNS; null if no DNS server answered. */
   found: readonly string[] | null;
-  /** False for the TXT record of a domain that the workspace holds. */
+  /** False for the TXT record of a domain that is already assigned to the workspace. */
   isRequired: boolean;
   isCorrect: boolean;
 }

@@ -24,8 +24,8 @@ const PAGE = 20;
 const ROUND_MS = 4 * MINUTE_MS;
 
 /**
- * Checks the tracking domains that are due: daily, and hourly while they fail. A domain that fails is disabled, and the
- * owners of its workspace are mailed once; a domain that works again is re-enabled.
+ * Checks the tracking domains that are due. A domain is due daily, or hourly while it fails. A domain that fails is
+ * disabled, and the owners of its workspace are mailed once; a domain that works again is re-enabled.
  * @returns the number of checked domains
  */
 export async function checkTrackingDomains(deps: Deps, signal: AbortSignal): Promise<number> {
@@ -55,7 +55,7 @@ export async function checkTrackingDomains(deps: Deps, signal: AbortSignal): Pro
 
 async function checkOne(ctx: Ctx, domain: string): Promise<void> {
   const names = await ctx.dns.cname(domain);
-  // A failed query is no evidence about the domain. The next check is in an hour.
+  // A failed DNS query says nothing about the domain, so nothing changes. The next check is in an hour.
   if (names === null) return;
   const fault = pointsAt(names, trackingHost(ctx)) ? await healthFault(ctx, domain) : 'dns';
   await transact(ctx, async (tx) => {

@@ -23,7 +23,7 @@ interface CheckedDomain {
 /**
  * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner
  * assigns it to this workspace. With a CNAME alone, any workspace of the installation could claim another workspace's
- * domain. The owner assigns the domain once, by a TXT record; the workspace then holds it. Also checks that this
+ * domain. The owner assigns the domain once, by a TXT record, which is not needed afterwards. Also checks that this
  * installation answers https on the domain with a valid certificate. A domain that fails the check is disabled at once,
  * in a separate transaction. A failed DNS query counts as a missing record, because the caller must check the DNS in
  * both cases. Uses the network, so call it before the request's transaction.
@@ -137,8 +137,8 @@ export async function markTrackingDomain(
 }
 
 /**
- * Makes the workspace the holder of a domain. Another workspace's domain is transferred if its owner names this
- * workspace and no longer the other one. The other workspace's campaigns and mailboxes then lose their verification.
+ * Assigns a domain to the workspace. Another workspace's domain is transferred if its owner names this workspace and no
+ * longer the other one. The other workspace's campaigns and mailboxes then lose their verification.
  * @throws AppError conflict
  */
 async function claimDomain(tx: Tx, domain: string, named: readonly string[]): Promise<void> {

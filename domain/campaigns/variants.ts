@@ -25,7 +25,7 @@ interface WrittenVariant {
   warnings: MessageError[];
 }
 
-/** Maximum variants, far more than a comparison can distinguish. The list is not paged. */
+/** Maximum number of variants, because the list is not paged. A comparison can distinguish far fewer. */
 const MAX_VARIANTS = 200;
 
 /**

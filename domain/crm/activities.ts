@@ -67,7 +67,7 @@ const LIST = 'crm.activities';
 
 /**
  * Lists the activities of a contact, newest first.
- * @throws AppError not_found, bad_request for a cursor of another list
+ * @throws AppError not_found, bad_request for the cursor of another list
  */
 export async function listActivities(ctx: Ctx, contactId: string, page: PageRequest): Promise<Page<ActivityRow>> {
   const org = reader(ctx);

@@ -37,7 +37,7 @@ export function configuredDeal(config: Readonly<Record<string, unknown>>): NewDe
   };
 }
 
-/** Trims a rendered text and cuts it to its maximum length. @throws AppError conflict for an empty text */
+/** Trims a rendered text and shortens it to its maximum length. @throws AppError conflict for an empty text */
 export function filledIn(value: unknown, maxLength: number): string {
   const words = text(value).trim().slice(0, maxLength);
   if (words === '') throw new AppError('conflict', message('crm.action_text_empty'));

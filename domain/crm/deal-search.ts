@@ -30,7 +30,7 @@ interface DealFilters {
 export const DEAL_SORTS = ['created_at', 'updated_at', 'value', 'expected_close_date', 'name'] as const;
 export interface DealSearch extends DealFilters {
   sort_by?: (typeof DEAL_SORTS)[number] | undefined;
-  /** True for ascending order. */
+  /** If true, the order is ascending. */
   reverse?: boolean | undefined;
 }
 
@@ -73,7 +73,7 @@ const LIST = 'crm.deals';
 
 /**
  * Lists deals, newest first. All pages take equally long.
- * @throws AppError bad_request for a cursor of another list or with other filters
+ * @throws AppError bad_request for the cursor of another list or with other filters
  */
 export async function listDeals(
   ctx: Ctx,
@@ -97,7 +97,7 @@ export async function listDeals(
 
 /**
  * Searches deals, with the exact number of matches.
- * @throws AppError bad_request for a cursor of another search
+ * @throws AppError bad_request for the cursor of another search
  */
 export async function searchDeals(ctx: Ctx, page: PageRequest, search: DealSearch): Promise<Page<FoundDeal>> {
   const { sort_by = 'created_at', reverse = false, ...filters } = search;

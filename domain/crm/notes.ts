@@ -15,7 +15,7 @@ const NOTE = `select n.*, u.first_name, u.last_name from contact_notes n left jo
 
 /**
  * Lists the notes about a contact, newest first.
- * @throws AppError not_found, bad_request for a cursor of another list
+ * @throws AppError not_found, bad_request for the cursor of another list
  */
 export async function listNotes(ctx: Ctx, contactId: string, page: PageRequest): Promise<Page<NoteRow>> {
   const org = reader(ctx);
@@ -66,7 +66,7 @@ export async function updateNote(
     if (content === undefined || content === note.content) return note;
     await tx.org.table('contact_notes').where({ id }).update({ content, updated_at: tx.now });
     await logNote(tx, contactId, id, 'note_updated');
-    // The audit log keeps no text that a deletion of the contact must erase.
+    // The text is not written to the audit log, because a deletion of the contact must erase it.
     tx.audit({ action: 'update', entityType: 'contact_note', entityId: id, metadata: { contact_id: contactId } });
     return findNote(tx, contactId, id);
   });

@@ -91,7 +91,7 @@ export async function renamePipeline(ctx: Ctx, id: string, name: string | undefi
 }
 
 /**
- * Deletes a pipeline with its stages; later pipelines move up.
+ * Deletes a pipeline with its stages. The positions of later pipelines decrease by one.
  * @throws AppError not_found; conflict while it contains deals, which would be lost
  */
 export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {

@@ -18,7 +18,7 @@ interface Answer {
   answer: string;
 }
 
-/** Title and priority of the task, by intent. The title comes before the campaign's name. */
+/** Title and priority of the task, by intent. The campaign's name follows the title. */
 const TASKS: Record<string, { title: Message; priority: TaskPriority }> = {
   positive: { title: message('crm.task_positive'), priority: 'high' },
   question: { title: message('crm.task_question'), priority: 'high' },

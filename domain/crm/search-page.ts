@@ -39,7 +39,7 @@ interface Search {
 /**
  * Returns a page of a search. The cursor identifies the last row, so all pages take equally long, and no row is missed
  * or repeated when others are added.
- * @throws AppError bad_request for a cursor of another search
+ * @throws AppError bad_request for the cursor of another search
  */
 export async function searchPage<Found extends { id: string }>(
   org: OrgScope,

@@ -34,7 +34,7 @@ const DUE = `coalesce(t.due_date, '-infinity')`;
 export const overdueSql = (at: string): string =>
   `t.status in ('pending', 'in_progress') and ${DUE} > '-infinity' and ${DUE} < ${at}`;
 
-/** Lists problems of ids in task filters. @param path of the filters in the request */
+/** Lists problems of ids in task filters. @param path path of the filters in the request */
 export function taskFilterProblems(filters: TaskFilters, path: string): Problem[] {
   const fault = message('directory.not_id');
   const problems: Problem[] = [];

@@ -16,7 +16,7 @@ import type { TaskRow, TaskStatus } from './tasks.ts';
 export const TASK_SORTS = ['created_at', 'due_date', 'priority', 'title', 'updated_at'] as const;
 export interface TaskSearch extends TaskFilters {
   sort_by?: (typeof TASK_SORTS)[number] | undefined;
-  /** True for ascending order. */
+  /** If true, the order is ascending. */
   reverse?: boolean | undefined;
 }
 
@@ -44,7 +44,7 @@ const LIST = 'crm.tasks';
 
 /**
  * Lists tasks, newest first. All pages take equally long.
- * @throws AppError invalid_filter, bad_request for a cursor of another list or other filters
+ * @throws AppError invalid_filter, bad_request for the cursor of another list or other filters
  */
 export async function listTasks(
   ctx: Ctx,
@@ -79,7 +79,7 @@ export async function listTasks(
 
 /**
  * Searches tasks, with the exact number of matches.
- * @throws AppError invalid_filter, bad_request for a cursor of another search
+ * @throws AppError invalid_filter, bad_request for the cursor of another search
  */
 export async function searchTasks(ctx: Ctx, page: PageRequest, search: TaskSearch): Promise<Page<TaskRow>> {
   const { sort_by = 'created_at', reverse = false, ...filters } = search;

@@ -7,7 +7,7 @@ import { message } from '../../messages/index.ts';
 /** Maximum number of mailboxes of a free workspace. Paid workspaces have no limit here. */
 const FREE_MAILBOXES = 10;
 
-/** Number of mailboxes a workspace may still connect. `limit` and `remaining` are null without a limit. */
+/** Number of mailboxes that a workspace has and may have. `limit` and `remaining` are null if there is no limit. */
 export interface Allowance {
   limit: number | null;
   used: number;
@@ -20,7 +20,7 @@ export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
 }
 
 /**
- * Throws if the allowance has fewer than `count` mailboxes left.
+ * Refuses to add mailboxes if fewer than `count` are left in the allowance.
  * @param count number of mailboxes to add
  * @throws AppError mailbox_allowance_reached
  */

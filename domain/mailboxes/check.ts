@@ -20,7 +20,7 @@ export interface CheckRequest {
   imap: ImapTarget | null;
 }
 
-/** Time (ms) after which a sealed request expires, even if its row was not deleted. */
+/** Time (ms) after which an encrypted request expires, even if its row was not deleted. */
 const REQUEST_MS = 120_000;
 /** Maximum time (ms) that a caller waits for the worker's result. */
 const WAIT_MS = 45_000;
@@ -65,7 +65,7 @@ async function assertWorkers(ctx: Ctx): Promise<void> {
   });
 }
 
-/** Field of a mail service that a failed stage refers to. */
+/** Field of a mail service to which a failure at each stage refers. */
 const FIELD: Record<CheckStage, string> = {
   dns: 'host',
   connect: 'host',

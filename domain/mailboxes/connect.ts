@@ -46,7 +46,7 @@ interface ConsentedMailbox {
   imap: MailService;
   tokens: MailboxTokens;
   accessExpiresAt: Date;
-  /** Addresses that the mailbox may send as. Null when the provider lists none. */
+  /** Addresses as which the mailbox may send. Null if the provider has no such list. */
   sendAs: SendAsAddress[] | null;
 }
 
@@ -192,7 +192,7 @@ async function reconnect(ctx: Ctx, tx: Tx, known: MailboxRow, connection: Connec
       status: 'active',
       provider: connection.provider,
       ...(connection.name === undefined ? {} : { name: connection.name }),
-      // Only Google lets a mailbox send as another address.
+      // Clears the send-as address of other providers, because only Google lets a mailbox send as another address.
       ...(connection.provider === 'gmail' ? {} : { send_as_email: '' }),
       updated_at: tx.now,
       ...limitsOf(connection),

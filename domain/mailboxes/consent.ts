@@ -23,13 +23,13 @@ const CONSENT_TTL_MS = DAY_MS;
 
 export type ConsentRow = Row<'mailbox_consents'>;
 
-/** Sealed part of a consent before the provider has answered. */
+/** Encrypted part of a consent before the provider has answered. */
 export interface ConsentSecrets {
   verifier: string;
   nonce: string;
 }
 
-/** Result for a program that has started a consent. */
+/** Result of starting a consent. */
 export interface StartedConsent {
   /** URL at the provider where a person consents. */
   url: string;

@@ -27,16 +27,16 @@ interface ConsentAnswer {
 
 /** A consent that was given at the provider, and that the person must still confirm in Heron. */
 export interface OfferedConsent {
-  /** Secret that identifies the consent in the form. Only this browser has the secret. */
+  /** Secret in the confirmation form that identifies the consent. Only the person's browser has it. */
   secret: string;
   email: string;
   provider: string;
   organization: string;
-  /** Name of the person who started the consent, or who owns the key that did. Empty when unknown. */
+  /** Name of the person who started the consent, or who owns the key that started it. Empty if unknown. */
   askedBy: string;
 }
 
-/** Sealed part of a consent after the provider has answered. */
+/** Encrypted part of a consent after the provider has answered. */
 interface GivenTokens {
   access_token: string;
   refresh_token: string;
@@ -190,7 +190,7 @@ function expired(): AppError {
 
 /**
  * Returns a context that acts as the credential which started the consent, if it is still valid.
- * @throws AppError forbidden when it was revoked in the meantime
+ * @throws AppError forbidden if the credential was revoked in the meantime
  */
 async function contextOf(anonymous: Ctx, row: ConsentRow): Promise<Ctx> {
   const ctx = { ...anonymous, actor: actorOf(row.actor, row.organization_id, anonymous.actor) };
@@ -264,7 +264,7 @@ function mailboxIn({ idToken }: TokenAnswer, provider: MailProvider, nonce: stri
     : undefined;
 }
 
-/** Ends a consent without a mailbox and deletes its tokens. Returns the error to throw. */
+/** Marks a consent as failed and deletes its tokens. Returns the error to throw. */
 async function fail(ctx: Ctx, id: string, code: AppError['code'], said: Message): Promise<AppError> {
   await singleStatement(ctx).sql(
     `update mailbox_consents set status = 'failed', sealed = null, error_code = :code, error_message = cast(:said as jsonb)

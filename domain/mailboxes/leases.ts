@@ -51,7 +51,8 @@ export async function claimLeases(
 
 /**
  * Claims up to `limit` mailboxes for one reading each, if they were not read for `dueMs` milliseconds. Organizations
- * alternate: one mailbox of each organization, the one not read for the longest time, precedes a second one of any.
+ * alternate: no organization gets a second mailbox before every other one has got one. Of an organization's mailboxes,
+ * those not read for the longest time come first.
  */
 export async function claimVisits(
   db: Db,
@@ -88,7 +89,7 @@ function toLease(row: LeaseRow): SyncLease {
   };
 }
 
-/** A mailbox whose lease a process keeps. */
+/** A mailbox whose lease the process has renewed. */
 export interface KeptLease {
   credentialsVersion: number;
   /** True if the mailbox keeps a permanent connection even if there are more mailboxes than connections. */
@@ -128,8 +129,8 @@ export async function releaseLease(db: Db, workerId: string, mailboxId: string):
 }
 
 /**
- * Releases a mailbox whose reading failed, to be claimed again after a delay. `delayOf` returns the delay (ms) for a
- * number of successive failures.
+ * Releases a mailbox whose reading failed. It can be claimed again after a delay. `delayOf` returns the delay (ms) for
+ * a number of successive failures.
  */
 export async function failLease(
   db: Db,
@@ -180,7 +181,7 @@ export async function countShares(
   return { workers: Math.max(1, workers), mailboxes };
 }
 
-/** Name of the advisory lock that the process which ranks the mailboxes takes. */
+/** Name of the advisory lock of the process that ranks the mailboxes. */
 const RANK_LOCK = 'mailbox-standing';
 /** Added to the rank of a mailbox that has a connection, so that another must be twice as active to replace it. */
 const INCUMBENT = 1;

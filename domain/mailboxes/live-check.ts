@@ -20,7 +20,7 @@ import { notifySync } from './sync-state.ts';
 import { message, type Message } from '../../messages/index.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
 
-/** Result of a live check. */
+/** Result of a check with the stored credentials of a mailbox. */
 export interface LiveCheck {
   mailbox: MailboxRow;
   smtp: boolean;
@@ -36,8 +36,8 @@ export interface LiveCheck {
 }
 
 /**
- * Signs in with the stored credentials, for {@link liveCheck}. Runs before the transaction. Returns null when no worker
- * could check.
+ * Signs in with the stored credentials, for {@link liveCheck}. Runs before the transaction. Returns null if no worker
+ * could run the check.
  * @throws AppError not_found
  */
 export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckResult | null> {
@@ -60,8 +60,8 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
 }
 
 /**
- * Returns a checklist of the servers' results. Refused credentials hold the mailbox. Working credentials end a hold for
- * a refused sign-in.
+ * Returns a checklist of the servers' results. If a server refused the credentials, holds the mailbox; if the
+ * credentials work, ends such a hold.
  */
 export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult | null): Promise<LiveCheck> {
   return transact(ctx, async (tx) => {

@@ -20,7 +20,7 @@ export interface MailboxView {
   lastSyncedAt: Date | null;
 }
 
-/** Reason and end of a hold. With `until` null the hold lasts until a person ends it. */
+/** Reason and end of a hold. If `until` is null, the hold lasts until a person ends it. */
 interface MailboxRest {
   code: string;
   reason: Message;
@@ -70,7 +70,7 @@ const MAX_ERRORS = 10;
 /**
  * Lists mailboxes, newest first. `q` matches part of address or name; `tag` is a tag id. A key restricted to mailboxes
  * lists only those.
- * @throws AppError bad_request for a cursor of another list or filter
+ * @throws AppError bad_request for the cursor of another list or filter
  */
 export async function listMailboxes(
   ctx: Ctx,
@@ -116,7 +116,7 @@ export async function getMailbox(ctx: Ctx, id: string): Promise<MailboxDetail> {
 
 /**
  * Returns the row of a mailbox.
- * @throws AppError not_found for an unknown, malformed or foreign id
+ * @throws AppError not_found for an unknown or malformed id, or the id of another workspace's mailbox
  */
 export async function findMailbox(
   org: OrgScope,

@@ -18,8 +18,8 @@ const FIRST_RETRY_MS = MINUTE_MS;
 const MAX_ATTEMPTS = 30;
 
 /**
- * Stores a revocation for the consent of a mailbox that is about to be removed. Only for Google, because Microsoft
- * offers no revocation URL.
+ * Stores a revocation for the consent of a mailbox that is about to be removed. Does nothing for other providers than
+ * Google, because Microsoft offers no revocation URL.
  */
 export async function recordRevocation(tx: Tx, { id, email, provider }: MailboxRow): Promise<void> {
   if (provider !== 'gmail') return;
@@ -32,8 +32,8 @@ export async function recordRevocation(tx: Tx, { id, email, provider }: MailboxR
 
 /**
  * Revokes due consents of removed mailboxes at their providers. Stores the time of the next attempt before each
- * request. Retries after a minute, doubling, up to a day. Keeps the consent of an account that is connected anywhere in
- * this installation, because the consent covers all its mailboxes.
+ * request. The delay before a retry starts at a minute and doubles up to a day. Does not revoke the consent if the
+ * account is still connected anywhere in this installation, because all its connections share one consent.
  * @returns the number of consents that need no further attempt
  */
 export async function revokeConsents(

@@ -67,7 +67,7 @@ function providerOf(ctx: Ctx, { provider }: MailboxRow): MailProvider | undefine
   return found?.sendAs ? found : undefined;
 }
 
-/** Reads the addresses from the provider and stores them. Returns false when the provider did not give them. */
+/** Reads the addresses from the provider and stores them. Returns false if the request failed. */
 async function storeSendAs(ctx: Ctx, mailbox: MailboxRow, provider: MailProvider): Promise<boolean> {
   const access = await ensureAccess(ctx, mailbox.id);
   const row = await reader(ctx).table('mailbox_tokens').where({ mailbox_id: mailbox.id }).first('sealed');

@@ -58,7 +58,7 @@ export async function startFolderAt(
   );
 }
 
-/** Records that a folder has been read to its present end. */
+/** Records that all present messages of a folder have been read. */
 export async function recordFolderRead(
   ctx: Ctx,
   mailboxId: string,
@@ -86,7 +86,7 @@ export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number>
   return row?.failures ?? 0;
 }
 
-/** Ends a hold for a refused sign-in after a successful one. */
+/** Ends a hold for a refused sign-in, after a successful sign-in. */
 export async function recordSignIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
 }

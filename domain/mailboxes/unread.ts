@@ -23,7 +23,7 @@ const READ_AT = 'coalesce(y.last_synced_at, m.created_at)';
 const INBOXES = `mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}`;
 
 /**
- * Returns the time (seconds) since the latest reading of the mailbox that was not read for the longest time. Excludes
+ * Returns the time (seconds) since the last reading of the mailbox that has waited longest for a reading. Excludes
  * mailboxes whose server fails, because their owners are already notified.
  */
 export async function oldestLookSeconds({ db, clock }: Deps): Promise<number> {

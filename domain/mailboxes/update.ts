@@ -194,7 +194,7 @@ function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'
   else if (mailbox.status === 'active') tx.emit('email_account.disconnected', { ...data, status });
 }
 
-/** Returns true if a mailbox has a tag that is not in the list. */
+/** Returns true if a mailbox has a tag that is not in the new list. */
 async function losesTag(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<boolean> {
   const lost = await tx.org
     .table('mailbox_tags')

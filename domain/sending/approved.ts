@@ -40,7 +40,7 @@ export type SenderColumns = Columns<
 export const SENDER_COLUMNS = `m.id, m.email, m.name, m.reply_to, m.send_as_email, m.signature_html, m.signature_plain, m.smtp,
   m.tracking_domain, m.tracking_domain_verified`;
 
-/** Returns a sender as approvers and recipients see it. */
+/** Returns the data of a sender that approvers and recipients see. */
 export function shownSender(mailbox: SenderColumns): ApprovalContent['senders'][number] {
   return {
     mailbox_id: mailbox.id,
@@ -54,7 +54,7 @@ export function shownSender(mailbox: SenderColumns): ApprovalContent['senders'][
   };
 }
 
-/** Returns the settings of a campaign that affect all its emails, for the approver. */
+/** Returns the settings that affect all emails of a campaign, as an approver sees them. */
 export function shownSettings(
   campaign: Columns<
     'campaigns',

@@ -55,7 +55,7 @@ const drawnWorld = fc.record({
   ),
 });
 
-/** A mailbox for the model of the rules, derived directly from the drawn values. */
+/** A mailbox in the reference model, derived from the random values. */
 interface Sender {
   id: string;
   usable: boolean;
@@ -232,7 +232,7 @@ async function build({
       share: Math.min(dailyLimit, ramp ?? Infinity),
     });
   }
-  // A campaign without any listed sender sends from every mailbox, by strategy or because its list is empty.
+  // A campaign without explicit senders and tags sends from every mailbox.
   const listed = (await db('campaign_senders').where({ campaign_id: campaignId })).length;
   for (const [index, sender] of senders.entries()) {
     const { status, hold } = mailboxes[index]!;
@@ -269,7 +269,7 @@ function fieldsOf({ cap, gapMinutes, provider, status, hold }: DrawnMailbox): Re
   };
 }
 
-/** Inserts an email that was sent or has a slot, and counts it. */
+/** Inserts an email that was sent or has a slot, and increments the daily counts. */
 async function mail(organizationId: string, mailboxId: string, campaignId: string, at: number): Promise<void> {
   const { db } = world.deps;
   await db('sends').insert({

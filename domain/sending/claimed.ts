@@ -58,7 +58,7 @@ export interface ClaimRow {
   /** Files of a campaign email, oldest first. A direct send has its files in its own row. */
   files: StoredAttachment[];
   credentials: Buffer | null;
-  /** Sealed OAuth tokens; null for a mailbox with passwords. */
+  /** Encrypted OAuth tokens; null for a mailbox with passwords. */
   tokens: Buffer | null;
   access_expires_at: Date | null;
   workspace: SettingsLayers['workspace'];
@@ -71,7 +71,7 @@ export interface ClaimRow {
   approved_settings: JsonObject | null;
   /** Merge fields whose values differ from the approved ones; null for a lead that needed no approval. */
   lead_changes: string[] | null;
-  /** True if a person must decide whether the owner of the address has opted out. */
+  /** True if a person must still decide whether the recipient has opted out. */
   asked: boolean;
 }
 
@@ -149,7 +149,7 @@ export function sealedMailboxOf({ mailbox: row, credentials, tokens }: ClaimRow)
 
 /**
  * Returns the bytes and the envelope of a message. The envelope sender defaults to the address of the mailbox. Lines of
- * its texts end with CRLF, also inside base64 (RFC 2045, section 6.8), where the library would keep them as they are.
+ * its texts end with CRLF, also inside base64 (RFC 2045, section 6.8), where nodemailer would not change them.
  */
 export async function composeMessage(
   options: SendMailOptions,
@@ -172,16 +172,16 @@ const MAX_HOSTS = 20_000;
 const hosts = new LRUCache<string, string>({ max: MAX_HOSTS });
 
 /**
- * Returns the mail host (host:port) of a mailbox at its last claim in this process; undefined if unknown. May be out of
- * date: the claim compares it with the stored one.
+ * Returns the mail host (host:port) of a mailbox at its last claim in this process; undefined if unknown. The value may
+ * be outdated, so the claim compares it with the stored host.
  */
 export function lastMailHost(mailboxId: string): string | undefined {
   return hosts.get(mailboxId);
 }
 
 /**
- * Opens the SMTP settings of the email's mailbox and takes a permit for the host. Runs before the email counts as being
- * sent; on failure no byte can have been sent.
+ * Opens the SMTP settings of the email's mailbox and takes a permit for the host. Runs before the email gets the state
+ * `sending`, so that after a failure no byte can have been sent.
  * @returns the target, or the claim's answer on failure
  */
 export async function acquireMailHost(
@@ -227,7 +227,7 @@ async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
 
 /**
  * Returns the reason why the mailbox of an email must not send it now, or undefined if it may. After an outage many
- * slots are due at once: all but the first fail the minimum gap and get new slots.
+ * slots are due at once. All but the first are refused because of the minimum gap and get new slots.
  */
 export function mailboxRefusal(tx: Tx, { mailbox, mailbox_sent_at: last }: ClaimRow): string | undefined {
   if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';

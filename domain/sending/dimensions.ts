@@ -5,8 +5,8 @@ import type { ClaimRow } from './claimed.ts';
 const HASH_LENGTH = 32;
 
 /**
- * Attributes of an email at the time of sending, by which acquisition reports group emails. Names are those of
- * `send_facts`.
+ * Attributes of an email at the time of sending, by which acquisition reports group emails. The names are those of the
+ * columns of `send_facts`.
  */
 interface SendDimensions {
   offer: string | null;
@@ -18,9 +18,9 @@ interface SendDimensions {
 }
 
 /**
- * Returns the labels, the copy hash and the audience of a claimed email. The stored values stay when step, variant,
- * lead or campaign are changed or deleted. A variant's label overrides its step's. The hash covers the copy before
- * placeholders are filled in.
+ * Returns the labels, the copy hash and the audience of a claimed email. The stored values do not change when step,
+ * variant, lead or campaign are changed or deleted. A variant's label overrides its step's. The hash covers the copy
+ * before placeholders are filled in.
  */
 export function dimensionsOf({ step, variant, enrollment }: ClaimRow): SendDimensions {
   const copy = variant ?? step!;

@@ -24,7 +24,7 @@ import { message, type Message } from '../../messages/index.ts';
 import { faultsWithPlaces } from '../mail/messages/render-source.ts';
 
 /**
- * Claims the reserved email of a direct send (`reserved -> sending`); and locks its rows. Checks suppression, state and
+ * Claims the reserved email of a direct send (`reserved -> sending`) and locks its rows. Checks suppression, state and
  * mailbox again. Removes suppressed addresses, and fails the email when no `To` address is left.
  */
 export async function claimDirect(

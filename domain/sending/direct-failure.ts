@@ -14,7 +14,7 @@ export interface Reason {
 /**
  * Fails a direct send permanently: releases its slot and creates a dead letter, so that a person can retry it. A failed
  * resend of an uncertain email makes it uncertain again.
- * @param email its row, locked
+ * @param email columns of the direct send, whose row is locked
  * @param again true for the resend of an uncertain email
  */
 export async function failDirectSend(

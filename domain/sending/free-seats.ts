@@ -14,7 +14,10 @@ interface SeatSearch {
   needed: number;
   /** Latest time (epoch ms) at which a mailbox must be free. */
   freeBy: number;
-  /** Maximum number of emails a mailbox may send for the campaign on the day, besides its own cap. */
+  /**
+   * Maximum number of emails that a mailbox may send for the campaign on the day, in addition to the limit by its own
+   * cap.
+   */
   share: number;
   /** Ids of mailboxes that are locked already. */
   except: readonly string[];
@@ -193,8 +196,8 @@ function near(family: string | null): string {
 }
 
 /**
- * Returns SQL: mailboxes in index order, without those that have used up their share of the day. Counts per mailbox run
- * only until enough mailboxes have quota left.
+ * Returns SQL: mailboxes in index order, without those that have used up their share of the day. The emails per mailbox
+ * are counted only until enough mailboxes with quota are found.
  */
 function inOrder(family: string | null, among: string, most = ''): string {
   return `(select p.id, p.next_free_at from mailboxes p where ${usable(family, 'p')} and ${among} and ${isUnspent('p')}

@@ -24,7 +24,7 @@ test.before(async (t) => {
   t.timeout(120_000);
   world = await createWorld({ clock });
   living = await fillWorld(world.deps, { mailboxes: 500, leads: 120_000, log: () => {} });
-  // Without this setting, due follow-ups are counted before new leads get slots.
+  // With this setting off, due follow-ups are counted before new leads get slots.
   await world.deps.db('campaigns').update({ prioritize_new_leads: false });
 });
 test.after.always(() => world?.close());

@@ -22,8 +22,8 @@ export async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], 
 }
 
 /**
- * Returns true if the ramp may still rise for a day. After an edit of the time zone the current day may precede
- * `ramp_day`; the level then does not rise.
+ * Returns true if the ramp may still rise on a day. After a change of the time zone the day may precede `ramp_day`, and
+ * the level does not rise.
  */
 export function isRampBefore(
   { ramp_enabled: ramped, ramp_day: latest }: CampaignInEffect['campaign'],

@@ -136,7 +136,9 @@ export async function holdForRefusal(
   });
 }
 
-/** Returns true if the mailbox was held for this step or direct send before and has sent other emails since. */
+/**
+ * Returns true if the mailbox was already held because of this step or direct send, and has sent other emails since.
+ */
 async function isAboutRecipient(tx: Tx, { facts, mailbox, isDirect, sendId }: ClaimedSend): Promise<boolean> {
   if (isDirect) {
     const rows = await tx.org.sql(

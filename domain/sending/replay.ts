@@ -88,7 +88,7 @@ async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'
   return true;
 }
 
-/** Locks campaign, enrollments and email in the order of all writers, and checks the state of the email. */
+/** Locks campaign, enrollments and email in this order, as all writers do, and checks the email's state. */
 async function lockForReplay(tx: Tx, sendId: string, state: 'uncertain' | 'failed'): Promise<Given> {
   const read = async (lock: '' | 'for update'): Promise<(Given & { state: string; again: boolean }) | undefined> => {
     const bindings: Bindings = { id: sendId };

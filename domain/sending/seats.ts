@@ -5,7 +5,8 @@ import { HOLDS_END, IS_SENDER_ONE, poolBindings } from './campaign/sender-pool.t
 import type { CampaignView } from './campaign/campaign-view.ts';
 
 /**
- * SQL: the provider family of a mailbox (`gmail`, `outlook`, `other`), in the terms of a contact's `esp_provider`.
+ * SQL: the provider family of a mailbox (`gmail`, `outlook`, `other`), with the same values as a contact's
+ * `esp_provider`.
  */
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
 export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
@@ -14,8 +15,8 @@ export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.ho
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
 
 /**
- * SQL: emails a mailbox may send on a UTC day, warmup included. Lower while much of its warmup mail lands in spam, but
- * at least one.
+ * SQL: emails a mailbox may send on a UTC day, warmup included. The number is lower while much of the mailbox's warmup
+ * mail lands in spam, but at least one.
  */
 export const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit * coalesce((
     select case h.health_state when 'throttled' then 0.5 when 'quarantined' then 0.25 when 'blocked' then 0.25 else 1 end
@@ -46,7 +47,7 @@ export function lastSentAt(mailbox: string): string {
 /** A locked mailbox with all facts that decide when it may send. */
 export interface Seat {
   id: string;
-  /** Provider family (`gmail`, `outlook`, `other`), in the terms of a contact's `esp_provider`. */
+  /** Provider family (`gmail`, `outlook`, `other`), with the same values as a contact's `esp_provider`. */
   family: string;
   cap: number;
   weight: number;
@@ -65,7 +66,7 @@ export interface Seat {
 export interface SeatDay {
   /** Campaign-local date, YYYY-MM-DD. */
   day: string;
-  /** Start of the period (epoch ms); `until` is its end. */
+  /** Start of the period in which slots may be (epoch ms); `until` is its end. */
   from: number;
   until: number;
 }
@@ -87,7 +88,7 @@ export interface Decided {
   seats: Map<string, Seat>;
   /** End of the hold of each mailbox that has a temporary hold, by mailbox id. */
   resting: Map<string, Date>;
-  /** Number of the campaign's emails, and of first emails among them. */
+  /** Number of the campaign's emails on the day, and number of first emails among them. */
   given: { campaign: number; campaign_new: number };
   /** Shape of the campaign's sender pool, which determines how it is searched. */
   pool: PoolShape;

@@ -16,7 +16,7 @@ import { message, type Message } from '../../messages/index.ts';
 import { externalText } from '../platform/external-text.ts';
 import { json } from '../../db/connection.ts';
 
-/** A claimed send. Only the holder of the token may settle it. */
+/** A claimed send. Only the worker that has the token may settle it. */
 interface Hold {
   sendId: string;
   token: string;
@@ -61,8 +61,8 @@ export interface SentFacts {
 
 /**
  * Settles a sent email: the send, its step run, its lead, its sender and the event. Uses one statement, so that a crash
- * can make the email uncertain only during one round trip to PostgreSQL. Locks the lead before its email, in the order
- * of all writers.
+ * can make the email uncertain only during one round trip to PostgreSQL. Locks the lead before its email, as all
+ * writers do.
  * @param enrollmentId the lead found by the claim; nothing happens if it was deleted since
  * @returns false when the email cannot be settled this way; call {@link settleDelivered} then
  */
@@ -104,7 +104,7 @@ export async function settleSent(
 
 /** Answer of the server that accepted a message, and the Message-ID that it assigned, if any. */
 interface Answer {
-  /** Null when the answer was lost. */
+  /** Text of the response; null if the answer was lost. */
   response: string | null;
   /** Reason why the answer was lost. */
   reason?: Message;
@@ -277,7 +277,7 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: Message): Pro
 
 /**
  * Settles a failed connection: moves the slot by `waitMs` without counting the attempt, however long the outage lasts.
- * The contact waits for the slot as usual.
+ * The contact waits for the moved slot.
  */
 export async function settleWaiting(
   ctx: Ctx,

@@ -20,7 +20,7 @@ interface TestEmail {
   overrides: Json | null;
   suppressed: boolean;
   asked: boolean;
-  /** Null: a test keeps no gap to the mailbox's other emails. */
+  /** Always null, because a test keeps no gap to the mailbox's other emails. */
   mailbox_sent_at: null;
 }
 

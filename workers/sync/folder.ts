@@ -44,7 +44,7 @@ const RENUMBERED_SLACK_MS = 24 * 3600_000;
  * the folder can be read.
  */
 const MAX_BROKEN = 3;
-/** Maximum number of messages read in order before the other folder is read. */
+/** Maximum number of new messages read from one folder before the other folder is read. */
 const BATCH = 100;
 /** Maximum number of unreadable messages retried at once. */
 const RETRY_COUNT = 10;

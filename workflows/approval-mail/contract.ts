@@ -21,7 +21,7 @@ export const approvalMailWorkflow = defineWorkflow<ApprovalMailSignals>()({
 /** Arguments of the approval mail workflow. */
 export type ApprovalMailArgs = ArgsOf<typeof approvalMailWorkflow>;
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface ApprovalMailActivities {
   /** Emails everyone who may decide and has not been emailed yet, as long as the approval is pending. */
   mailApprovers(args: ApprovalMailArgs): Promise<Extract<Iteration, { kind: 'done' }>>;

@@ -27,7 +27,7 @@ export type AutomationDecision =
   | { kind: 'call'; nodeId: string; where: string }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface AutomationActivities {
   /**
    * Executes every node that can run now and returns the next step. A local activity, because it only queries

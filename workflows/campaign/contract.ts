@@ -42,7 +42,7 @@ export type LaunchReport =
 /** Result of a launcher activity: a report, or `more` if its limit was reached while leads are due. */
 export type LaunchResult = LaunchReport | { kind: 'more' };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface CampaignActivities {
   /** Launches a few leads, which suffices for most workflows. Short form of {@link runLauncher}. */
   beginLauncher(args: CampaignArgs): Promise<LaunchResult>;

@@ -18,7 +18,7 @@ export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
 /** Arguments of the import workflow. */
 export type ContactImportArgs = ArgsOf<typeof contactImportWorkflow>;
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface ContactImportActivities {
   /** Reads the file and applies it from the checkpoint on. Takes long and sends heartbeats. */
   importContacts(args: ContactImportArgs): Promise<void>;

@@ -32,7 +32,7 @@ export type DirectDecision =
   | { kind: 'send'; at: number; where: string }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface DirectSendActivities {
   /**
    * Advances the email as far as possible and returns the next step. A local activity, because it only queries

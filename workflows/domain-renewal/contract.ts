@@ -27,7 +27,7 @@ export type RenewalReport =
   | { kind: 'renewed' }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface DomainRenewalActivities {
   /**
    * Executes the current step of the domain's cycle: price, charge or renewal. Returns the cause and end of the wait.

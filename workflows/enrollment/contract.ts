@@ -95,7 +95,7 @@ export interface DeliverArgs {
   lead?: Pick<EnrollmentArgs, 'campaignId' | 'contactId'> & { mailboxId: string | null };
 }
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface EnrollmentActivities {
   /**
    * Advances the contact as far as possible and returns the next step. A local activity, because it only queries

@@ -21,7 +21,7 @@ export type GoalReplayArgs = ArgsOf<typeof goalReplayWorkflow>;
 /** Result of one page. `why` describes the progress of the replay, or the reason why it ended. */
 export type ReplayReport = { kind: 'more' | 'done'; why: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface GoalReplayActivities {
   /** Matches the next page of events against the definition, and stores the result and the progress. */
   replayPage(args: GoalReplayArgs): Promise<ReplayReport>;

@@ -24,7 +24,7 @@ export type IntegrationDeliveryArgs = ArgsOf<typeof integrationDeliveryWorkflow>
 /** Result of one iteration, with the time at which the next delivery is due. */
 export type DeliveryReport = Iteration;
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface IntegrationDeliveryActivities {
   /**
    * Makes the due deliveries within the provider's rate limit. Returns the time at which the next one is due. Takes

@@ -32,7 +32,7 @@ export interface MailboxCheckResult {
   imap: SideResult;
 }
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface MailboxCheckActivities {
   /** Signs in to SMTP and IMAP in parallel and returns both results. */
   checkMailbox(args: MailboxCheckArgs): Promise<MailboxCheckResult>;

@@ -44,7 +44,7 @@ export type OrderDecision = { state: string; where: string } & (
   | { kind: 'done' }
 );
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface MailboxOrderActivities {
   /**
    * Advances the order as far as possible and returns the next step. A local activity, because it only queries

@@ -39,7 +39,7 @@ export const CHORES = {
 /** One chore of a sweep. */
 export type Chore = keyof typeof CHORES;
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface MaintenanceActivities {
   /** Runs one chore. Returns the number of rows, workflows or accounts that it handled. */
   doChore(args: { chore: Chore }): Promise<{ done: number }>;

@@ -26,7 +26,7 @@ export type OrderRefundArgs = ArgsOf<typeof orderRefundWorkflow>;
  */
 export type RefundReport = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'done'; why: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface OrderRefundActivities {
   /** Requests the refund or its status from the payment provider and stores the answer. */
   refundTurn(args: OrderRefundArgs): Promise<RefundReport>;

@@ -42,7 +42,7 @@ export interface RunReport {
   why: string | null;
 }
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface RunActivities {
   /**
    * Begins a queued run. For a waiting run, applies the person's decision or its expiry. A local activity, because it

@@ -37,7 +37,7 @@ export type TestDecision =
   | { kind: 'call'; stepRunId: string; where: string }
   | { kind: 'done'; outcome: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface TestRunActivities {
   /**
    * Advances the test run as far as possible and returns the next step. A local activity, because it only queries

@@ -28,7 +28,7 @@ export type WarmupReport =
   | { kind: 'wait'; wakeAt: number | null; why: string; state?: 'resting' }
   | { kind: 'done'; why: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface WarmupActivities {
   /** Plans the day if needed, sends the due email, and returns the time at which the next one is due. */
   warmupTurn(args: WarmupArgs): Promise<WarmupReport>;

@@ -29,7 +29,7 @@ export interface BatchReport {
   waitMs?: number;
 }
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface WebhookBatchActivities {
   /**
    * Attempts those deliveries of the batch that have no outcome yet. Takes long and sends heartbeats. A batch that

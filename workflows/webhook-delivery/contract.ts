@@ -21,14 +21,14 @@ export const webhookDeliveryWorkflow = defineWorkflow<WebhookDeliverySignals>()(
 /** Arguments of a delivery's own workflow. */
 export type WebhookDeliveryArgs = ArgsOf<typeof webhookDeliveryWorkflow>;
 
-/** Result of an attempt. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
+/** Result of an attempt. `at` is epoch milliseconds; `why` contains kinds and numbers, but no addresses. */
 export type DeliveryReport = { state: 'waiting'; at: number; why: string } | { state: 'settled'; why: string };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface WebhookDeliveryActivities {
   /**
-   * Makes the due attempt. Until the delivery is settled, the activity then fails with the time until the next attempt
-   * as its retry delay. `why` names kinds and numbers, no addresses.
+   * Makes the due attempt. If the delivery is not settled afterwards, the activity fails, with the time until the next
+   * attempt as its retry delay. `why` contains kinds and numbers, but no addresses.
    */
   deliverWebhook(args: WebhookDeliveryArgs): Promise<{ why: string }>;
 }

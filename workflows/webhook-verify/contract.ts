@@ -27,11 +27,11 @@ export type ChallengeStep =
   | { over: true; state: 'verified' | 'gone' | 'given_up' }
   | { over: false; retryInMs: number };
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface WebhookVerifyActivities {
   /**
    * Sends one challenge and stores its result.
-   * @param attempt number of this challenge since the endpoint was armed, from 1
+   * @param attempt number of this challenge, from 1, since the endpoint was created or its verification was reset
    */
   challengeEndpoint(args: WebhookVerifyArgs, attempt: number): Promise<ChallengeStep>;
 }

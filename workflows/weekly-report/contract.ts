@@ -20,7 +20,7 @@ export const weeklyReportWorkflow = defineWorkflow<WeeklyReportSignals>()({
 /** Arguments of the weekly report workflow. */
 export type WeeklyReportArgs = ArgsOf<typeof weeklyReportWorkflow>;
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface WeeklyReportActivities {
   /** Emails everyone who receives the report and has not been emailed yet, as long as no later week's report is due. */
   mailWeeklyReport(args: WeeklyReportArgs): Promise<Extract<Iteration, { kind: 'done' }>>;

@@ -23,7 +23,7 @@ const RETRY_MS = 10 * MINUTE_MS;
  */
 export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const payment = await readPayment(ctx, cycle.renewal.payment_id!);
-  // The payment's webhook advances the cycle.
+  // The payment provider's webhook advances the cycle.
   if (payment.state === 'paid') return recheckLater(ctx, cycle, 'it was paid', MINUTE_MS);
   if (payment.state !== 'open') return refused(ctx, cycle, payment, payment.state);
   let charged: ChargeResult;

@@ -25,7 +25,7 @@ export type RenewalView = Columns<'managed_domains', 'id' | 'domain' | 'order_id
 /**
  * Lists the renewal cycle of every managed domain that was not released, newest domain first (GET
  * /mailboxes/domains/renewals).
- * @throws AppError bad_request for a cursor of another list
+ * @throws AppError bad_request for the cursor of another list
  */
 export async function listRenewals(ctx: Ctx, page: PageRequest): Promise<Page<RenewalView>> {
   const after = decodeIdCursor(LIST, null, page.cursor);

@@ -34,7 +34,7 @@ export async function renewDomain(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   await transact(ctx, async (tx) => {
     const moved = await moveRenewal(tx, renewal.id, ['renewing', 'requires_action'], 'renewed', { renewed_at: tx.now });
     if (!moved) return;
-    // A lapsed domain is active again, and its mailboxes may send again.
+    // A domain that has lapsed becomes active again, and its mailboxes are released.
     await tx.org
       .table('managed_domains')
       .where({ id: domain.id })

@@ -1,7 +1,7 @@
 import type { Row } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 
-/** One renewal cycle of a managed domain: the ending registration and its renewal. */
+/** One renewal cycle of a managed domain: a registration that ends, and its renewal. */
 export type RenewalRow = Row<'domain_renewals'>;
 export type RenewalState = RenewalRow['state'];
 export type ManagedDomain = Row<'managed_domains'>;

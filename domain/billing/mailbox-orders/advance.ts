@@ -65,7 +65,10 @@ async function awaitPayment(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   return { kind: 'wait', state, until: payBy.getTime(), where: 'waiting for the payment' };
 }
 
-/** Returns the next part of an ended order to undo: the checkout, its steps in reverse, the subscription. */
+/**
+ * Returns the part of an ended order that must be undone next. The order is: the checkout, the steps in reverse, the
+ * subscription.
+ */
 async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const { state } = order;
   const payment = order.payment_id

@@ -1,7 +1,7 @@
 import { across } from '../../../db/across.ts';
 import type { Db } from '../../../db/connection.ts';
 
-/** Balance of the money of orders and domain renewals, in cents of one currency. */
+/** Accounts of orders and domain renewals, in cents of one currency. */
 export interface Books {
   currency: string;
   /** Sum of all payments for orders, including later months, and for renewals. Refunded payments are included. */

@@ -3,9 +3,7 @@ import { hashRecipients } from '../../approvals/payload.ts';
 import type { QuoteRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/**
- * Builds the content that an approver of an order decides on: items, price and addresses. The order sends no email.
- */
+/** Builds the content that the approver of an order sees: items, price and addresses. An order sends no email. */
 export function orderContent(quote: QuoteRow): ApprovalContent {
   const price = amount(quote.total_monthly_cents, quote.currency);
   return {

@@ -57,14 +57,16 @@ const ANSWERS = {
 };
 type Operation = keyof typeof ANSWERS;
 
-/** Returns true if this installation offers managed mailboxes: it has a provider and a payment provider. */
+/**
+ * Returns true if this installation offers managed mailboxes: a mailbox provider and a payment provider are configured.
+ */
 function offersMailboxes(config: Config): boolean {
   return Boolean(config.PROVISIONING_URL && config.PROVISIONING_SECRET && config.STRIPE_SECRET_KEY);
 }
 
 /**
  * Returns the configured provider of managed mailboxes.
- * @throws AppError mailbox_provisioning_unavailable without one
+ * @throws AppError mailbox_provisioning_unavailable if none is configured
  */
 export function mailboxProvider({ config, egress, clock }: Pick<Ctx, 'config' | 'egress' | 'clock'>): MailboxProvider {
   if (!offersMailboxes(config))
@@ -183,7 +185,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Parses a refusal. Code and message are foreign input, so unusual characters are removed. */
+/** Parses a refusal. Code and message come from the provider, so unusual characters are removed. */
 function refusal(answer: unknown, status: number): ProviderRefusal {
   const error = z.object({ error: z.object({ code: z.string(), message: z.string() }) }).safeParse(answer);
   const { code = `http_${status}`, message = 'refused' } = error.data?.error ?? {};

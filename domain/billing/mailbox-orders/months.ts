@@ -83,7 +83,7 @@ export async function refundUndelivered(tx: Tx, order: OrderRow, reason: string)
   for (const { id } of payments) await requestRefund(tx, id, reason);
 }
 
-/** Returns true if no domain of the order's mailboxes is still registered. */
+/** Returns true if none of the domains of the order's mailboxes is still registered. */
 async function hasNoDomain(tx: Tx, orderId: string): Promise<boolean> {
   const [row] = await tx.org.sql<{ lapsed: boolean | null }>(
     `select bool_and(${isLapsed('m.domain')}) as lapsed from order_mailboxes m where m.organization_id = :org and m.order_id = :order`,

@@ -22,9 +22,9 @@ const MOMENT: Partial<Record<OrderState, string>> = {
 };
 
 /**
- * Moves an order to another state if its state is one of `from`, with its domain event and audit row. One conditional
- * UPDATE decides between concurrent transitions. A failed or cancelled order stays in progress until its steps are
- * undone.
+ * Moves an order to another state if its state is one of `from`, and writes its domain event and audit row. One
+ * conditional UPDATE decides between concurrent transitions. A failed or cancelled order stays in progress until its
+ * steps are undone.
  * @returns the updated order; undefined if its state is none of these
  */
 export async function moveOrder(

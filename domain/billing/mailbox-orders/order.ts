@@ -23,7 +23,7 @@ import { message } from '../../../messages/index.ts';
 /** Result of an order request: an order that waits for its payment, or an approval that the order waits for. */
 type Ordered = { order: OrderRow } | { approval: ApprovalRow };
 
-/** Owner of an order. */
+/** Person or credential that places an order. */
 type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
 
 /**
@@ -69,7 +69,7 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
   });
 }
 
-/** Approval of a quote's order. An approved order is created, and waits for its payment. */
+/** Approval of an order from a quote. The approval creates the order, which then waits for its payment. */
 export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
   type: 'mailbox_order',
   lock: (tx, approval) => lockQuote(tx, { order_id: approval.subject_id }),
@@ -78,7 +78,7 @@ export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
     await assertRoom(tx.org, quote.count);
     await createOrder(config, tx, quote, requesterOf(approval, tx.actor));
   },
-  // The quote stays unchanged: the requester may order again while it is valid.
+  // A refusal does not change the quote, so the requester may order again while it is valid.
   refused: async () => {},
 };
 

@@ -25,7 +25,8 @@ export async function recordOrderPaid(tx: Tx, orderId: string, paymentId: string
 
 /**
  * Records that the payment of an order failed. An unpaid order fails. Active mailboxes are held if they are unpaid, and
- * retired if the subscription has ended. In the second case nothing is refunded, because the paid time was used.
+ * retired if the subscription has ended. When the subscription has ended, nothing is refunded, because the paid time
+ * was used.
  * @returns false if no change was recorded
  */
 export async function recordOrderPaymentFailed(

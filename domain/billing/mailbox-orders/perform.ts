@@ -48,7 +48,8 @@ export async function performOrderStep(ctx: Ctx, orderId: string, step: string):
 }
 
 /**
- * Returns the time (ms) until the same call is repeated: the provider's value, or one second, doubling up to a minute.
+ * Returns the delay (ms) before the same call is repeated: the provider's value, or else one second, doubled per
+ * attempt up to a minute.
  */
 export function retryInMs(attempts: number, { retryInMs: asked }: ProviderUnreachable): number {
   return asked ?? Math.min(1_000 * 2 ** Math.min(attempts - 1, 6), 60_000);
@@ -188,7 +189,7 @@ async function failOrRetry(ctx: Ctx, orderId: string, row: StepRow, error: Provi
   const until = row.started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
   await releaseStep(ctx, row);
   if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
-  // The step stays in state running, because its result is unknown, and is therefore undone.
+  // The step keeps the state running, because its result is unknown. So it will be undone.
   await transact(ctx, (tx) =>
     failOrder(tx, orderId, WORKING, {
       code: 'mailbox_provisioning_failed',

@@ -62,7 +62,7 @@ export function billOf(
 
 /**
  * Assigns addresses to the mailboxes of an order. Names rotate, so that over several domains each name is used once
- * before any is repeated. If an address is taken, the next form of the name is used.
+ * before any is repeated. If an address is taken, another form of the name is used.
  * @param taken addresses in use, in lower case
  */
 export function nameMailboxes(

@@ -17,7 +17,7 @@ export interface MailboxProvider {
   switchWarmup(key: StepKey, mailbox: { ref: string; enabled: boolean }): Promise<{ status: string }>;
   /** Deletes a mailbox at the provider; see {@link Undo}. */
   retireMailbox(key: StepKey, undo: Undo): Promise<void>;
-  /** Returns a domain to the provider; see {@link Undo}. */
+  /** Releases a domain at the provider; see {@link Undo}. */
   releaseDomain(key: StepKey, undo: Undo): Promise<void>;
   /** Renews a registered domain for another year, if it costs at most `maxCents`. */
   renewDomain(key: StepKey, renewal: { ref: string; domain: string; maxCents: number }): Promise<RenewedDomain>;
@@ -100,7 +100,7 @@ interface ProvidedService {
 /** Thrown if the provider refuses permanently, so that a repetition gives the same answer. The call had no effect. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
-  /** The provider's own code, such as domain_unavailable; letters, digits and underscores. */
+  /** The provider's own code, such as domain_unavailable. It consists of letters, digits and underscores. */
   readonly code: string;
 
   constructor(code: string, message: string) {

@@ -34,7 +34,7 @@ export async function listOffers(ctx: Ctx): Promise<Offer[]> {
   return asked(mailboxProvider(ctx).catalogue());
 }
 
-/** A problem of a quote request. The first problem's code becomes the code of the answer. */
+/** A problem of a quote request. The code of the first problem becomes the error code of the response. */
 interface QuoteFault extends Problem {
   code: ErrorCode;
 }
@@ -205,7 +205,7 @@ function countFaults(count: number, domains: number, most: number): QuoteFault[]
   return faults;
 }
 
-/** Returns the domains that the workspace has from earlier orders. Such domains are not registered again. */
+/** Returns those of the domains that the workspace has from earlier orders. Such domains are not registered again. */
 async function ownedDomains(org: OrgScope, domains: readonly string[]): Promise<Set<string>> {
   const rows = await org
     .table('managed_domains')

@@ -11,7 +11,7 @@ import type { OrderRow, OrderState, StepRow } from './states.ts';
 export interface OrderView {
   order: OrderRow;
   payment: { state: string; checkoutUrl: string | null; subscriptionId: string | null } | null;
-  /** True if the refund of any of its payments needs a person, including later months. */
+  /** True if the refund of any payment of the order needs a person. Payments for later months are included. */
   refundNeedsPerson: boolean;
   steps: StepRow[];
   mailboxes: Row<'order_mailboxes'>[];
@@ -32,7 +32,7 @@ export async function getOrder(ctx: Ctx, id: string): Promise<OrderView> {
 
 /**
  * Lists orders, newest first (GET /mailbox-provisioning).
- * @throws AppError bad_request for a cursor of another list or filter
+ * @throws AppError bad_request for the cursor of another list or filter
  */
 export async function listOrders(
   ctx: Ctx,
@@ -53,7 +53,7 @@ export async function listOrders(
   return { rows: await viewOrders(org, orders), nextCursor };
 }
 
-/** Loads the parts of orders, in the order of the rows. */
+/** Adds steps, mailboxes and payments to orders. Returns them in the order of the rows. */
 async function viewOrders(org: OrgScope, orders: readonly OrderRow[]): Promise<OrderView[]> {
   const ids = orders.map(({ id }) => id);
   const [payments, steps, mailboxes] = await Promise.all([

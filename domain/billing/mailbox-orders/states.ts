@@ -47,7 +47,7 @@ export function undoKey(orderId: string, step: string): StepKey {
   return `${stepKey(orderId, step)}/undo`;
 }
 
-/** Returns true if an order has failed or was cancelled. Its steps may not be undone yet. */
+/** Returns true if an order has failed or was cancelled. Its steps are not necessarily undone yet. */
 export function hasEnded(state: OrderState): boolean {
   return state === 'failed' || state === 'cancelled';
 }

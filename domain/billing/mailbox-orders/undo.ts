@@ -146,7 +146,7 @@ async function keepDomain(tx: Tx, { order_id: orderId, step }: StepRow): Promise
     .update({ state: 'compensated', detail: 'kept', undone_at: tx.now, call_until: null });
 }
 
-/** Records a step that could not be undone: with its order, as a dead letter and by an event. */
+/** Records that a step could not be undone: in the step's row, as a dead letter and by an event. */
 async function recordPersonNeeded(
   ctx: Ctx,
   { order_id: orderId, step, attempts }: StepRow,

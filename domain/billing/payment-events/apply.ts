@@ -134,7 +134,7 @@ async function failRefund(
   payment: PaymentRow,
   { refundId, code }: Extract<PaymentEvent, { kind: 'refund_failed' }>,
 ): Promise<string> {
-  // A failure of an earlier refund does not affect a later one that a person requested.
+  // An event about the failure of an earlier refund does not affect a later refund that a person requested.
   if (payment.provider_refund_id !== null && payment.provider_refund_id !== refundId) return 'ignored';
   if (!(await recordRefundNeedsPerson(tx, payment.id, { code, reason: message('refund.bank') }))) return 'ignored';
   signalRefund(tx, payment);

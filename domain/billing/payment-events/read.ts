@@ -145,7 +145,7 @@ function readInvoice(invoice: Stripe.Invoice, kind: 'month_paid' | 'month_failed
   return { about: reference(subscription.metadata, null, idOf(subscription.subscription)), news: { kind, month } };
 }
 
-/** Returns the end of the period of an invoice's lines. The invoice's own period is the previous one. */
+/** Returns the end of the period of an invoice's lines. The period of the invoice itself is the previous one. */
 function endOf({ lines, created }: Stripe.Invoice): Date {
   const ends = lines.data.map(({ period }) => period.end);
   return ends.length > 0 ? new Date(Math.max(...ends) * 1000) : new Date(created * 1000 + 31 * DAY_MS);

@@ -118,7 +118,7 @@ export async function savedMethod(ctx: Ctx, paid: PaymentRow): Promise<SavedMeth
   return ofCustomer ? { customerId, methodId: ofCustomer } : null;
 }
 
-/** Result of a charge. `processing`: the provider reports the result later by its webhook. */
+/** Result of a charge. `processing` means that the provider reports the result later by its webhook. */
 export type ChargeResult =
   | { kind: 'paid'; paymentIntentId: string; receivedCents: number; currency: string }
   | { kind: 'processing' }

@@ -14,7 +14,7 @@ export interface Month {
   endsAt: Date;
 }
 
-/** SQL for the end of the paid period of an order's payment: the end of its month. Uses columns of `payments`. */
+/** SQL for the end of the period that a payment of an order covers. Uses columns of `payments`. */
 export const PAID_UNTIL = `coalesce(period_end, paid_at + interval '1 month')`;
 
 /**

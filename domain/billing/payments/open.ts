@@ -9,7 +9,7 @@ interface NewPayment {
   /** Id of the workspace, which must be that of the transaction. */
   organizationId: string;
   subject: PaymentRow['subject'];
-  /** Id of the order (also for a later month), or of the renewal cycle. */
+  /** Id of the order or the renewal cycle. The payment of a later month has the id of its order. */
   subjectId: string;
   /** Amount due now, in cents: the sum of the lines. */
   amountCents: number;

@@ -17,7 +17,9 @@ import { message } from '../../../messages/index.ts';
 
 /** First delay (ms) before the next call to a provider that does not answer. Doubles up to {@link LONGEST_WAIT_MS}. */
 const FIRST_WAIT_MS = MINUTE_MS / 2;
-/** Interval (ms) at which a refund in progress is checked, in case the provider's webhook is lost. */
+/**
+ * Maximum delay (ms), and the interval at which a refund in progress is checked in case the provider's webhook is lost.
+ */
 const LONGEST_WAIT_MS = 6 * HOUR_MS;
 
 /**
@@ -114,7 +116,7 @@ async function findExistingRefund(
   return data.find(({ status, amount }) => (status === 'succeeded' || status === 'pending') && amount >= due);
 }
 
-/** Returns the payment of a subscription's invoice, which the provider identifies only by the invoice. */
+/** Returns the payment intent of a subscription's invoice, because Heron knows only the invoice. */
 async function intentOfInvoice(stripe: Stripe, invoice: string | null): Promise<string | null> {
   if (!invoice) return null;
   const { data } = await stripe.invoicePayments.list({ invoice, limit: 10 });

@@ -12,7 +12,7 @@ const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|keep-ali
 const clients = new WeakMap<Egress, Stripe>();
 
 /**
- * Returns Stripe's own client, with all requests through the egress and without retries, because the activity retries.
+ * Returns Stripe's client. It sends all requests through the egress and does not retry, because the activity retries.
  * @throws Error when STRIPE_SECRET_KEY is not set
  */
 export function stripeOf({ config, egress }: Pick<Deps, 'config' | 'egress'>): Stripe {

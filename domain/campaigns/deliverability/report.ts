@@ -172,7 +172,7 @@ async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undef
   return id !== undefined && (await tx.org.table(table).where({ id }).first('id')) ? id : null;
 }
 
-/** Finds the email of a Message-ID. Amazon SES calls the first region `email` in the ids that it sets. */
+/** Finds the email of a Message-ID. In the ids of Amazon SES, the first region is named `email`. */
 async function namedSend(tx: Tx, messageId = ''): Promise<Subject | undefined> {
   const ids = messageIdsIn(messageId.includes('<') ? messageId : `<${messageId}>`);
   const assigned = ids.map((id) => id.replace(/@us-east-1(?=\.amazonses\.com>$)/, '@email'));

@@ -31,7 +31,7 @@ interface Finding {
   category: (typeof CATEGORIES)[number];
 }
 
-/** Judgement of the AI provider, combined with Heron's own rules. */
+/** Result of the AI provider, combined with the results of Heron's own rules. */
 export interface Analysis {
   score: number;
   verdict: string;

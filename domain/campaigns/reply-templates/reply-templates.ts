@@ -25,7 +25,7 @@ const MAX_TEMPLATES = 1_000;
 const MAX_NAME = 255;
 const COPY = ' (copy)';
 
-/** Lists all templates in order. `q` filters by a part of name or subject, ignoring case. */
+/** Lists all templates in order. `q` selects templates whose name or subject contains it, ignoring case. */
 export async function listTemplates(ctx: Ctx, q = ''): Promise<ReplyTemplateRow[]> {
   const query = reader(ctx).query(ReplyTemplates).orderBy(['position', 'id']);
   const part = `%${likeLiteral(q.trim())}%`;

@@ -1,8 +1,8 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 
-/** Recipients of a campaign, in numbers. */
+/** Numbers of recipients of a campaign and of their app calls. */
 export interface Recipients {
-  /** Leads that have not finished. */
+  /** Number of unfinished leads. */
   count: number;
   /** Maximum number of app calls that these leads can cause. */
   actions: number;

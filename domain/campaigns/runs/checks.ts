@@ -10,7 +10,7 @@ import { undefinedIfGone } from '../gone.ts';
 /** Result of the launch checks of a run's campaign. */
 export interface LaunchCheck {
   passed: boolean;
-  /** Report in the form that the run shows. */
+  /** Report as the run's API response contains it. */
   report: JsonObject;
   /** The first finding that prevents the launch. */
   refusal: Finding | null;

@@ -14,9 +14,9 @@ import { refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
 
 /**
- * Launches a run that a person has approved. One transaction locks the run against a cancellation, repeats all checks
- * and hard gates, compares the content with the approved one, and starts the campaign. If the content has changed, the
- * run waits for another approval.
+ * Launches a run that a person has approved. One transaction locks the run against a cancellation, repeats all checks,
+ * compares the content with the approved one, and starts the campaign. If the content has changed, the run waits for
+ * another approval.
  * @returns the updated run; unchanged if its state is not launching
  */
 export async function launchRun(ctx: Ctx, runId: string): Promise<RunRow> {

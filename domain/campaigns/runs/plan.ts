@@ -11,14 +11,14 @@ import { chooseSenders } from './senders.ts';
 import { planSteps, type PlannedSteps } from './steps.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A run request, resolved to ids and checked. */
+/** A run request whose names were resolved to ids, with the problems found. */
 export interface RunPlan {
   /** The existing campaign of the run; undefined if the run builds one. */
   campaign: CampaignRow | undefined;
   senderIds: string[];
   steps: PlannedSteps;
   problems: Problem[];
-  /** Errors with their own code, thrown if they are the only problem. */
+  /** Errors with their own code. Such an error is thrown if it is the only problem. */
   refusals: AppError[];
 }
 
@@ -65,7 +65,7 @@ export function allProblems({ problems, refusals }: Pick<RunPlan, 'problems' | '
 }
 
 /**
- * Throws if a plan has problems. If all problems belong to one error with its own code, that error is thrown.
+ * Throws an error if a plan has problems. If all problems belong to one error with its own code, that error is thrown.
  * @throws AppError bad_request with all problems, app_connection_not_found, campaign_no_mailbox
  */
 export function refuseFaulty(plan: RunPlan): void {

@@ -37,7 +37,7 @@ export async function getRun(ctx: Ctx, id: string): Promise<RunDetail> {
 
 /**
  * Lists runs, newest first (GET /runs). Omits the steps of the input, which can be large; {@link getRun} returns them.
- * @throws AppError bad_request for a cursor of another list
+ * @throws AppError bad_request for the cursor of another list
  */
 export async function listRuns(
   ctx: Ctx,

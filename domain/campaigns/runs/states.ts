@@ -3,7 +3,7 @@ import type { RunReport } from '../../../workflows/run/contract.ts';
 
 export type RunRow = Row<'runs'>;
 export type RunState = RunRow['state'];
-/** An event of a run in the form of the run's API response. */
+/** An event of a run, as the run's API response contains it. */
 export type RunEventRow = Columns<
   'run_events',
   'seq' | 'type' | 'state' | 'previous_state' | 'data' | 'actor_kind' | 'user_id' | 'created_at'
@@ -31,7 +31,7 @@ export const PRELAUNCH_STATES = [
 ] as const satisfies RunState[];
 /** States in which the run's state follows that of its campaign. */
 export const LAUNCHED_STATES = ['active', 'paused'] as const satisfies RunState[];
-/** Final states. */
+/** Final states of a run. */
 const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];
 
 /** Returns true if a run is in a final state. */
@@ -39,7 +39,7 @@ export function hasEnded(state: RunState): boolean {
   return (ENDED as readonly RunState[]).includes(state);
 }
 
-/** Reports the progress of a run to its workflow. */
+/** Converts a run to the report that its workflow gets. */
 export function toReport({
   state,
   campaign_id: campaignId,

@@ -11,7 +11,7 @@ import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** One execution of one step for one contact, in the form of API responses. */
+/** One execution of one step for one contact, as API responses contain it. */
 export interface StepRunView extends Columns<
   'step_runs',
   | 'id'
@@ -37,7 +37,7 @@ const VIEW = `r.id, r.campaign_id, r.contact_id, r.enrollment_id, r.step_id, s.n
 
 /**
  * Lists the blocked step runs of a campaign, newest first. Contacts at these steps wait until a person retries them.
- * @throws AppError not_found, bad_request for a cursor of another list
+ * @throws AppError not_found, bad_request for the cursor of another list
  */
 export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<StepRunView>> {
   const org = reader(ctx);

@@ -38,7 +38,7 @@ interface Walk {
   tx: Tx;
   run: TestRunRow;
   graph: Graph;
-  /** The prospect's current or last finished step. */
+  /** Step at which the prospect is, or the last one that is finished. */
   step: TestStepRow | null;
 }
 
@@ -196,7 +196,7 @@ async function enter(at: Walk, step: EngineStep, since: Date): Promise<void> {
     kind: step.action?.type ?? step.kind,
     state: 'running',
     output_key: outputKey,
-    // The wait in days of an email is measured from the end of the previous step; any other step begins at once.
+    // An email's wait in days is measured from the end of the previous step. Any other step begins at once.
     started_at: step.kind === 'email' ? since : tx.now,
   });
   await tx.org.table('test_runs').where({ id: run.id }).update({ current_step_id: step.id, updated_at: tx.now });

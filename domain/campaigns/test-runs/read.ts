@@ -9,7 +9,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import type { TestRunRow, TestStepRow } from '../../sending/control/test-runs.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A test run in the form of API responses. */
+/** A test run as API responses contain it. */
 export interface TestRunView extends TestRunRow {
   /** Steps in the order in which the prospect reached them. */
   steps: TestStepRow[];
@@ -29,7 +29,7 @@ const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Lists the test runs of a campaign, newest first. A page with large app answers has fewer runs.
- * @throws AppError not_found, bad_request for a cursor of another list
+ * @throws AppError not_found, bad_request for the cursor of another list
  */
 export async function listTestRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<TestRunView>> {
   const org = reader(ctx);

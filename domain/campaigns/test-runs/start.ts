@@ -23,7 +23,8 @@ interface TestRequest {
   /** Address that the test emails, in lower case. Defaults to the address of the contact. */
   prospectEmail?: string | undefined;
   /**
-   * The contact whose fields fill the copy. Defaults to the contact with `prospectEmail`, who is created if missing.
+   * Id of the contact whose fields fill the copy. Defaults to the contact with `prospectEmail`, who is created if
+   * missing.
    */
   contactId?: string | undefined;
   /** Sender of the test. Defaults to the first mailbox of the campaign's sender pool that the caller may use. */

@@ -3,7 +3,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
-/** Maximum clicks announced in one transaction. */
+/** Maximum number of clicks announced in one transaction. */
 const BATCH = 500;
 
 interface AnnouncedClick {
@@ -52,7 +52,7 @@ export async function untilNextAnnouncement({ db, clock }: Pick<Deps, 'db' | 'cl
 
 function announceSome(deps: Deps, organizationId: string, requestId: string): Promise<number> {
   return transact(systemCtx(deps, organizationId, requestId), async (tx) => {
-    // Recording a hit locks the send before its clicks, so the same order is used here.
+    // Locks the send before its clicks, as the recording of clicks does.
     const clicks = await tx.org.sql<AnnouncedClick & { sent: boolean }>(
       `with due as (
          select id, send_id from engagement_events where organization_id = :org and announce_at <= :now order by announce_at limit ${BATCH}

@@ -74,9 +74,9 @@ export function createClickRecorder(deps: Deps): HitRecorder<Ticket> {
 }
 
 /**
- * Records clicks on tracked links. A machine's click is recorded as final at once. A person's click is announced
- * {@link BURST_MS} later (see {@link announceClicks}): a second link of the same email clicked within that time turns
- * both clicks into a burst. Clicks of one organization are one transaction.
+ * Records clicks on tracked links. A machine's click is recorded as final at once. A person's click is announced {@link
+ * BURST_MS} later (see {@link announceClicks}): a second link of the same email clicked within that time turns both
+ * clicks into a burst. Clicks of one organization are stored in one transaction.
  */
 export async function recordClicks(
   deps: Deps,

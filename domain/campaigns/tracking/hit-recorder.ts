@@ -37,7 +37,7 @@ interface Kind<Subject> {
   idOf(subject: Subject): string;
   /** Writes hits and returns the recorded hits in the same order, with undefined for emails that no longer exist. */
   write(hits: readonly HitOn<Subject>[], requestId: string): Promise<(RecordedHit | undefined)[]>;
-  /** Returns true if a repetition of this hit may be counted in its row. */
+  /** Returns true if a repetition of this hit may be counted in the hit's row instead of stored. */
   mayCount(recorded: RecordedHit): boolean;
 }
 

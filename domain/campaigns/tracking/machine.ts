@@ -12,7 +12,7 @@ export type MachineReason = 'prefetch' | 'instant' | 'burst';
 export interface Hit {
   method: string;
   userAgent: string;
-  /** The value of Purpose, Sec-Purpose or X-Moz. */
+  /** Value of the header Purpose, Sec-Purpose or X-Moz. */
   purpose: string;
   /** Country of the IP address as ISO 3166-1 alpha-2, if known. */
   country?: string | null;

@@ -40,8 +40,8 @@ export function createOpenRecorder(deps: Deps): HitRecorder<string> {
 
 /**
  * Records that pixels were fetched. A person's open also sets the send's first open time and emits
- * campaign.email_opened. Opens of one organization are one transaction.
- * @returns the recorded open of each fetch; undefined where the email no longer exists
+ * campaign.email_opened. Opens of one organization are stored in one transaction.
+ * @returns the recorded open of each fetch; undefined if the email no longer exists
  */
 export async function recordOpens(
   deps: Deps,

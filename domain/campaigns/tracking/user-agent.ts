@@ -22,12 +22,12 @@ const MAIL_PROGRAMS: readonly [RegExp, string][] = [
   [/Microsoft Outlook|ms-office|MSOffice|OutlookMobile/i, 'Outlook'],
 ];
 
-/** Shorter names of browsers, by the name that the package returns. */
+/** Short names of browsers, by the name that the package `bowser` returns. */
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   'Microsoft Edge': 'Edge',
   'Samsung Internet for Android': 'Samsung Internet',
 };
-/** Browser names of the package. For an unknown browser the package returns an arbitrary word of the user agent. */
+/** Browser names that `bowser` knows. For an unknown browser it returns an arbitrary word of the user agent. */
 const BROWSERS: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
 
 /**
@@ -107,7 +107,7 @@ function clientOf(agent: string, browser: string | undefined): string | null {
 function deviceOf(agent: string, platform: string | undefined): Origin['deviceType'] {
   // Proxies fetch from their own machines, so the user agent does not show the reader's device.
   if (PROXIES.test(agent)) return null;
-  // Outlook on a desktop names no system.
+  // The user agent of Outlook on a desktop contains no operating system.
   if (/MSOffice|ms-office/i.test(agent)) return 'desktop';
   return platform === 'desktop' || platform === 'mobile' || platform === 'tablet' ? platform : null;
 }

@@ -34,8 +34,8 @@ const LIST = 'meetings.list';
 const MAX_OFFSET = 100_000;
 
 /**
- * Lists meetings: upcoming ones with the next first, others with the latest first. Cancelled meetings are not upcoming.
- * Pages use an offset inside an opaque cursor, and return the exact total.
+ * Lists meetings. Upcoming meetings are sorted with the next one first, others with the latest one first. Cancelled
+ * meetings are not upcoming. The cursor contains an offset. A page contains the exact total.
  * @throws AppError bad_request for an unknown zone, or a cursor of another list
  */
 export async function listMeetings(ctx: Ctx, query: MeetingQuery): Promise<Page<MeetingView>> {

@@ -41,7 +41,7 @@ export interface MeetingSource {
   connectionId: string | null;
 }
 
-/** Effect of a report. `stale`: the same or a later report was already stored. */
+/** Effect of a report. `stale` means that the same or a later report was already stored. */
 type MeetingChange = 'booked' | 'rescheduled' | 'canceled' | 'updated' | 'stale';
 
 /** Ranks of reports with the same time, of which the one with the higher rank counts. */
@@ -70,7 +70,7 @@ export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingR
   return isLater || isReplaced ? changeMeeting(tx, known, news) : 'stale';
 }
 
-/** Converts the ids of a report to their stored form, so that look-ups match. */
+/** Converts the ids of a report to the form in which they are stored, so that queries find them. */
 function withStorableIds(news: MeetingReport): MeetingReport {
   return {
     ...news,
@@ -184,7 +184,10 @@ async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_
   return row;
 }
 
-/** Emits the event of a change, adds it to the contact's log, and ends campaigns for a contact with a meeting. */
+/**
+ * Emits the event of a change, adds it to the contact's log, and ends the contact's campaigns if a meeting was booked
+ * or rescheduled.
+ */
 async function applyMeetingChange(
   tx: Tx,
   meeting: Meeting,

@@ -22,8 +22,8 @@ const COMPLAINTS: ReadonlySet<string> = new Set(['abuse', 'fraud', 'opt-out', 'o
 
 /**
  * Reads the feedback report in a message. Returns null if the message contains none. Besides RFC 5965 it supports
- * Microsoft's junk mail reporting program: the bare message, from its staff address, under "complaint about message
- * from …".
+ * Microsoft's junk mail reporting program, which sends the message itself from its staff address with the subject
+ * "complaint about message from …".
  */
 export function parseFeedbackReport(message: InboundMessage): FeedbackReport | null {
   if (isJunkReport(message)) {

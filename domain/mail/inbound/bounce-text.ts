@@ -49,8 +49,8 @@ const FAILURE_OPENING = anyOf(
   'i',
 );
 /**
- * Subject beginnings that only a mail system uses, regardless of the From header. An away message prefixes our subject
- * with its own words.
+ * Subject beginnings that only a mail system uses, regardless of the From header. An away message puts its own words
+ * before our subject.
  */
 const FAILURE_START =
   /^(?:\[bounce\]|there was an error sending your mail|mail could not be delivered|notice: mail delivery status|undeliver(?:able|ed)|delivery (?:failure|status notification)|delivery notification: delivery has failed|returned mail|failure notice|mail delivery (?:failed|failure|error)|non-?delivery|unzustellbar)/i;

@@ -53,7 +53,7 @@ const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s)
 const ESCAPED = '\u001b';
 const SHIFT_OUT = '\u000e';
 const SHIFT_IN = '\u000f';
-/** Escape sequences at the start of a text, and the charset of the characters between its shifts. */
+/** Escape sequences at the start of a text, each with the charset of the characters between the shift sequences. */
 const SHIFTED_BY = [
   ['\u001b$)C', 'euc-kr'],
   ['\u001b$)A', 'gb18030'],
@@ -117,7 +117,7 @@ function detected(bytes: Buffer, label: string | undefined, guess: (bytes: Buffe
 
 /**
  * Decodes text that mixes lines in UTF-8 with lines in another charset, which gateways produce when they add a footer.
- * Also decodes UTF-8 that is cut within a character. Returns null if most lines are not UTF-8.
+ * Also decodes UTF-8 text that ends within a character. Returns null if most lines are not UTF-8.
  */
 function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buffer) => string | null): string | null {
   const lines: Buffer[] = [];

@@ -66,11 +66,14 @@ interface AutomatedClassification extends Threaded {
 
 interface ReplyClassification extends Threaded {
   readonly kind: 'reply';
-  /** Null if the workspace has disabled reply intent. */
+  /** Intent of the reply; null if the workspace has disabled reply intent. */
   readonly intent: ReplyIntent | null;
   /** Confidence from 0 to 1. It is 0 without an intent. */
   readonly confidence: number;
-  /** True if the message is an opt-out. The setting auto_suppress_on_unsubscribe_keyword decides if it suppresses. */
+  /**
+   * True if the message is an opt-out. The setting auto_suppress_on_unsubscribe_keyword determines if the sender is
+   * suppressed.
+   */
   readonly unsubscribeRequest: boolean;
   /** True for an unclear request to unsubscribe, which a person must read. */
   readonly unsubscribeDoubtful: boolean;

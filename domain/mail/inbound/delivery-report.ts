@@ -21,7 +21,7 @@ export interface DsnRecipient {
   readonly bounceType: BounceType | null;
 }
 
-/** A delivery status notification: standard, or read from prose. */
+/** A delivery status notification, in its standard form or read from prose. */
 export interface DeliveryReport {
   readonly source: 'rfc3464' | 'text';
   readonly reportingMta: string | null;
@@ -30,7 +30,7 @@ export interface DeliveryReport {
   readonly originalMessageId: string | null;
 }
 
-/** Media types of parts that hold the returned message or its headers. */
+/** Media types of parts that contain the returned message or its headers. */
 const RETURNED = /^(?:message\/(?:rfc822|global)|text\/rfc822)(?:-headers)?$/;
 
 const BOUNCE_AUTHORS =

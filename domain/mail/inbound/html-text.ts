@@ -203,7 +203,10 @@ function isHidden(token: Token.TagToken, style: string): boolean {
   return HIDING_STYLE.test(style) || (EMPTY_BOX.test(style) && CUT_OFF.test(style));
 }
 
-/** Returns true if the font of an element can be read. A relative size depends on the font around the element. */
+/**
+ * Returns true if the font of an element is large enough to read. A relative size depends on the font around the
+ * element.
+ */
 function hasReadableFont(style: string, isAround: boolean): boolean {
   const [, size, unit = ''] = FONT_SIZE.exec(style) ?? [];
   if (size === undefined) return isAround;
@@ -216,7 +219,7 @@ function hasReadableFont(style: string, isAround: boolean): boolean {
 function createWriter() {
   const parts: string[] = [];
   let length = 0;
-  /** Line breaks to write before the next text. */
+  /** Number of line breaks to write before the next text. */
   let due = 0;
   let space = false;
   const push = (text: string): void => {

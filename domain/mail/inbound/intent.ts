@@ -1,7 +1,7 @@
 import { readReply, type AnswerKind, type ReadReply } from '../reading/read-reply.ts';
 import { fold } from './fold.ts';
 
-/** Possible meanings of a reply, by their API names. */
+/** Possible meanings of a reply, as the API names them. */
 export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
 
 /** Kinds of replies, finer than intents, in the order of their shortcut keys in the inbox, each with its intent. */
@@ -67,7 +67,7 @@ const MAX_READ = 16 * 1024;
 /** Characters of words. Excludes Chinese and Japanese, which have no spaces between words. */
 const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
 /**
- * Whole replies that request an opt-out, in the traditional words of mailing list subscribers. Matched against folded
+ * Whole replies that request an opt-out with the words that subscribers of mailing lists use. Matched against folded
  * text (fold.ts).
  */
 const UNSUBSCRIBE_REPLIES: ReadonlySet<string> = new Set([

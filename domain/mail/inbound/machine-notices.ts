@@ -68,8 +68,8 @@ export function isMachineNotice(
   if (/[?？]/.test(words)) return false;
   const text = fold(words);
   if ([GIVEN_UP, BY_ITSELF, HELD, MOVED].some((notice) => notice.test(text))) return true;
-  // People write about themselves as "I". So a sentence that states by name that the sender has left comes from a
-  // program.
+  // People write about themselves as "I". So a program wrote a sentence which states that the sender, by name, has
+  // left.
   const names = fold(message.fromName).match(/\p{L}{3,}/gu) ?? [];
   return text.split(/[.!\n。]/).some((sentence) => names.some((name) => sentence.includes(name)) && hasLeft(sentence));
 }

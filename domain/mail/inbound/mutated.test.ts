@@ -65,7 +65,8 @@ async function read(raw: string): Promise<Reading> {
 }
 
 /**
- * Signs of a failed delivery, at least one of which every report has: its parts, its author, its name, or a 5xx reply.
+ * Signs of a failed delivery: the parts, author or name of a report, or a 5xx reply. Every report has at least one of
+ * them.
  */
 const CUES =
   /delivery-status|(?:final|original)-recipient|x-failed-recipients|mailer-?daemon|postmaster|deliver|unzustellbar|fail|returned|notificationtype|\b55\d\b|\b5\.\d\.\d/i;
@@ -92,7 +93,7 @@ test('whatever is broken about a message, it is read as one of the kinds; an add
     }),
     { numRuns: RUNS, seed: SEED },
   );
-  // Otherwise the test would not have exercised hard bounces.
+  // With fewer hard bounces, the test would not cover them.
   t.true(hard > RUNS / 50, `${hard} hard`);
 });
 

@@ -26,7 +26,7 @@ const ANSWERS: readonly ProviderAnswer[] = [
     words: /is unavailable: user not found|invalid mailbox\b/i,
     reason: 'unknown_user',
   },
-  // i.ua and email.ua explain each answer on a separate page.
+  // i.ua and email.ua explain each answer on a web page, whose URL is in the answer.
   { host: /./, words: /mail\.i\.ua\/err\/2\b/i, reason: 'unknown_user' },
   { host: /./, words: /mail\.i\.ua\/err\/(?:3|10)\b/i, reason: 'disabled' },
   // Orange, Wanadoo and La Poste identify the answer by a number.

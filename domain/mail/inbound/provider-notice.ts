@@ -25,8 +25,8 @@ type ProviderNotice = { messageIds: readonly string[] } & (
 const MAX_RECIPIENTS = 50;
 
 /**
- * Reads a bounce, complaint or delivery notification that Amazon SES sends as JSON, bare or wrapped by its notification
- * service. Returns null for any other message.
+ * Reads a bounce, complaint or delivery notification that Amazon SES sends as JSON, directly or wrapped by its
+ * notification service. Returns null for any other message.
  */
 export function parseProviderNotice(message: InboundMessage): ProviderNotice | null {
   if (

@@ -25,11 +25,11 @@ const DAY_AND_TIME =
   /(?:\p{L}{3,12}\.?\s\d{1,2}|\d{1,2}\.?\s(?:de\s)?\p{L}{3,12}\.?|\d{1,2}[./]\d{1,2}\.?),?\s(?:\p{L}{1,4}\s){0,2}\d{1,2}[:.]\d{2}/u;
 /** Words that may stand alone on the first line of an introduction: "On Monday,". */
 const LEAD_IN = /^(?:w dniu|il giorno|\p{L}{1,4})?\s?\p{L}{2,13}[.,]{0,2}$/iu;
-/** Date and author without a verb, above a quote. */
+/** Line above a quote that consists of a date and an author, without a verb. */
 const DATED_AUTHOR = /^\d{2,4}[./-]\d{1,2}[./-]\d{1,4}\s.{0,200}<[^<>\s]{1,200}@[^<>\s]{1,200}>$/;
 /** Positions within a line at which an introduction may begin after the writer's words. */
 const BEGINNING = /(?:\s*-{2,12}\s*|\s+)(?=(?:on|am|le|el|il|em|op|den|dne|på)\s)/gi;
-/** "As Ann wrote" is part of a sentence, not an introduction. */
+/** Matches "As Ann wrote", which is part of a sentence and no introduction. */
 const AS_SAID = /^(?:as|like|since|because|when|what|wie|was|comme|como|come|zoals|som|kuten|jak|как|як)\s/i;
 /** Maximum number of wrapped lines of an introduction such as "On … wrote:". */
 const INTRODUCTION_LINES = 4;
@@ -41,7 +41,7 @@ const MAX_DEVICE_LINE = 100;
 const MAX_SIGNATURE_LINES = 12;
 /** A line of several words, not a name, that announces a list. */
 const OWN_HEADING = /^[^>＞\s]\S*\s(?:\S+\s)?(?:\p{Ll}|[\p{Lo}]{2})\S*[^\n]*[:：]$/u;
-/** ">10 pallets" and ">= €5" match; ">1. the first point" does not. */
+/** Matches ">10 pallets" and ">= €5", but not ">1. the first point". */
 const COMPARISON = /^\s*>=?[€$£]?\d(?!\d?[.)]\s)/;
 /** Matches ">>> our site <<<". */
 const DECORATED = /^\s*>.{0,300}<\s*$/;
@@ -160,10 +160,10 @@ function introductionAt(lines: readonly string[], at: number): Introduction | nu
     const ends = /[:：]$/.test(line)
       ? isIntroduction(joined)
       : WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined);
-    // A time without a date does not make an introduction of several lines.
+    // Several lines are no introduction if they contain a time but no date.
     if (ends && count > 1 && ![FULL_DATE, DAY_AND_TIME, ADDRESS].some((each) => each.test(joined))) return null;
     if (ends) return isPrecededByOwn(taken) ? null : { length: count, generated: isGenerated(joined) };
-    // Any other line ending was written by a person.
+    // A line with another punctuation mark at its end was written by a person.
     if (/[:：!?。！？]$/.test(line)) return null;
   }
   return null;
@@ -224,7 +224,8 @@ function isHeaderBlock(lines: readonly string[], at: number): boolean {
     ...next.filter((line, index) => isLabelled(index) || (isLabelled(index - 1) && /^[<[]/.test(line))),
   ];
   if (!next.some((_, index) => isLabelled(index))) return false;
-  // Labels are not sufficient: a person may write "From: Berlin" above "To: Munich" and "Date: 12 May 10:00".
+  // Labels alone are not sufficient, because a person may write "From: Berlin" above "To: Munich" and "Date: 12 May
+  // 10:00".
   return (
     block.some((line) => /\S@\S/.test(line)) ||
     (block.some((line) => DISTINCTIVE_LABEL.test(line)) && block.some((line) => DATE_LABELLED.test(line)))

@@ -66,7 +66,7 @@ const NOT_VERIFIED = anyOf(
   ],
   'i',
 );
-/** Objections of the recipient's server to the sender's address, name or network. */
+/** Words of the recipient's server against the sender's address, name or network. */
 const REPUTATION = anyOf(
   [
     String.raw`(?:black|block|deny) ?-?list|(?<!not )listed (?:at|by|in|on|as)\b|\brbl\b|dnsbl|spamhaus|spamcop|sorbs|barracuda|abuseat|senderbase`,
@@ -131,7 +131,10 @@ const SPAM = anyOf(
 /** Refusals of this message only, even if the text mentions blocking. */
 const CONTENT =
   /blocked because (?:of )?its (?:content|attachment)|(?:message|mail) (?:was )?(?:rejected|refused|blocked) (?:due to|because of|for) (?:local|content|our|its|spam|unacceptable)/i;
-/** Block lists of senders and networks. Checked before the phrases of a greeting about the service. */
+/**
+ * Block lists of senders and networks. Checked before {@link REFUSES_ALL_MAIL}, whose phrases also occur in greetings
+ * that mention a block list.
+ */
 const LISTED = /(?:block|black|deny) ?-?list(?:s|ed)?\b|\bdnsbl\b|\brbl\b|spamhaus/i;
 const SIZE = anyOf(
   [
@@ -222,11 +225,11 @@ const UNKNOWN_USER = anyOf(
   'i',
 );
 
-/** Refusals to relay: another server handles the recipient's mail, or we are not signed in. */
+/** Refusals to relay, because another server handles the recipient's mail, or because we are not signed in. */
 export const RELAY =
   /relay(?:ing)?[^.\n]{0,20}(?:denied|not (?:allowed|permitted)|prohibited|refused|rejected)|(?:unable|not permitted|not configured|not allowed|authentication) to relay|(?:does not|won't|no|not an open|insecure mail|as an?|mail) relay|relaying mail to|not a (?:registered )?gateway|not local host|(?:list of|in my) allowed rcpthosts?|do(?:es)?(?: not|n['’]t) handle mail for|non-local e-?mail address|specified domain is not allowed/i;
 
-/** Codes that Facebook's mail servers write after the status. A code begins with an abbreviation of its topic. */
+/** Codes that Facebook's mail servers write after the status. Each begins with an abbreviation of its topic. */
 const FACEBOOK_POLICY = /\b(?:pol|con|msg|aut|spm|dns|blk|tls)-[pt]\d\b|\bint-p2\b/i;
 
 /** Patterns by reason. If a server states several reasons, the first match decides. */

@@ -1,6 +1,6 @@
 /**
  * This file determines the cause of a refused email. Every refusal (an SMTP answer, a delivery report, a failed
- * connection) is sorted into one of five classes. Only addresses of the first class are not used again.
+ * connection) is sorted into one of five classes. Only for the first class is the address not used again.
  */
 
 import { RELAY, WORDS, type RefusalReason } from './refusal-words.ts';
@@ -28,7 +28,7 @@ interface Evidence {
   readonly status: string | null;
   /** SMTP reply code such as 550, or null. */
   readonly code: number | null;
-  /** Null if the answered command is unknown. */
+  /** Command that was answered; null if it is unknown. */
   readonly stage: Stage | null;
   /** Text of the server, in any language. */
   readonly words: string;
@@ -45,7 +45,10 @@ export interface Refusal {
 
 const MAX_WORDS = 4000;
 
-/** Yahoo's words for an address that does not exist. The server's answer has no status and arrives late. */
+/**
+ * Yahoo's words for an address that does not exist. Yahoo's answer has no status and comes only after the message was
+ * sent.
+ */
 const PROVIDER_VERDICT = /this user does ?n[o'’]t have an? [\w.-]+ account/;
 
 const CLASS_OF: Readonly<Record<RefusalReason, RefusalClass>> = {
@@ -81,14 +84,14 @@ const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/^[45]\.2\.2$/, 'full'],
   [/^[45]\.2\.12[12]$/, 'slow'],
   [/^[45]\.(?:2\.3|3\.4)$/, 'size'],
-  // Exchange Online: recipient limit exceeded. Google: daily limit exceeded.
+  // At Exchange Online the recipient limit is exceeded, at Google the daily limit.
   [/^[45]\.(?:1\.90|4\.5|7\.233)$/, 'rate_limit'],
   [/^[45]\.1\.[789]$/, 'sender_refused'],
   [/^[45]\.7\.(?:8|9|11|30|5[37]|13[456]|139)$/, 'authentication'],
   [/^[45]\.7\.(?:2\d|509|515|51[01]|60[678]|6[1-4]\d|23|124)$/, 'reputation'],
-  // Exchange Online: a tenant or account that is temporarily not permitted to send.
+  // At Exchange Online, a tenant or account that is temporarily not permitted to send.
   [/^[45]\.7\.(?:50[0-8]|7\d\d|57)$/, 'suspended'],
-  // RFC 5248: sign-in to a disabled account. RFC 7293: the address may have a new owner.
+  // In RFC 5248 the status means a sign-in to a disabled account, in RFC 7293 that the address may have a new owner.
   [/^[45]\.7\.13$/, 'suspended'],
   [/^[45]\.7\.1[789]$/, 'unconfirmed'],
   [/^[45]\.7\.(?:6|1[0-9])$/, 'policy'],
@@ -105,7 +108,7 @@ const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
   ['5.1.3', 'unknown_user'],
   ['5.1.6', 'moved'],
   ['5.1.10', 'refuses_all_mail'],
-  // Exchange Online: reported by a downstream server, or a domain that is not in the DNS.
+  // At Exchange Online, a downstream server reported an unknown user, or the domain is not in the DNS.
   ['5.1.351', 'unknown_user'],
   ['5.4.310', 'unknown_domain'],
 ]);
@@ -175,7 +178,8 @@ function reasonOf(evidence: Evidence): RefusalReason {
   const named = ADDRESS_STATUS.get(status ?? '') ?? null;
   if (named !== null) {
     if (RELAY.test(text)) return 'configuration';
-    // sendmail reports 5.1.1 for any 550 answer to RCPT. So the status counts only if the server itself sent it.
+    // sendmail reports 5.1.1 for any 550 answer to RCPT. So the status counts only if the answering server itself sent
+    // it.
     return said === null || isGone || (!statusByReporter && CONFIRMED_BY_STATUS.has(said)) ? named : said;
   }
   if (isNeverCode(code)) return isGone || said === null ? 'refuses_all_mail' : said;
@@ -234,7 +238,7 @@ function causeIn(text: string): RefusalReason | null {
     : said;
 }
 
-/** Causes too general to contradict a status that names the address. */
+/** Causes that are too general to contradict a status about the address. */
 const CONFIRMED_BY_STATUS: ReadonlySet<RefusalReason> = new Set(['policy', 'configuration', 'slow']);
 
 function isTemporary(status: string | null, code: number | null): boolean {

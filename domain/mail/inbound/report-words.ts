@@ -68,7 +68,7 @@ const FILTERING_CARRIERS = /[@.](?:docomo|ezweb|softbank|vodafone|biz\.ezweb)\.n
 /** Content of a report about one recipient. */
 interface ReportedRefusal {
   readonly recipient: string;
-  /** Status in the report, or null. */
+  /** Status that the report states, or null. */
   readonly reported: string | null;
   /** Server's answer quoted in a standard report. Empty in a prose report. */
   readonly diagnostic: string;

@@ -1,10 +1,7 @@
 import sanitizeHtml from 'sanitize-html';
 import { MAX_HTML } from './html-text.ts';
 
-/**
- * Maximum nesting of elements. Deeper elements are dropped: no mail program writes them, and the work must stay
- * bounded.
- */
+/** Maximum nesting of elements. Deeper elements are removed, to bound the work; no mail program writes them. */
 const MAX_NESTING = 100;
 /** Maximum length (characters) of a kept image URL. */
 const MAX_ADDRESS = 2_000;

@@ -41,7 +41,7 @@ export function withoutSentText(text: string, sent: readonly string[]): string {
     .trim();
 }
 
-/** Author of a line. `short` and `greeting` lines are ours if they are next to lines of ours. */
+/** Author of a line. `short` and `greeting` lines belong to our email if they are next to other lines of it. */
 type Mark = 'ours' | 'short' | 'greeting' | 'blank' | 'own';
 
 /** Returns true if the nearest line that is neither blank nor short belongs to our email. Checks only a few lines. */
@@ -59,7 +59,7 @@ function isLinkOnly(line: string): boolean {
 
 /**
  * Returns the letters and digits of a text, folded, without links. Wrapping, quoting and link tracking do not change
- * them.
+ * the result.
  */
 function words(text: string): string {
   return fold(text.replace(/<?https?:\/\/[^\s>]+>?/g, ' '))

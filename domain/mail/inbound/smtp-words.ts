@@ -9,8 +9,8 @@ const ANSWERED_STATUS = /(?<![\d.])([245])\d\d[\s-]{1,3}\(?#?(\1\.\d{1,3}\.\d{1,
 
 /**
  * Returns the most informative RFC 3463 status: the one after the server's reply code, else the reported one. If the
- * reported one is generic (`x.0.0`), a precise status in the words is preferred. A bare SMTP reply code gives `5.0.0`
- * or `4.0.0`.
+ * reported status is generic (`x.0.0`), prefers a precise status in the text. A bare SMTP reply code gives `5.0.0` or
+ * `4.0.0`.
  */
 export function bestStatus(reported: string | null, words: string): string | null {
   const text = words.slice(0, MAX_READ);

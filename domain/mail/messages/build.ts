@@ -20,7 +20,7 @@ export interface MessageSender {
   readonly email: string;
   readonly name?: string | null;
   readonly replyTo?: string | null;
-  /** Verified alias to send as, instead of the mailbox's own address. */
+  /** Verified alias that is the From address instead of the mailbox's own address. */
   readonly sendAs?: string | null;
   readonly signatureHtml?: string | null;
   readonly signaturePlain?: string | null;
@@ -233,7 +233,7 @@ function assembleParts(
   const texts = written.map(({ plain }, index) =>
     plain === undefined ? toText(index === 0 ? body : signature) : rewriteText(plain.trimEnd()),
   );
-  // The footer's own link is not rewritten.
+  // Appended after the rewriting, so that the footer's own link is not rewritten.
   const endings = [signature, footer.html, trackOpens ? trackingPixel(urls.pixelUrl) : ''].filter(
     (part) => part !== '',
   );

@@ -13,7 +13,8 @@ import { inspectSource, sourceWarnings } from './render-source.ts';
 import { findTextLinks } from './text-links.ts';
 
 /*
- * Emails from public bug reports of mail programs. A file of fixtures/cases has the settings, the contact and the step.
+ * Emails from public bug reports of mail programs. Each file in fixtures/cases contains the settings, the contact and
+ * the step of an email.
  * The table below states the expected message.
  */
 

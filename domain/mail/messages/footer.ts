@@ -3,7 +3,7 @@ import { escapeHtml, headerText } from './text.ts';
 /** Form of the opt-out in a message: a sentence, a link, or none. */
 export type UnsubscribeMode = 'text' | 'link' | 'off';
 
-/** The unsubscribe block of AdvancedOutreachSettings. Missing values have their defaults. */
+/** The unsubscribe block of AdvancedOutreachSettings. The defaults replace missing values. */
 export interface UnsubscribeSettings {
   readonly mode?: UnsubscribeMode;
   readonly text?: string;

@@ -5,7 +5,7 @@ import { clickUrl } from './tracking-urls.ts';
 import { createContentNamer, tagUrl } from './utm.ts';
 import type { UtmValues } from './utm.ts';
 
-/** A tracked link of a message, as stored for its click ticket. */
+/** A tracked link of a message, which is stored as a click ticket. */
 export interface TrackedLink {
   readonly ticketId: string;
   /** Target of the redirect, UTM parameters included. */
@@ -30,7 +30,7 @@ interface LinkRewriter {
   rewriteText(text: string): string;
   /** Converts a rewritten HTML source to plain text. Keeps its links, and rewrites URLs in its text. */
   toText(rewrittenHtml: string): string;
-  /** Tracked links so far. */
+  /** Tracked links that were found until now. */
   readonly links: readonly TrackedLink[];
 }
 

@@ -1,7 +1,10 @@
 import { headerText } from './text.ts';
 import { limitReferences, withoutReplyPrefix } from './threading.ts';
 
-/** Domain of generated ids for messages without their own Message-ID. No mail program knows these ids. */
+/**
+ * Domain of generated ids for messages without their own Message-ID. These ids must not appear in headers, because no
+ * mail program knows them.
+ */
 const MADE_UP = '@no-message-id.invalid>';
 
 /** Headers that link an answer to the answered message (RFC 5322, 3.6.4). */

@@ -21,7 +21,7 @@ interface ScoreSpan {
   readonly text: string;
   /** Line number in its field, from 1. */
   readonly line: number;
-  /** The whole line. */
+  /** The whole line in which the issue was found. */
   readonly excerpt: string;
 }
 
@@ -33,14 +33,14 @@ interface ScoreIssue {
   readonly message: Message;
   /** Absent if the issue concerns the whole email. */
   readonly field?: 'subject' | 'body';
-  /** At most eight positions. */
+  /** Positions of the issue, at most eight. */
   readonly spans: readonly ScoreSpan[];
   /** Points subtracted from the score. */
   readonly points: number;
 }
 
 export interface ContentScore {
-  /** 0 to 100; higher is safer. */
+  /** Score from 0 to 100. A higher score means less risk. */
   readonly score: number;
   readonly issues: readonly ScoreIssue[];
 }
@@ -91,7 +91,7 @@ export function scoreContent(copy: ScoredCopy): ContentScore {
   return { score: Math.max(0, 100 - lost), issues: issues.toSorted((a, b) => b.points - a.points) };
 }
 
-/** Replaces each merge field by a word, keeping the lines. */
+/** Replaces each merge field by a word, without changing the line numbers. */
 function blankActions(source: string): string {
   return source.replace(/\{\{[^{}\n]{0,500}\}\}/g, 'field');
 }

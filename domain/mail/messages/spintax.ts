@@ -18,8 +18,8 @@ interface Spintax {
 }
 
 /**
- * A group without its closing brace so far. Only a group with a bar is spintax, which the parser learns at the end of
- * the group.
+ * A group whose closing brace has not been read yet. Only a group with a bar is spintax, which the parser learns at the
+ * end of the group.
  */
 interface OpenGroup {
   readonly opening: number;
@@ -104,7 +104,7 @@ function parseSource(source: string, { html }: { html: boolean }): Spintax {
         index = actionEnd;
         continue;
       }
-      // Nested deeper than usual: treated as text, which also avoids deep recursion.
+      // Treats a source with very deep nesting as text, which avoids deep recursion.
       if (stack.length > MAX_NESTING) return { parts: [source], syntax: [] };
       flushText(index);
       stack.push({ opening: index, options: [[]], bars: [], inner: [] });

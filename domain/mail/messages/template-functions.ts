@@ -1,4 +1,4 @@
-/** A value during rendering, with the paths of missing fields that contributed to it. */
+/** A value during rendering, with the paths of the missing fields from which it was computed. */
 export interface Traced {
   readonly value: unknown;
   readonly missing: readonly (readonly string[])[];
@@ -13,7 +13,7 @@ interface TemplateFunction {
    */
   readonly covers: (index: number, count: number) => boolean;
   readonly call: (args: readonly Traced[]) => Traced;
-  /** Work units per character of the arguments. Default 1. */
+  /** Work units per character of the arguments. Defaults to 1. */
   readonly workPerCharacter?: number;
 }
 

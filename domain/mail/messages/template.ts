@@ -130,7 +130,7 @@ function readPath(values: object, path: readonly string[]): unknown {
   let value: unknown = values;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    // A list has only its positions as keys.
+    // The only keys of a list are its positions.
     if (Array.isArray(value) && !/^\d+$/.test(key)) return undefined;
     value = (value as Record<string, unknown>)[key];
   }

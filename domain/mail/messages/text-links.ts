@@ -22,7 +22,10 @@ const URL_LOOKBACK = 512;
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 /** Punctuation that ends a sentence, not a URL. */
 const TRAILING = /[.,;:!?'*]/;
-/** A letter of a non-Latin script. After a Latin letter or digit it belongs to the sentence, not to the URL. */
+/**
+ * A letter of a non-Latin script. After a Latin letter or a digit, such a letter belongs to the sentence, not to the
+ * URL.
+ */
 const OTHER_SCRIPT = /[^\P{L}\p{Script=Latin}]/u;
 
 /** Finds the http and https URLs in a plain text, in order, without adjacent punctuation and words. */

@@ -44,8 +44,9 @@ export function defaultThreadReply(stepSubject: string | null | undefined, conve
 
 /**
  * Adds the threading headers of a message. With `threadReply` and an earlier message, it becomes a reply under the
- * conversation's subject with one `Re: `. Otherwise it starts a new conversation under its own subject. If that is
- * empty, it uses the subject of the earlier email, which may not have arrived, without the reply prefix.
+ * conversation's subject with one `Re: `. Otherwise it starts a new conversation under its own subject. If its own
+ * subject is empty, it gets the subject of the earlier email without the reply prefix, even if that email may not have
+ * arrived.
  */
 export function threadMessage(input: {
   readonly threadReply: boolean;

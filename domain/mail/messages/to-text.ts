@@ -165,8 +165,8 @@ function textOf(element: DomNode): string {
 }
 
 /**
- * Yields the nodes below an element in order, of a large tree only the first nodes. Without recursion, because trees
- * can be deep.
+ * Yields the nodes below an element in order, but only the first nodes of a large tree. Does not use recursion, because
+ * trees can be deep.
  */
 function* descendantsOf(element: DomNode): Generator<DomNode> {
   const open = [...element.children].reverse();

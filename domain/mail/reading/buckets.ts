@@ -1,8 +1,8 @@
-/** A set of buckets, numbered in ascending order. */
+/** A set of buckets of features. The buckets in the set are numbered in ascending order. */
 export interface Buckets {
-  /** One bit per bucket. */
+  /** One bit per possible bucket, which is 1 if the set contains the bucket. */
   bits: Uint32Array;
-  /** Number of buckets of the set below each word of `bits`. */
+  /** Number of buckets in the set before each 32-bit word of `bits`. */
   below: Uint32Array;
   size: number;
 }

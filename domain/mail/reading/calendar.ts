@@ -56,7 +56,7 @@ const ON_WEEKDAY: Readonly<Record<string, readonly [number, number, number]>> = 
   thanksgiving: [11, 4, 4],
   us_labor_day: [9, 1, 1],
 };
-/** Days from Easter Sunday. */
+/** Offsets of holidays from Easter Sunday, in days. */
 const FROM_EASTER: Readonly<Record<string, number>> = {
   carnival: -47,
   ash_wednesday: -46,
@@ -82,7 +82,7 @@ const OF_CALENDAR: Readonly<Record<string, readonly [string, string]>> = {
   dragon_boat: ['chinese', '5/5'],
   mid_autumn: ['chinese', '8/15'],
 };
-/** Days that a holiday lasts, where it is more than one. */
+/** Lengths (days) of holidays that last more than one day. */
 const LASTS: Readonly<Record<string, number>> = {
   eid_al_fitr: 3,
   eid_al_adha: 4,
@@ -102,7 +102,7 @@ const LASTS: Readonly<Record<string, number>> = {
 /** Number of days in which a day of another calendar recurs at least once. */
 const LONGEST_YEAR = 390;
 
-/** Returns the day or period that a word names. Null for a past day. */
+/** Returns the day or period that a word names. */
 export function relativeDay(word: Relative, today: DateTime): DateTime | Period {
   switch (word) {
     case 'today':

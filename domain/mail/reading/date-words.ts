@@ -73,7 +73,7 @@ export interface Phrase {
 
 interface Node {
   next: Map<string, Node>;
-  /** Meanings by language. */
+  /** Meanings of the phrase, by language. */
   senses: Map<string, Sense[]>;
 }
 
@@ -248,7 +248,10 @@ const ordinals = new Map<string, RegExp>();
 
 let weeks: readonly string[] | undefined;
 
-/** Returns the words before the number of a week, in all languages. Few of them stand beside other date words. */
+/**
+ * Returns the words that precede the number of a week, in all languages. A text with such a word often has no other
+ * date word of the language.
+ */
 export function weekWords(): readonly string[] {
   weeks ??= [
     ...new Set(

@@ -2,11 +2,11 @@
 export const BUCKET_BITS = 24;
 const BUCKET_MASK = 2 ** BUCKET_BITS - 1;
 
-/** Maximum number of characters read. A longer answer states its purpose at the beginning. */
+/** Maximum number of characters read. The beginning is sufficient, because answers state their purpose there. */
 export const MAX_CHARACTERS = 3_000;
 /** Maximum length (characters) of the part of a word that is split into n-grams. */
 const MAX_WORD = 40;
-/** Sizes of n-grams: of words with their boundaries, and of scripts without spaces between words. */
+/** Sizes of n-grams: first of words with their boundaries, then of scripts without spaces between words. */
 const SPACED = { from: 2, to: 6 };
 const DENSE = { from: 1, to: 5 };
 /** Sizes of n-grams across the boundaries of words, and the part of the text (characters) that they are made from. */
@@ -19,12 +19,12 @@ const SHORT_STEM = 3;
 const NEAR = 3;
 const FAR = 6;
 /**
- * Gaps (characters) between two pairs of characters of a dense script, and the maximum length (characters) of text that
- * is paired.
+ * Gaps (characters) between two pairs of characters of a script without spaces between words, and the maximum length
+ * (characters) of text that is paired.
  */
 const GAPS = { from: 2, to: 7 };
 const PAIRED = 200;
-/** Sizes of the n-grams that begin at a character of a dense script. */
+/** Sizes of the n-grams that begin at a character of a script without spaces between words. */
 const STARTING = [1, 2, 3, 4];
 
 const DENSE_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
@@ -187,7 +187,7 @@ function acrossWords(tokens: readonly Token[]): number[] {
   });
 }
 
-/** Constants of FNV-1a over UTF-16 code units. The result is mixed once more at the end. */
+/** Constants of the hash FNV-1a over UTF-16 code units. The result is mixed once more at the end. */
 const START = 0x811c9dc5;
 const PRIME = 0x01000193;
 

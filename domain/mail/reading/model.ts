@@ -27,7 +27,7 @@ interface ModelHeader {
   /** Divisor of the scores. It is chosen so that four of five results with a confidence of 0.8 are correct. */
   temperature: number;
   bias: number[];
-  /** Weight per step of a stored integer, by label. */
+  /** Factor that converts the stored integers to weights, by label. */
   step: number[];
 }
 

@@ -8,7 +8,7 @@ export interface NamedPerson {
   address: string | null;
 }
 
-/** A linear classifier of words: one weight (int8) per bucket, the step of the weights, and the bias. */
+/** A linear classifier of words: one weight (int8) per bucket, the factor of the weights, and the bias. */
 export interface NameModel {
   bias: number;
   step: number;
@@ -19,7 +19,7 @@ export interface NameModel {
 interface NameToken {
   /** The word in lower case. */
   word: string;
-  /** Class: capitalized, number, address. */
+  /** Class of the word, such as capitalized word, number or address. */
   form: string;
   start: number;
   end: number;

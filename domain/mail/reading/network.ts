@@ -3,11 +3,14 @@ import { BUCKET_BITS, characterFeatures, wordFeatures, type Token } from './feat
 
 /** Header of a network's file: JSON, preceded by its length (4 bytes, little endian). */
 interface NetworkHeader {
-  /** Number of values of an embedding, of filters (divisible by four), and of neighbouring embeddings that a filter reads. */
+  /**
+   * Sizes of the network: values in an embedding, filters (a multiple of four), and neighbouring embeddings that a
+   * filter reads.
+   */
   size: number;
   filters: number;
   width: number;
-  /** Value of one step of the stored embeddings. */
+  /** Factor that converts the stored integers to embeddings. */
   step: number;
 }
 
@@ -20,10 +23,10 @@ export interface Network extends NetworkHeader {
   /** Features that have an embedding. */
   known: Buckets;
   embeddings: Int8Array | Float32Array;
-  /** Weights by filter, of `width` embeddings, and one bias per filter. */
+  /** Weights of each filter for `width` neighbouring embeddings, and one bias per filter. */
   convolution: Float32Array;
   convolutionBias: Float32Array;
-  /** Weights by label, of all filters and the mean embedding, and one bias per label. */
+  /** Weights of each label for all filters and the mean embedding, and one bias per label. */
   output: Float32Array;
   outputBias: Float32Array;
 }
@@ -84,7 +87,7 @@ export function placesOf(tokens: readonly Token[], known: Buckets): number[][] {
   return read.map((features) => features.map((feature) => rowOf(known, feature)).filter((row) => row >= 0));
 }
 
-/** Computes the layers up to the pooled values. */
+/** Computes the values of the layers up to `pooled`. */
 export function activate(network: Network, rows: readonly (readonly number[])[]): Activation {
   const { size, filters, width, step, embeddings, convolution, convolutionBias } = network;
   const count = rows.length;
@@ -101,7 +104,7 @@ export function activate(network: Network, rows: readonly (readonly number[])[])
     for (let at = 0; at < size; at += 1) pooled[filters + at]! += places[to + at]! / count;
   }
   const reach = width * size;
-  // Four filters at a time, which takes half as long as one after the other.
+  // Computes four filters at a time, which takes half as long as one after the other.
   for (let filter = 0; filter < filters; filter += 4) {
     const [w0, w1, w2, w3] = [filter * reach, (filter + 1) * reach, (filter + 2) * reach, (filter + 3) * reach];
     for (let place = 0; place < count; place += 1) {

@@ -36,7 +36,7 @@ export interface Answer extends ReadReply {
   person: NamedPerson | null;
 }
 
-/** Shifts of the log-odds of kinds. */
+/** Shift of the log-odds of each kind, from corrections. */
 export type ReadingBias = Readonly<Partial<Record<AnswerKind, number>>>;
 
 const NO_BIAS: ReadingBias = {};
@@ -49,8 +49,8 @@ const MOST_WORDS = 5;
  */
 const SENTENCE_PART = 0.9;
 /**
- * Minimum length (characters) of a long text, the length of its part that is split into sentences, and the maximum
- * number of sentences.
+ * Limits for long texts: minimum length (characters), length (characters) of the part that is split into sentences, and
+ * maximum number of sentences.
  */
 const LONG = 160;
 const MOST_READ = 1_500;
@@ -115,7 +115,7 @@ function readingOf(text: string, whole: Reading, bias = NO_BIAS): ReadReply {
   return { ...all[0]!, optOut: Math.max(optOut, shiftedOptOut), force, spoken };
 }
 
-/** Probabilities with their log-odds shifted by a bias. */
+/** Returns the probabilities after their log-odds were shifted by a bias. */
 function shifted(
   kinds: { kind: AnswerKind; confidence: number }[],
   bias: ReadingBias,

@@ -8,7 +8,7 @@ import { featuresOf, foldText, MAX_CHARACTERS, tokensOf } from './features.ts';
 import { decodeModel, encodeModel, readText, shippedModel } from './model.ts';
 import { readAnswer, readReply } from './read-reply.ts';
 
-/** A Friday. */
+/** Time of arrival of the messages, a Friday. */
 const RECEIVED = new Date('2026-11-20T09:30:00Z');
 const THRESHOLDS = { sure: SURE, doubt: DOUBT };
 /**

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { returnDate } from './when.ts';
 
-/** A Friday. */
+/** Time of arrival of the messages, a Friday. */
 const RECEIVED = new Date('2026-11-20T09:30:00Z');
 
 const READ: readonly (readonly [string, string | null])[] = [

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { laterTime, returnTime } from './when.ts';
 
-/** A Friday. */
+/** Time of arrival of the messages, a Friday. */
 const RECEIVED = new Date('2026-11-20T09:30:00Z');
 const day = (found: { day: Date } | null): string | null => found?.day.toISOString().slice(0, 10) ?? null;
 

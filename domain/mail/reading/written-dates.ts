@@ -7,7 +7,7 @@ import { holidayOf, periodOf, relativeDay, seasonFrom, yearPart, type Period } f
 export interface WrittenDate {
   start: number;
   end: number;
-  /** Null for a past day, or a day more than a year ahead. */
+  /** The day; null if it is past or more than a year ahead. */
   day: DateTime | null;
   /** Last day of a month, season, quarter or holiday that is named without a day. */
   last?: DateTime;

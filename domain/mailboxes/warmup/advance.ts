@@ -19,8 +19,8 @@ const SOON_MS = 1_000;
 const LOCKED_MS = 5_000;
 
 /**
- * Runs one iteration of a mailbox's warmup: plans the day if needed, sends a due email, and returns when the next one
- * is due.
+ * Runs one iteration of a mailbox's warmup: plans the day if needed, sends a due email, and returns the time of the
+ * next email.
  */
 export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: string): Promise<WarmupReport> {
   const org = reader(ctx);

@@ -43,7 +43,7 @@ const ANSWERS = [
   'I think the second option is the better one. Shall we take it?',
 ];
 
-/** Returns subject and text of a warmup email. The values are the same on every attempt. */
+/** Returns subject and text of a warmup email, which are the same on every attempt. */
 export function warmupText(mailId: string, answered: { subject: string } | null): { subject: string; text: string } {
   const dice = createHash('sha256').update(mailId).digest();
   const pick = (list: readonly string[], index: number) => list[dice[index]! % list.length]!;

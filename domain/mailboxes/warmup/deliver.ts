@@ -42,7 +42,10 @@ interface Claimed {
   pool: string;
 }
 
-/** `moved`: the slot was moved to the first time that keeps gap and cap. `gone`: no email is due. */
+/**
+ * `moved`: the slot was moved to the first time at which the mailbox keeps its gap and its daily cap. `gone`: no email
+ * is due.
+ */
 type Claim = Claimed | { kind: 'moved' } | { kind: 'gone' };
 
 /**
@@ -103,8 +106,8 @@ export function submitWarmup(
 }
 
 /**
- * Claims a due email for sending. Requires that both mailboxes are in the pool, no rule excludes the pair, and gap and
- * cap are kept.
+ * Claims a due email for sending. Requires that both mailboxes are in the pool, no rule excludes the pair, and the
+ * sender keeps its gap and its daily cap.
  */
 export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
   return transact(ctx, async (tx) => {
@@ -199,7 +202,7 @@ async function dropReason(tx: Tx, mailbox: MailboxRow, partner: Partner | undefi
   return pairWeight(rules, sender!, recipient!) === 0 ? 'excluded' : undefined;
 }
 
-/** Returns true if the mailbox's hours for warmup emails are open. */
+/** Returns true if a time is within the mailbox's hours for warmup emails. */
 function isOpen(mailbox: MailboxRow, at: Date): boolean {
   const span = nextSpan(openingHours(mailbox), at.getTime());
   return span !== null && span.from <= at.getTime();
@@ -213,7 +216,7 @@ async function lockMailbox(tx: Tx, id: string): Promise<MailboxRow | undefined> 
   return row;
 }
 
-/** Returns the first time (epoch ms) from now on that keeps gap and cap to all other emails of the mailbox. */
+/** Returns the first time (epoch ms) from now on at which the mailbox keeps its gap and its daily cap. */
 async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
   const now = tx.now.getTime();
   const [seat] = await readSeats(tx.org, NO_CAMPAIGN, [mail.mailbox_id], { day: utcDay(now), from: now, until: now });

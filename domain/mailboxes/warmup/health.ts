@@ -13,7 +13,7 @@ import { render } from '../../../messages/render.ts';
  */
 const HEALTH_WINDOW_MS = 7 * DAY_MS;
 const SAMPLES = { least: 8, most: 100 };
-/** Share (percent) of emails in spam from which each state applies, worst first. */
+/** Minimum share (percent) of emails in spam for each state, worst state first. */
 const BANDS: readonly [HealthState, number][] = [
   ['blocked', 70],
   ['quarantined', 50],

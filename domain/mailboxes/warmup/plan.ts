@@ -16,7 +16,7 @@ import { resetFreeTime } from './standing.ts';
 const CHUNK = 250;
 /** Number of parallel transactions: one computes the next chunk while the database stores the other. */
 const LANES = 2;
-/** Maximum random extension (ms) of a wait for another slot, when the drawn time does not keep the mailbox's gap. */
+/** Maximum random delay (ms) added to another slot, if the slot drawn first does not keep the mailbox's gap. */
 const SPREAD_MS = 4 * MINUTE_MS;
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
@@ -133,13 +133,14 @@ function planMailbox(tx: Tx, pool: Pool, row: PlanRow, seat: Seat, hours: Hours)
   });
 }
 
-/** The remaining open time of a UTC day. */
+/** The warmup hours that remain in a UTC day. */
 interface Hours {
   /** Open intervals in epoch ms. */
   spans: readonly Span[];
   openMs: number;
   /**
-   * Share (0 to 1) of the day's open time that remains. A plan that is created during the day is reduced by this share.
+   * Share (0 to 1) of the day's warmup hours that remains. A plan that is created during the day is reduced by this
+   * share.
    */
   share: number;
 }

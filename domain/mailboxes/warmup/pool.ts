@@ -9,7 +9,7 @@ interface Member {
   health: HealthState;
 }
 
-/** Mailboxes of a workspace that are being warmed and can send and be read now, with the workspace's rules. */
+/** Mailboxes of a workspace that take part in warmup now, with the workspace's rules. */
 export interface Pool {
   members: readonly Member[];
   rules: readonly WarmupRule[];
@@ -63,7 +63,8 @@ export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
 
 /**
  * Draws the partners of a mailbox for a day, at random by the weights of the rules. A partner is drawn at most twice,
- * and never with weight 0. Returns fewer than `count` if the pool is too small. The cost does not grow with the pool.
+ * and never with weight 0. Returns fewer than `count` if the pool is too small. The work does not depend on the size of
+ * the pool.
  */
 export function pickPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>, count: number): string[] {
   const partners = partnersOf(pool, sender.matched);

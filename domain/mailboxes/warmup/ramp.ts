@@ -18,7 +18,7 @@ export function dailyTarget(ramp: Ramp, health: HealthState, now: Date): number 
   return health === 'throttled' ? Math.floor(full / 2) : full;
 }
 
-/** Maximum share of a mailbox's daily cap for warmup. The rest is left to campaigns. */
+/** Maximum share (0 to 1) of a mailbox's daily cap for warmup. The rest is reserved for campaigns. */
 export const SHARE_OF_CAP = 0.5;
 
 /** Returns {@link dailyTarget}, limited to warmup's share of the daily cap. */

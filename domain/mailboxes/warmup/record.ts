@@ -76,7 +76,7 @@ function lockPair(tx: Tx, ids: readonly string[]): Promise<Replier[]> {
 }
 
 /**
- * Plans a reply, with the mailbox's reply rate as probability. Plans none if a rule excludes the pair in either
+ * Plans a reply, with the mailbox's reply rate as probability. Plans no reply if a rule excludes the pair in either
  * direction. Signals the mailbox's workflow if the reply is due before the workflow's next wake-up.
  */
 async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailboxId: string): Promise<void> {

@@ -8,7 +8,7 @@ import { evaluateHealth } from './health.ts';
 
 /** Number of bytes of a message in which its header is searched. */
 const HEAD_BYTES = 65_536;
-/** Header pattern of machine-written messages. Messages without such a header are not parsed here. */
+/** Pattern for the headers of messages written by machines. Messages without such a header are not parsed. */
 const BY_MACHINE =
   /^(?:auto-submitted:\s*auto-|content-type:\s*multipart\/report|return-path:\s*<>|x-failed-recipients:|from:[^\n]*(?:mailer-daemon|postmaster|mail delivery))/im;
 

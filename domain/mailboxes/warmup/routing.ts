@@ -111,8 +111,8 @@ export function matchedOf(mailbox: { email: string; provider: string; host: stri
 }
 
 /**
- * Returns the weight of a pair: that of the first enabled rule by priority whose two sides match, or 1 if none matches.
- * 0 excludes the pair.
+ * Returns the weight of a pair: the weight of the first enabled rule, by priority, of which both sides match, or 1 if
+ * none matches. The weight 0 excludes the pair.
  */
 export function pairWeight(rules: readonly WarmupRule[], sender: Matched, recipient: Matched): number {
   const rule = rules.find(

@@ -77,7 +77,7 @@ export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
 }
 
 /**
- * Resumes a paused warmup. Moves the ramp's anchor by the length of the pause.
+ * Resumes a paused warmup. Moves the ramp's first day by the length of the pause.
  * @throws AppError not_found, warmup_enable_failed
  */
 export async function resumeWarmup(ctx: Ctx, id: string): Promise<MailboxView> {

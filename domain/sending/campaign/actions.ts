@@ -6,7 +6,7 @@ const OUTPUT_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const EVENT_NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
 /** Maximum length (minutes) of a wait step: one year. */
 export const MAX_WAIT_MINUTES = 366 * 24 * 60;
-/** Minimum timeout (minutes) of a wait for an event. Fractions of a minute are for testing a campaign. */
+/** Minimum timeout (minutes) of a wait for an event. Fractions of a minute are useful to test a campaign. */
 const MIN_TIMEOUT_MINUTES = 0.1;
 
 /** Name under which later steps find an app's response or an event's data. */

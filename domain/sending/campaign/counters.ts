@@ -12,7 +12,8 @@ export interface CounterChange {
 }
 
 /**
- * SQL that adds to daily counters, as a statement or as its last part. Needs the bindings of {@link countBindings}.
+ * SQL that adds to daily counters. It is a statement, or the last part of one with CTEs. Needs the bindings of {@link
+ * countBindings}.
  */
 export const COUNT_DAILY = `insert into daily_counters (organization_id, scope, scope_id, day, count)
        select :org, t.scope, t.scope_id, t.day, t.by

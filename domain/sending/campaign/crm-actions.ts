@@ -10,7 +10,7 @@ export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 /** Default currency of a deal. */
 export const DEFAULT_CURRENCY = 'USD';
 
-/** UUID of a row, lower-cased as rows store it, so that comparisons match. */
+/** UUID of a row, in lower case as PostgreSQL returns it, so that comparisons match. */
 export const rowId = z.uuid().toLowerCase();
 /** Name of a task type of the workspace. */
 export const taskTypeName = z.string().min(1).max(60);
@@ -104,8 +104,8 @@ export interface DealInput {
 }
 
 /**
- * Returns problems of deals that can never be created: the stage belongs to another pipeline, or the value is no whole
- * number of the currency's minor units. Unknown ids are not reported here.
+ * Returns problems of deals that could never be created: the stage belongs to another pipeline, or the value is no
+ * whole number of the currency's minor units. Unknown ids are not reported here.
  */
 export async function dealProblems(org: OrgScope, deals: readonly DealInput[]): Promise<Problem[]> {
   if (deals.length === 0) return [];

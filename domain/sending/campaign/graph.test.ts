@@ -33,7 +33,7 @@ function holds(condition: Condition, known: Partial<Facts>): boolean {
   return matchingBranch(step('a', [{ to: 'b', when: [condition] }]), facts(known)) !== null;
 }
 
-/** Returns the step after another; null if the flow ends. */
+/** Returns the step that follows `current`, or null if the flow ends. */
 function following<S extends GraphStep>(steps: readonly S[], current: S, known: Partial<Facts> = {}): S | null {
   const to = matchingBranch(current, facts(known))?.to;
   return steps.find(({ id }) => id === to) ?? null;

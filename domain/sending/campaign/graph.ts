@@ -59,7 +59,7 @@ export interface Branch {
   when?: Condition[] | undefined;
 }
 
-/** A type instead of an interface, so that TypeScript accepts it as a JSON object. */
+/** A type alias instead of an interface, so that TypeScript accepts it as a JSON object. */
 export type StepConditions = { branches: Branch[] };
 
 /** Fields of a step that routing needs. */
@@ -84,7 +84,7 @@ export interface Facts {
   event: Record<string, unknown> | null;
 }
 
-/** Returns facts that contain the step's outcome only: no reactions and no values. */
+/** Returns facts that contain only the step's outcome, without reactions and values. */
 export function factsAfter(outcome: Outcome): Facts {
   return {
     outcome,

@@ -30,7 +30,7 @@ interface LaunchOptions {
   byPlatform?: boolean;
 }
 
-/** Counts of a campaign's unfinished leads by address verification. */
+/** Numbers of a campaign's unfinished leads, by the verification status of the address. */
 interface LeadCounts {
   open: number;
   invalid: number;
@@ -49,7 +49,7 @@ const VERIFIED_SAMPLE = 20;
 
 /**
  * Returns true if address verification forbids mailing a contact. Invalid addresses are always refused, risky ones
- * unless the campaign allows them (`risky_emails`), unverified ones never.
+ * unless the campaign allows them (`risky_emails`), and unverified ones never.
  */
 export function refusedByVerification(status: string, { riskyAllowed }: { riskyAllowed: boolean }): boolean {
   return status === 'invalid' || (status === 'risky' && !riskyAllowed);
@@ -57,7 +57,7 @@ export function refusedByVerification(status: string, { riskyAllowed }: { riskyA
 
 /**
  * Runs the launch checks of a campaign.
- * @returns the number of unfinished leads, and why the campaign may not start now. Codes of a refusal:
+ * @returns the number of unfinished leads, and the error that prevents a start now, if any. Its code is one of
  * campaign_invalid, empty_step_body, campaign_no_mailbox, no_leads, no_remaining_leads, leads_undeliverable,
  * list_bounce_risk.
  */
@@ -121,7 +121,7 @@ function copyRefusal(campaign: CampaignRow, now: Date, written: Written): AppErr
   return refusal('campaign_invalid', message('finding.campaign_invalid.no_subject'), problems);
 }
 
-/** Returns the validation error of the steps, if there is one: broken copy, links, connections. */
+/** Returns the error of steps with faults in copy, links or connections, or null. */
 async function stepsRefusal(org: OrgScope, campaign: CampaignRow, written: Written): Promise<AppError | null> {
   const errors = await stepErrors(org, campaign, written);
   if (errors.length === 0) return null;

@@ -44,8 +44,8 @@ export type CampaignLogType =
   | 'deliverability_warning';
 
 /**
- * Writes one line of a campaign's activity log. Lines contain ids and counts only, because addresses are stored with
- * contacts alone.
+ * Writes one line of a campaign's activity log. Lines contain ids and counts only, because addresses are stored only
+ * with contacts.
  */
 export async function logCampaign(
   tx: Tx,

@@ -19,7 +19,7 @@ const OVERLAP_MODES = ['off', 'warn', 'hold'] as const;
 const keywords = z.array(z.string().max(200)).max(500);
 const percent = z.number().min(0).max(100);
 /**
- * A string schema with a documented vocabulary. An unknown word is reported as `invalid_setting`, not as a malformed
+ * Schema of a string with documented values. An unknown value is reported as `invalid_setting`, not as a malformed
  * body.
  */
 const oneOf = (words: readonly string[]) => z.string().meta({ enum: [...words] });
@@ -134,7 +134,7 @@ export type PartialSettings = z.output<typeof partialSettingsSchema>;
 
 type Complete = z.output<typeof completeSettingsSchema>;
 
-/** The complete settings in force. */
+/** The effective settings, with every field. */
 export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'campaign_overlap' | 'unsubscribe'> & {
   campaign_overlap: { mode: (typeof OVERLAP_MODES)[number] };
   ab_testing: Omit<Complete['ab_testing'], 'default_winning_rule'> & {
@@ -144,7 +144,7 @@ export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'c
   unsubscribe: Omit<Complete['unsubscribe'], 'mode'> & { mode: UnsubscribeMode };
 };
 
-/** Defaults for settings that neither the organization nor the campaign sets. This is the only place for defaults. */
+/** Defaults for settings that neither the organization nor the campaign sets. No other code defines defaults. */
 export const DEFAULT_SETTINGS: OutreachSettings = frozen({
   bounce_pipeline: {
     enabled: true,
@@ -207,7 +207,7 @@ export function stopsEverywhere(custom: OutreachSettings['custom']): readonly st
   return Array.isArray(given) ? given.map(String) : ['negative'];
 }
 
-/** Freezes a default, because all callers share the object. */
+/** Freezes a default and its parts, because all callers share the object. */
 function frozen<T extends object>(value: T): T {
   for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) frozen(inner);
   return Object.freeze(value);
@@ -216,7 +216,7 @@ function frozen<T extends object>(value: T): T {
 /**
  * Returns the settings to store. Clamps `min_content_score` to 1-100 instead of rejecting it.
  * @param path path of the settings in the request, for the problem list
- * @throws AppError invalid_setting (400) listing every value outside its vocabulary
+ * @throws AppError invalid_setting (400) listing every unknown value
  */
 export function checkedSettings(input: PartialSettings, path: string): PartialSettings {
   const problems = settingProblems(input, path);
@@ -228,7 +228,7 @@ export function checkedSettings(input: PartialSettings, path: string): PartialSe
   return { ...input, preflight: { ...input.preflight, min_content_score: Math.min(100, Math.max(1, score)) } };
 }
 
-/** Returns a problem below `path` for every value outside its vocabulary. */
+/** Returns a problem, with a path below `path`, for every unknown value. */
 export function settingProblems(input: PartialSettings | undefined, path: string): Problem[] {
   const problems: Problem[] = [];
   if (!input) return problems;
@@ -264,7 +264,7 @@ function isOneOf(words: readonly string[], word: string): boolean {
 
 /**
  * Merges layers of settings over the defaults; later layers win field by field. Missing or null fields and blank
- * unsubscribe copy keep the value of the layer below.
+ * unsubscribe texts keep the value of the layer below.
  */
 export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
   // Sections are shared with the frozen defaults until another layer changes them.
@@ -280,7 +280,7 @@ export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSe
   return merged as unknown as OutreachSettings;
 }
 
-/** Layers of the effective settings, as rows contain them. */
+/** Layers of the effective settings, as a query with {@link settingsColumns} returns them. */
 export interface SettingsLayers {
   workspace: PartialSettings | null;
   overrides: PartialSettings | null;

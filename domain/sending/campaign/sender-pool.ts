@@ -14,7 +14,7 @@ interface PoolMember {
 }
 
 /**
- * Returns an SQL condition: mailbox `m` is a sender of a campaign, in any state of the mailbox. Needs `left join
+ * Returns an SQL condition: mailbox `m` is a sender of a campaign, whatever the state of the mailbox. Needs `left join
  * campaign_senders c` on campaign and mailbox. The campaign's columns are given as SQL expressions. Strategy `tags`
  * uses the explicit senders and the mailboxes with the campaign's tags. Without explicit senders and tags, every
  * mailbox of the organization is a sender. Strategy `explicit` uses only the explicit senders and the tags. A disabled
@@ -40,7 +40,7 @@ export const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campai
  */
 const chosen = (mailbox: string): string =>
   `(select c.enabled from campaign_senders c where c.campaign_id = :campaign and c.mailbox_id = ${mailbox} limit 1)`;
-/** SQL expression: true if a mailbox has a tag of the campaign, one lookup per mailbox. */
+/** SQL expression: true if a mailbox has a tag of the campaign, with one lookup per mailbox. */
 const tagged = (mailbox: string): string =>
   `coalesce((select true from mailbox_tags t where t.mailbox_id = ${mailbox} and t.label_id = any(:tags::uuid[]) limit 1), false)`;
 /** Returns an SQL condition: the campaign lists the mailbox explicitly or by a tag. */
@@ -48,8 +48,8 @@ export const isListed = (mailbox: string): string => `coalesce(${chosen(mailbox)
 /** SQL condition: mailbox `m` is not disabled as an explicit sender of the campaign. */
 export const IS_ENABLED = `coalesce(${chosen('m.id')}, true)`;
 /**
- * Variant of {@link IS_SENDER} for a few of many mailboxes, without a join. Its subqueries run per mailbox; for an
- * EXISTS, PostgreSQL may read a whole table.
+ * Variant of {@link IS_SENDER} without a join, for a few of many mailboxes. Uses scalar subqueries per mailbox, because
+ * for an EXISTS PostgreSQL may read a whole table.
  */
 export const IS_SENDER_ONE = `coalesce(${chosen('m.id')}, ${tagged('m.id')} or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0
          and (select true from campaign_senders chosen where chosen.campaign_id = :campaign order by mailbox_id limit 1) is null))`;
@@ -134,8 +134,8 @@ export async function poolCapacity(org: OrgScope, campaign: PoolChoice, dailyLim
 }
 
 /**
- * Refuses the change if the campaign has a sender that the caller's key may not use, in any state of the sender.
- * Without tags and senders every mailbox is a sender.
+ * Refuses a change if the campaign has a sender that the caller's key may not use, whatever the state of the sender.
+ * Without tags and explicit senders, every mailbox is a sender.
  * @throws AppError forbidden
  */
 export async function assertPoolAllowed(tx: Tx, campaign: PoolChoice): Promise<void> {

@@ -80,7 +80,10 @@ async function shapeProblems(org: OrgScope, rows: readonly WrittenStep[]): Promi
   return problems;
 }
 
-/** Returns true if some branch may hold after an outcome. Conditions on other fields are assumed to hold. */
+/**
+ * Returns true if some branch may hold after an outcome. Conditions on fields other than the outcome are assumed to
+ * hold.
+ */
 function isReachable(step: GraphStep, outcome: Outcome): boolean {
   const open = step.conditions.branches.map((branch) => ({
     ...branch,
@@ -154,8 +157,8 @@ async function unknownFieldProblems(
 }
 
 /**
- * Returns the custom fields that no lead of a campaign has. Empty when the campaign has no leads, because nothing is
- * known then.
+ * Returns the custom fields that no lead of a campaign has. Empty if the campaign has no leads, because then nothing is
+ * known.
  */
 async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();

@@ -37,7 +37,7 @@ export async function finishEnrollment(
 }
 
 /**
- * Ends several enrollments like {@link finishEnrollment}, locking shared rows in a fixed order. Cancels open waits,
+ * Variant of {@link finishEnrollment} for several enrollments. Locks shared rows in a fixed order. Cancels open waits,
  * releases reserved slots and signals the workflows, and the launcher when no lead is left.
  * @returns the number of enrollments that this call ended
  */
@@ -88,8 +88,8 @@ async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState
 
 /**
  * Signals the launcher when the last lead has finished. Without the lock, two transactions that end the last two leads
- * would each count the other lead as open, and neither would signal. A lead that can be locked is not being finished by
- * another transaction; its later end repeats this check.
+ * would each count the other lead as open, and neither would signal. If the lock succeeds, no other transaction is
+ * finishing the lead, and its later end repeats this check.
  */
 async function signalIfEmptied(tx: Tx, campaignId: string): Promise<void> {
   const [row] = await tx.org.sql<{ left: boolean }>(

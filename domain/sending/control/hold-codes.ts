@@ -18,8 +18,9 @@ export type HoldCode =
   | OrderHoldCode;
 
 /**
- * Holds of a mailbox that cannot be read, because replies and bounces would stay unseen. The IMAP server refuses the
- * sign-in or lacks a required capability, or the INBOX has not been read for an hour.
+ * Holds of a mailbox that cannot be read, during which nothing is sent, because replies and bounces would not be
+ * noticed. The IMAP server refuses the sign-in or lacks a required capability, or the INBOX has not been read for an
+ * hour.
  */
 export const READING_HOLDS = ['imap_auth_failed', 'imap_unsupported', 'imap_unread'] as const;
 type ReadingHoldCode = (typeof READING_HOLDS)[number];

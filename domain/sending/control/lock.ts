@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { lockDirectSend } from './direct-sends.ts';
 
 /**
- * Locks the enrollment or direct send of an email and every open enrollment of its contact, in id order. An outcome of
+ * Locks, in id order, the enrollment or direct send of an email and every open enrollment of its contact. An outcome of
  * the email may end all of them, and two emails of one contact can get outcomes concurrently.
  */
 export async function lockLeadsOfSend(tx: Tx, sendId: string): Promise<void> {

@@ -10,7 +10,7 @@ import { json } from '../../../db/connection.ts';
 import { codedReason } from '../../platform/coded-reason.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Reason and end of a hold. With `until` null the hold lasts until a person ends it. */
+/** Reason and end of a hold. If `until` is null, the hold lasts until a person ends it. */
 interface MailboxHold {
   code: HoldCode;
   reason: Message;
@@ -26,9 +26,9 @@ export const AUTH_HOLD_MS = 6 * HOUR_MS;
 /**
  * Holds a mailbox without changing its status: releases reserved slots and emits one event. Holds for sending and for
  * reading are stored separately. While either lasts nothing is sent, because replies would not be seen. A later hold
- * replaces an earlier one of the same kind unless the earlier one lasts longer. For example, an email in progress may
- * be refused for a minute after another was refused until tomorrow. A hold caused by a purchase of mailboxes is
- * replaced only by another such hold. The workflows of the contacts request new slots when their slot times come.
+ * replaces an earlier one of the same kind unless the earlier one lasts longer. Otherwise a refusal with a hold of a
+ * minute could shorten a hold until tomorrow. A hold caused by a purchase of mailboxes is replaced only by another such
+ * hold. The workflows of the contacts request new slots when their slot times come.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const side = sideOf(hold.code);

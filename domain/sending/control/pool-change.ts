@@ -9,7 +9,7 @@ import type { Message } from '../../../messages/index.ts';
 import { ADD_RECHECKS, POOL_CHANGED } from './rechecks.ts';
 import { PAUSED_STATUSES } from './status.ts';
 
-/** Change of a mailbox, for the logs of the campaigns that send from it. */
+/** Change of a mailbox, as written to the logs of the campaigns that send from it. */
 interface PoolChange {
   type: Extract<CampaignLogType, 'sender_held' | 'sender_back' | 'sender_removed'>;
   message: Message;

@@ -43,7 +43,10 @@ const PAGE = 500;
  */
 const SETTLED_MS = 30_000;
 
-/** SQL assignment of `campaigns.rechecks` beside `control_epoch = control_epoch + 1`. Binds `:rechecks` and `:now`. */
+/**
+ * SQL assignment of `campaigns.rechecks`, for a statement that also sets `control_epoch = control_epoch + 1`. Needs the
+ * bindings `:rechecks` and `:now`.
+ */
 export const ADD_RECHECKS = `rechecks = (
       with added as (
         select jsonb_agg(r || jsonb_build_object('epoch', control_epoch + 1, 'at', cast(:now as timestamptz))) as list

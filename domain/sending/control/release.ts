@@ -17,7 +17,8 @@ interface Slot extends Columns<'sends', 'campaign_id' | 'mailbox_id' | 'slot_day
 }
 
 /**
- * SQL condition for each kind of target. One statement with all conditions could use no index once it is prepared.
+ * SQL condition for each kind of target. Each target has its own statement, because a prepared statement with all
+ * conditions could not use an index.
  */
 const CONDITIONS: Record<keyof ReleaseTarget, string> = {
   campaignId: 'campaign_id = :campaignId::uuid',
@@ -107,7 +108,7 @@ export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string |
     if (other.getTime() - at >= mailbox.gap) break;
     at = Math.max(at, other.getTime() + mailbox.gap);
   }
-  // The email's old slot time becomes free.
+  // Frees the time of the email's old slot.
   await tx.org.sql(
     `update mailboxes set next_free_at = 'epoch', spent_days = '{}' where organization_id = :org and id = :id`,
     { id: email.mailbox_id },

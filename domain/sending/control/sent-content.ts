@@ -38,7 +38,7 @@ const MAX_CONTENT = 4 * 1024 * 1024;
 /** Number of hexadecimal digits in the name of a copy. */
 const NAME_LENGTH = 32;
 
-/** Maximum number of stored copies that this process remembers. */
+/** Maximum number of stored copies whose names this process remembers. */
 const MAX_KNOWN = 10_000;
 /** Names of the copies that this process has stored, each with its organization. */
 const known = new Set<string>();
@@ -48,7 +48,7 @@ interface SentCopy {
   /** Hash of the text. */
   name: string;
   text: string;
-  /** Hash of the step version alone, see `dimensionsOf`. */
+  /** Hash of only the step version; see `dimensionsOf`. */
   copyHash: string;
 }
 
@@ -103,13 +103,14 @@ export function unpackContent(packed: Buffer, copy: string | null): SentContent 
   return JSON.parse(inflateRawSync(packed, options).toString('utf8')) as SentContent;
 }
 
-/** JSON escapes line ends and quotes, so the dictionary contains them in the same form. */
+/** Returns the text as it occurs in JSON, which escapes line ends and quotes, for use as dictionary. */
 function dictionaryOf(text: string): Buffer {
   return Buffer.from(JSON.stringify(text)).subarray(-WINDOW);
 }
 
 /**
- * Returns the contents of sent emails by send id. Contents that were erased or whose retention has ended are missing.
+ * Returns the contents of sent emails by send id. Emails whose content was erased, or whose retention has ended, are
+ * missing.
  */
 export async function readSentContents(org: OrgScope, sendIds: readonly string[]): Promise<Map<string, SentContent>> {
   return sendIds.length === 0 ? new Map() : readContents(org, 'any(cast(:ids as uuid[]))', { ids: [...sendIds] });
@@ -136,7 +137,7 @@ export async function readContents(
 const SHARED = {
   none: 'shared as (select null::text as name)',
   known: 'shared as (select name from sent_copies where organization_id = :org and name = :copyName for key share)',
-  // An update locks the row of another transaction; `do nothing` would not.
+  // `do update` also locks a row that another transaction has inserted; `do nothing` would not.
   unknown: `shared as (
        insert into sent_copies (organization_id, name, copy_hash, content) values (:org, :copyName, :copyHash, :copyText)
        on conflict (organization_id, name) do update set content = excluded.content returning name

@@ -52,7 +52,7 @@ export function signalFinished(tx: Tx, run: EnrollmentRun, reply?: EnrollmentSig
   );
 }
 
-/** Signals that a blocked contact continues. */
+/** Signals that a blocked contact is to continue. */
 export function signalRetry(tx: Tx, run: EnrollmentRun, retry: EnrollmentSignals['retry']): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'retry', retry));
 }

@@ -47,7 +47,7 @@ export async function lockCampaign(tx: Tx, campaignId: string): Promise<Campaign
 interface Activation {
   type: Extract<CampaignLogType, 'campaign_started' | 'campaign_restarted'>;
   message: Message;
-  /** Sets `continuous`, so that a campaign whose leads have all finished waits for more. */
+  /** If true, sets `continuous`, so that a campaign whose leads have all finished waits for more. */
   waitForLeads?: boolean;
 }
 

@@ -109,7 +109,7 @@ export async function settleTestEmail(
 }
 
 /**
- * SQL of the conversation after an email, by outcome, as for leads. An uncertain email passes on only its subject,
+ * SQL of the conversation after an email, by outcome, as for leads. After an uncertain email only its subject is kept,
  * because no later email may reply to it.
  */
 const CONVERSATIONS = {

@@ -62,9 +62,9 @@ export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: strin
 }
 
 /**
- * Holds a lead until a date, or until it is resumed when `until` is null. Safe to repeat, because the body is the
- * complete state. An existing hold keeps its start. Releases reserved slots. A person may also hold a lead whose
- * sequence a reply has ended, until a date on which it continues.
+ * Holds a lead until a date, or until it is resumed when `until` is null. A repetition changes nothing, because the
+ * request contains the complete state. An existing hold keeps its start. Releases reserved slots. A person may also
+ * hold a lead whose sequence a reply has ended, until a date on which it continues.
  * @throws AppError not_found; forbidden for an end before the current one, as in {@link resumeLead}
  * @throws AppError bad_request for a finished lead, or an end that is past or more than a year away
  */
@@ -163,7 +163,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
   });
 }
 
-/** Approves the current version of a lead when a person resumes it while it waits for an approval. */
+/** Approves the current version of a lead that waits for an approval, because a person resumes the lead. */
 async function releaseUnapproved(tx: Tx, campaign: CampaignRow, leadId: string): Promise<void> {
   if (isCredential(tx.actor))
     throw new AppError('forbidden', message('leads.only_approval'), { fix: message('leads.only_approval.fix') });

@@ -39,16 +39,16 @@ export interface LeadRow {
 /**
  * Lists the leads of a campaign, newest first. A held lead has the status `paused`. Names and addresses are included
  * only for callers who may see contacts.
- * @throws AppError not_found, bad_request for a bad cursor
+ * @throws AppError not_found, bad_request for an invalid cursor
  */
 export async function listLeads(
   ctx: Ctx,
   campaignId: string,
   filters: {
     status?: LeadStatus | undefined;
-    /** Step at which the lead is now. */
+    /** Id of the step at which the leads are now. */
     stepId?: string | undefined;
-    /** Part of name, email or company. Ignored for callers who may not see contacts. */
+    /** Text that the name, email or company must contain. Ignored for callers who may not see contacts. */
     q?: string | undefined;
     contactId?: string;
   },
@@ -67,7 +67,7 @@ export async function listLeads(
   if (isSeen) addTextSearch(where, filters.q);
   if (filters.status) {
     where.add(`${status} = ${where.bind(filters.status, 'text')}`);
-    // Repeats the status as a condition on the indexed column. A held lead is an unfinished lead with a hold.
+    // Adds the condition on the indexed column `state`. A held lead is an unfinished lead with a hold.
     where.add(
       `e.state = any(${where.bind(filters.status === 'paused' ? ['pending', 'active'] : [filters.status], 'text[]')})`,
     );

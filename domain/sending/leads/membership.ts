@@ -7,7 +7,7 @@ import { signalLauncher } from '../control/signals.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Ids in a request, with their path. */
+/** Ids of records in a request, with the path of their field. */
 interface NamedIds {
   path: string;
   ids: readonly string[];
@@ -49,7 +49,7 @@ export async function unknownProblems(org: OrgScope, named: NamedRecords): Promi
 }
 
 /**
- * Removes contacts from campaigns; from all campaigns when `campaignIds` is null. Leads in progress are ended first,
+ * Removes contacts from campaigns, or from all campaigns if `campaignIds` is null. Leads in progress are ended first,
  * which signals their workflows and releases their slots. Leads not launched yet are only deleted. Each launcher is
  * signalled once.
  */

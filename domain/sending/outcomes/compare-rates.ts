@@ -28,7 +28,8 @@ const Z = 1.96;
 
 /**
  * Returns the interval (0 to 1) that contains the true rate with 95 % confidence, by Wilson's score. Without emails it
- * is the whole range. Unlike the sequential test, intervals of two samples may be read once, not after every email.
+ * is the whole range. Unlike the sequential test, a comparison of two intervals is valid only once, not after every
+ * email.
  */
 export function rateInterval({ sent, successes }: Sample): { low: number; high: number } {
   if (sent === 0) return { low: 0, high: 1 };
@@ -39,7 +40,7 @@ export function rateInterval({ sent, successes }: Sample): { low: number; high: 
   return { low: Math.max(0, (centre - spread) / whole), high: Math.min(1, (centre + spread) / whole) };
 }
 
-/** Returns how much likelier the difference of two samples is if a real difference exists. */
+/** Returns the ratio of two likelihoods of the observed difference: if the variants differ, and if they do not. */
 function likelihoodRatio(a: Sample, b: Sample): number {
   // Adds one success and one failure, so that a sample without either is not treated as certain.
   const pooled = (a.successes + b.successes + 1) / (a.sent + b.sent + 2);

@@ -10,10 +10,10 @@ import { message, type Message } from '../../../messages/index.ts';
 export const MESSAGE_REFERS = message('sent.message_refers');
 
 /**
- * Settles an email as sent that is uncertain or that waits for another attempt after a refusal or a lost answer. The
+ * Settles an email as sent. The email is uncertain, or waits for another attempt after a refusal or a lost answer. The
  * proof is a copy in the Sent folder, a message that refers to it, or a person's word. The email counts from the time
- * it was sent and is not attempted again. Later emails may reply to the email. If it was uncertain, they do so only if
- * no other email has begun the conversation.
+ * it was sent and is not attempted again. Later emails may reply to the email; if it was uncertain, only if no other
+ * email has begun the conversation.
  * @param because the proof, for the campaign's log
  * @returns false when the email does not exist or is in another state
  */

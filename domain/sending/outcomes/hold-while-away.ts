@@ -23,9 +23,9 @@ interface AwayMessage {
 type OpenLead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>;
 
 /**
- * Holds a contact who is away, in all their campaigns, until a working day after the return or for
- * `out_of_office_hold_days`. Skips campaigns whose settings disable this, and holds set by a person. A longer existing
- * hold is kept. Returns the number of held leads.
+ * Holds a contact who is away, in all campaigns of the contact. The hold lasts until the first working day after the
+ * return, or for `out_of_office_hold_days`. Skips campaigns whose settings disable this, and holds set by a person. A
+ * longer existing hold is kept. Returns the number of held leads.
  */
 export async function holdWhileAway(tx: Tx, contactId: string, away: AwayMessage): Promise<number> {
   const leads = await tx.org.sql<OpenLead>(

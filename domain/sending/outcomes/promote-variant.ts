@@ -26,10 +26,10 @@ interface Contender extends Sample {
 
 /**
  * Chooses the winning variant of each email step if `ab_testing` and `auto_promote_winner` are on. Every active variant
- * needs `min_sample_size` emails that were sent since its last change and did not bounce. The best must beat each other
- * by {@link compareRates} under `default_winning_rule`. All further emails of the step use the winner. The choice and
- * its counts are stored with the variant and written to the campaign's log. Adding or changing a variant of the step
- * revokes it.
+ * needs `min_sample_size` emails that were sent since its last change and did not bounce. The best variant must be
+ * significantly better than each other one ({@link compareRates}) by the `default_winning_rule`. All further emails of
+ * the step use the winner. The choice and its counts are stored with the variant and written to the campaign's log.
+ * Adding or changing a variant of the step revokes the choice.
  */
 export async function promoteWinners(tx: Tx, campaignId: string): Promise<void> {
   const { ab_testing: test } = await effectiveSettings(tx.org, campaignId);

@@ -52,8 +52,8 @@ export async function recordInbound(
   const message = await parseInbound(raw);
   const messageId = message.messageId ?? idFor(raw);
   const html = message.html === null ? '' : safeHtml(message.html);
-  // The matching email does not depend on the settings, but the applicable settings depend on the email's campaign. So
-  // the first classification uses the workspace's settings.
+  // The first classification uses the workspace's settings. It finds the matching email, whose campaign determines the
+  // applicable settings.
   const workspace = await effectiveSettings(reader(ctx), null);
   const guess = classifyInbound(message, workspace.reply_intent, location.receivedAt);
   return transact(ctx, async (tx) => {
@@ -106,7 +106,7 @@ export async function recordInbound(
   });
 }
 
-/** First delay (ms) before an unreadable message is tried again. Doubles with each attempt, up to a day. */
+/** First delay (ms) before the next attempt at an unreadable message. Doubles with each attempt, up to a day. */
 const FIRST_RETRY_MS = 10 * 60_000;
 
 /** Returns the delay (ms) before the next attempt at an unreadable message. */

@@ -8,9 +8,9 @@ import { message } from '../../../messages/index.ts';
 const WINDOW_MS = 24 * 3600_000;
 /** Minimum number of emails in the period for a meaningful rate. */
 const MIN_EMAILS = 50;
-/** Minimum number of events. A single one may be chance, however small the sample. */
+/** Minimum number of bounces or complaints, because a single one may be chance. */
 const MIN_EVENTS = 2;
-/** Share of the pause threshold at which warnings start. */
+/** Share (0 to 1) of the pause threshold from which warnings are sent. */
 const WARNING_SHARE = 0.5;
 
 interface Rate {

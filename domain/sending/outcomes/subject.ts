@@ -45,8 +45,8 @@ type LockedSend = Columns<
 >;
 
 /**
- * Returns the email with its related ids. Locks enrollments and the send, in the order of all writers. Returns
- * undefined for an unknown email and for a test run's email, which has no effects.
+ * Returns the email with its related ids. Locks enrollments and the send, as all writers do. Returns undefined for an
+ * unknown email and for a test run's email, which has no effects.
  */
 export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | undefined> {
   await lockLeadsOfSend(tx, sendId);
@@ -71,7 +71,7 @@ type EngagementType = 'open' | 'click' | 'unsubscribe' | 'reply' | 'bounce' | 'c
 
 /**
  * Writes an engagement event, which the timeline and analytics read.
- * @param at its time; defaults to now
+ * @param at time of the event; defaults to now
  */
 export async function recordEngagement(
   tx: Tx,

@@ -17,8 +17,8 @@ interface SuppressEntry {
 const OWN_ACTS: readonly SuppressionSource[] = ['unsubscribe', 'complaint'];
 
 /**
- * Adds one address to the suppression list and sets its contact to not subscribed. An address that is listed already
- * keeps its first reason and source, and no longer expires; an entry that has expired is a new one.
+ * Adds one address to the suppression list and sets its contact to not subscribed. An entry that exists keeps its first
+ * reason and source, and no longer expires. An expired entry is replaced.
  */
 export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
   const email = addressKey(entry.email);

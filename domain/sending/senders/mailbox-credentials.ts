@@ -16,7 +16,7 @@ export interface SealedMailbox {
   imap: MailService | null;
   credentials: Buffer;
   credentials_version: number;
-  /** Sealed tokens of a mailbox connected by OAuth consent. Undefined or null for a mailbox with passwords. */
+  /** Encrypted tokens of a mailbox connected by OAuth consent. Undefined or null for a mailbox with passwords. */
   tokens?: Buffer | null;
 }
 
@@ -52,7 +52,7 @@ export function sealTokens(keyring: Keyring, mailboxId: string, tokens: MailboxT
   return keyring.seal(JSON.stringify(tokens), SEAL_PLACES.mailboxToken(mailboxId));
 }
 
-/** Decrypts stored tokens. Throws when no key of the ring opens them. */
+/** Decrypts stored tokens. Throws an error if no key of the keyring can decrypt them. */
 export function openTokens(keyring: Keyring, mailboxId: string, sealed: Buffer): MailboxTokens {
   return JSON.parse(keyring.open(sealed, SEAL_PLACES.mailboxToken(mailboxId)).toString('utf8')) as MailboxTokens;
 }

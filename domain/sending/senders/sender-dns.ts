@@ -10,7 +10,7 @@ export interface SenderDns {
   spfTwice: boolean;
   /** True when the SPF record allows every server (`+all`). */
   spfOpen: boolean;
-  /** Usual selectors that have a DKIM key. */
+  /** Those of the usual DKIM selectors that have a key. */
   dkimSelectors: string[];
   /**
    * Policy of the DMARC record (`none`, `quarantine`, `reject`). Falls back to the organizational domain's record.
@@ -18,7 +18,7 @@ export interface SenderDns {
   dmarcPolicy: string | null;
   /** True when the domain accepts mail: it has an MX record other than the null MX (RFC 7505). */
   takesMail: boolean;
-  /** Records for which no server answered. Such records count as missing in the fields above. */
+  /** Records for which no server answered. They count as missing in the other fields. */
   unanswered: ('SPF' | 'DKIM' | 'DMARC' | 'MX')[];
 }
 
@@ -86,7 +86,7 @@ export async function readSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain:
 /** Cache lifetime (ms) of a complete answer. `SILENT_MS` applies to an answer with missing records. */
 const RECENT_MS = 60_000;
 const SILENT_MS = 10_000;
-/** Number of cached domains after which expired ones are removed. */
+/** Number of cached domains above which expired entries are removed. */
 const MANY = 1_000;
 
 interface Recent {

@@ -4,7 +4,7 @@ import type { MailProvider } from './mail-providers.ts';
 /** Response of a provider's token endpoint. */
 export interface TokenAnswer {
   accessToken: string;
-  /** Undefined when the provider keeps the refresh token that was sent. */
+  /** New refresh token. Undefined if the provider keeps the one that was sent. */
   refreshToken: string | undefined;
   expiresInMs: number;
   /** ID token with the mailbox's address. Only the first response contains it. */
@@ -23,7 +23,7 @@ export class TokenRefusal extends Error {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Default lifetime (ms) of a token whose response contains none. */
+/** Lifetime (ms) of a token if the response states none. */
 const USUAL_LIFE_MS = 3_600_000;
 
 /**
