@@ -75,7 +75,7 @@ withRedis(
     t.teardown(() => redis.stop());
     const { clock, one, other } = twoLimiters({ RATE_LIMIT_STORE: 'redis', REDIS_URL: `redis://127.0.0.1:${port}` });
     t.teardown(() => Promise.all([one.close(), other.close()]));
-    // Until the connections are open, each limiter counts separately, so two requests with limit 1 pass.
+    // Until the connections are open, each limiter counts separately, so two requests pass although the limit is 1.
     let round = 0;
     await eventually(async () => {
       round += 1;

@@ -27,7 +27,7 @@ export function openRateLimiter({
 }
 
 /**
- * Returns a function that runs the library's statements on a connection of our pool. Query plans are kept only with
+ * Returns a function that runs the library's statements on a connection of our pool. Statements are prepared only with
  * DB_PREPARED_STATEMENTS.
  */
 function queryOn(db: Db): PgQuery {
