@@ -13,7 +13,7 @@ interface RunCommand {
   key: string | undefined;
 }
 
-/** The parts of the API's run that are read here. */
+/** Fields of the API's run that the command reads. */
 interface Run {
   id: string;
   state: string;
