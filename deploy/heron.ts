@@ -29,9 +29,9 @@ try {
 }
 
 /**
- * Adds the settings of the installation of `npm start`. A process whose environment names a database gets none, because
- * its environment is complete, like that of processes started by `npm start`. A second worker uses a free port for its
- * metrics.
+ * Adds the settings of the local installation, which `npm start` has stored. A process whose environment names a
+ * database gets none, because its environment is complete, like that of processes started by `npm start`. A second
+ * worker uses a free port for its metrics.
  */
 async function useLocalSettings(command: Command): Promise<void> {
   const isProcess = PROCESSES.some(([name]) => name === command.name());

@@ -12,7 +12,7 @@ const FILE = 'settings.json';
 const START_PATIENCE_MS = 120_000;
 const POLL_MS = 500;
 
-/** Returns the data folder of `npm start`: HERON_DATA_DIR, or .heron/data beside the sources. */
+/** Returns the data folder of `npm start`: HERON_DATA_DIR, or .heron/data in the folder of the sources. */
 export function localDataDir(env: Record<string, string | undefined> = process.env): string {
   return resolve(env.HERON_DATA_DIR || join(ROOT, '.heron', 'data'));
 }

@@ -15,7 +15,9 @@ import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal }
 const SERVER_NAMES = ['api', 'tracking', 'forms', 'realtime'] as const;
 type ServerName = (typeof SERVER_NAMES)[number];
 
-/** Processes of an installation. Any number of each may run at the same time. `serve` is all servers in one process. */
+/**
+ * Processes of an installation. Any number of each may run at the same time. `serve` runs all servers in one process.
+ */
 export type ProcessName = ServerName | 'serve' | 'worker';
 
 /** Message of a process to its parent (over Node's IPC channel, if any) once it serves. */

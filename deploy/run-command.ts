@@ -23,7 +23,7 @@ interface Run {
   error_details?: { code?: string; message?: string; fix?: string };
 }
 
-/** Maximum size (bytes) of a run file, equal to the API's. */
+/** Maximum size (bytes) of a run file, equal to the limit of the API. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const POLL_MS = 500;
 /** Temporary states of a run. */

@@ -12,7 +12,7 @@ interface FileFault {
   message: string;
 }
 
-/** Well-formed run file. */
+/** Content of a valid run file. */
 interface RunFile {
   /** The body of POST /runs. */
   body: z.input<typeof createRunSchema>;
@@ -22,7 +22,7 @@ interface RunFile {
 
 /**
  * Reads a run file: YAML with the fields of POST /runs.
- * @returns the file, or all its faults: of the YAML, or of its fields if the YAML is valid
+ * @returns the file, or all its faults. Faults of fields are returned only if the YAML is valid
  */
 export function readRunFile(text: string): { file: RunFile } | { faults: FileFault[] } {
   const lines = new LineCounter();

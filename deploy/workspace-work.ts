@@ -194,7 +194,7 @@ export async function listRuns(env: Env, { limit, state }: { limit: number; stat
   );
 }
 
-/** Lists conversations with a reply, newest first; only those that wait for an answer unless `all`. */
+/** Lists conversations with a reply, newest first. Without `all`, lists only conversations that wait for an answer. */
 export async function listReplies(env: Env, { limit, all }: { limit: number; all: boolean }): Promise<Shown> {
   const { heron } = createCommandApi(env, 'a key with READ_UNIBOX');
   return list(

@@ -28,8 +28,8 @@ export interface Clock {
 export const systemClock: Clock = { now: () => new Date() };
 
 /**
- * Maximum backward correction (ms) for which `now()` is held, so that time does not run backwards. A larger correction
- * is applied immediately.
+ * Maximum backward correction (ms) for which `now()` stands still, so that time does not go backwards. A larger
+ * correction is applied immediately.
  */
 const HOLD_MS = 1_000;
 

@@ -8,7 +8,7 @@ export const FREE_MAIL_DOMAINS: ReadonlySet<string> = createRequire(import.meta.
   'company-email-validator/free_email_provider_domains.js',
 ) as Set<string>;
 
-/** Returns true if the domain of an address belongs to a company, as far as known. */
+/** Returns true if the domain of an address is not known to be a provider of free addresses. */
 export function isCompanyDomain(domain: string): boolean {
   return !FREE_MAIL_DOMAINS.has(domain.toLowerCase());
 }

@@ -19,7 +19,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates two limiters, each with its own pool, like those of two processes. */
+/** Creates two limiters, each with its own pool, as in two processes. */
 function twoLimiters(env: Record<string, string>) {
   const clock = new ManualClock();
   const open = () => {

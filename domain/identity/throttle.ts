@@ -39,7 +39,7 @@ const RULES = {
     policy: 'password-reset',
     what: message('attempts.reset_source'),
   },
-  /** Reset links tried from one source. */
+  /** Password reset links that one source tried. */
   reset_confirm_source: {
     limit: 100,
     windowMs: 60 * MINUTE_MS,
@@ -64,7 +64,7 @@ const RULES = {
     policy: 'workspaces',
     what: message('attempts.organizations'),
   },
-  /** Current passwords tried when changing the password. */
+  /** Current passwords that a person tried in order to change the password. */
   password: { limit: 10, windowMs: 15 * MINUTE_MS, policy: 'password', what: message('attempts.password') },
   /** Self-registrations of OAuth clients from one source. A setting overrides the limit. */
   client_registrations: {

@@ -43,7 +43,7 @@ const EXPORTED = `${PERSON}, c.phone, c.subscribed, c.custom_fields,
  * field. An import of the file creates the same contacts. Cells that a spreadsheet would read as formulas get an
  * apostrophe. The audit log records the exporting person and the number of contacts.
  * @param selection contacts that the query is narrowed to
- * @returns the number of rows that follow, and the text
+ * @returns the number of rows, and the text as a stream
  * @throws AppError invalid_lead_query; rate_limit_exceeded while too many exports run in this process; the errors of
  * {@link readSelection}
  */

@@ -54,8 +54,8 @@ interface OrderedSearch {
   /** True if only few rows can match, so that a walk along the list order would be useless. */
   isRare: boolean;
   /**
-   * True if so many filters apply besides `fixed` that a long walk would find hardly any row, and the indexes find few
-   * rows.
+   * True if so many filters apply in addition to `fixed` that a long walk would find hardly any row, and the indexes
+   * find few rows.
    */
   isNarrow: boolean;
   /** Position after which the page starts, in the columns of the order. */

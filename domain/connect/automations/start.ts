@@ -29,7 +29,8 @@ export type RunTrigger = { hops: number } & (
       eventId: string;
       triggered: readonly Triggered[];
       /**
-       * Id of a reply that earlier events also concerned: an automation that has run for the reply does not run again.
+       * Id of the reply, if earlier events concerned the same reply. An automation that has run for this reply does not
+       * run again.
        */
       replyId?: string;
     }

@@ -28,7 +28,7 @@ export const CALLED = 'automation.called';
 /** Maximum nodes of one automation that start another automation. */
 const MAX_CALLS = 10;
 
-/** An automation as its author writes it. */
+/** Fields of an automation that its author writes. */
 export interface AutomationWrite {
   name: string;
   enabled: boolean;

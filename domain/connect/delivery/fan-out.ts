@@ -19,8 +19,8 @@ import { minuteOf, Throttle, type Count } from './throttle.ts';
 const FAN_OUT_LOCK = 7_201_950;
 const MAX_EVENTS = 500;
 /**
- * Maximum organizations named in one notification to the realtime gateways, because a notification holds at most 8,000
- * bytes.
+ * Maximum organizations named in one notification to the realtime gateways, because a notification may have at most
+ * 8,000 bytes.
  */
 const MAX_NAMED = 200;
 /**

@@ -49,7 +49,9 @@ export interface OpenAccount {
   call: ProviderCall;
   /** Refreshes the tokens if they expire soon. @throws ReauthRequired, Unavailable */
   renew(): Promise<void>;
-  /** Returns the version of the rejected credentials: those that could not be refreshed, or else the current ones. */
+  /**
+   * Returns the version of the rejected credentials: the version that could not be refreshed, or else the current one.
+   */
   refused(error: ReauthRequired): Pick<ConnectionRow, 'id' | 'sealed_version'>;
 }
 

@@ -56,7 +56,8 @@ export function accountBase({ oauth, tokenUrl }: OAuthClient, fields: TokenField
 }
 
 /**
- * Returns true if accounts of a provider can be connected here. A provider with OAuth needs the installation's client.
+ * Returns true if this installation can connect accounts of a provider. A provider with OAuth needs the installation's
+ * client.
  */
 export function isConfigured(config: Config, provider: Provider): boolean {
   return provider.oauth ? clientOf(config, provider) !== undefined : true;

@@ -264,7 +264,7 @@ export function triggerOf(name: TriggerName): Declaration {
   return TRIGGERS[name] as unknown as Declaration;
 }
 
-/** Returns the schema of a trigger's data, which is that of its event. */
+/** Returns the schema of a trigger's data, which equals the schema of its event. */
 export function triggerSchema(name: TriggerName): (typeof EVENT_PAYLOADS)[EventType] {
   return EVENT_PAYLOADS[TRIGGERS[name].event];
 }

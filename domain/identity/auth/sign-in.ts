@@ -23,7 +23,7 @@ import { message, type Language } from '../../../messages/index.ts';
 type SignIn = { session: string } | TokenPair;
 
 /**
- * Checks a password. Then, depending on AUTH_LOGIN_CODE, emails a code or signs in at once (POST /auth/login).
+ * Checks a password. Then, depending on AUTH_LOGIN_CODE, emails a code or signs in immediately (POST /auth/login).
  * @throws AppError unauthorized (the same for an unknown address and a wrong password), rate_limit_exceeded,
  * internal_error when the email cannot be sent
  */

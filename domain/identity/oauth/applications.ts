@@ -69,7 +69,7 @@ export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplic
 /**
  * Checks an application before creation (without an id) or change: every field, and the resulting webhook settings.
  * Call it outside of a transaction, because it may wait for DNS.
- * @throws AppError bad_request with every problem at once, not_found
+ * @throws AppError bad_request with all problems, not_found
  */
 export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
   const problems = await applicationProblems(ctx, input, id);

@@ -172,7 +172,7 @@ function invalid(): AppError {
 }
 
 /**
- * Uses an invitation once and makes its address a member, inside an open transaction. The inviter must still hold the
+ * Uses an invitation once and makes its address a member, inside an open transaction. The inviter must still have the
  * permissions of the invitation's role.
  * @param acting creates the context of the joining person in the organization that they join
  * @throws AppError invitation_invalid
@@ -223,8 +223,8 @@ export async function joinByInvitation(
 }
 
 /**
- * Refuses an invitation to a role with permissions that the inviter does not hold any more. Otherwise a member who
- * leaves could keep access by inviting another address of their own.
+ * Refuses an invitation to a role with permissions that the inviter no longer has. Otherwise a member who leaves could
+ * keep access by inviting another address of their own.
  * @throws AppError invitation_invalid
  */
 async function assertInviterHolds(

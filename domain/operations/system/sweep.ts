@@ -75,7 +75,7 @@ const WARMED = [
   {
     table: 'warmup_mails',
     column: 'id',
-    // A lookup per email, because a join would read all old replies for each page.
+    // Uses a subquery for each row, because a join would read all old replies for each page.
     only: `state not in ('reserved', 'sending') and not coalesce(
       (select a.id > :before or a.state in ('reserved', 'sending') from warmup_mails a where a.answers = warmup_mails.id), false)`,
   },
@@ -89,7 +89,7 @@ const RAN = [
   {
     table: 'automation_runs',
     column: 'id',
-    // A lookup per run, because a join would read all events for each page.
+    // Uses a subquery for each row, because a join would read all events for each page.
     only: `status <> 'running' and coalesce(
       (select false from domain_events e where e.id = case when cause like 'event/%' then cast(substr(cause, 7) as uuid) end), true)`,
   },

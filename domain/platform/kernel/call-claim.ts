@@ -5,8 +5,8 @@
  */
 
 /**
- * Time (ms) beyond the timeout of a call during which its attempt counts as alive. It covers the start of the call and
- * the storing of the answer.
+ * Time (ms) after the timeout of a call for which its attempt still counts as alive. It covers the start of the call
+ * and the storing of the answer.
  */
 const MARGIN_MS = 10_000;
 

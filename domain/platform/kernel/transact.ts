@@ -149,8 +149,8 @@ interface StatementWithEvent<T extends StoredEventType> {
 }
 
 /**
- * Runs a write and its event as one SQL statement, which is atomic without a transaction. For hot paths only; use
- * {@link transact} elsewhere.
+ * Runs a write and its event as one SQL statement, which is atomic without a transaction. Only for frequent writes; use
+ * {@link transact} for all others.
  * @returns true if the event was emitted
  */
 export async function writeSingleStatement<T extends StoredEventType>(

@@ -45,7 +45,7 @@ export interface Kind {
   readonly count: number;
   readonly cap: number;
   readonly gapMs: number;
-  /** First time that is free of the projection's own emails. */
+  /** Earliest time at which the gaps to the projection's own emails allow another email. */
   readonly free: number;
   /** Emails sent for the campaign on the latest UTC day. */
   readonly own: { readonly day: number; readonly emails: number };

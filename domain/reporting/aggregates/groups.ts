@@ -98,8 +98,8 @@ const STORED = `stored as (
 const CHANGED = `select * from (${GROUPED}) g where counted_at is distinct from sent_at or (sent_at is not null and counted is distinct from next_days)`;
 
 /**
- * Updates the group counts for sent emails and for the other emails to their contacts. A new email changes the stored
- * day of the next email of the one before it. Call it under the lock of the facts. Repeated calls change nothing.
+ * Updates the group counts for sent emails and for the other emails to their contacts. For the email before a new one,
+ * the stored day of the next email changes. Call it under the lock of the facts. Repeated calls change nothing.
  */
 export async function recordGroups(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;

@@ -59,9 +59,9 @@ export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<
 }
 
 /**
- * Assigns a visitor to opened emails: that of another email to the contact in the campaign, else the first opened
- * email's id. The visitor stays when the contact is deleted, so the counts stay unchanged. Emails first opened after
- * the deletion get another visitor.
+ * Assigns a visitor to opened emails: the visitor of another email to the contact in the campaign, else the id of the
+ * first opened email. The visitor stays when the contact is deleted, so the counts stay unchanged. Emails first opened
+ * after the deletion get another visitor.
  */
 async function nameVisitors(tx: Tx, sendIds: readonly string[]): Promise<void> {
   await tx.org.sql(

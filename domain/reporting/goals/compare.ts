@@ -62,8 +62,8 @@ interface OutcomeRow {
   value_minor: number | null;
   currency: string | null;
   /**
-   * Data of an event for which PostgreSQL cannot evaluate the definition. `standing_revision` is that of its present
-   * conversion.
+   * Data of an event for which PostgreSQL cannot evaluate the definition. `standing_revision` is the revision of its
+   * present conversion.
    */
   data: unknown;
   standing_revision: number | null;
