@@ -158,7 +158,7 @@ export interface ApprovalContent {
 /** A sender in the form that recipients see, with its outgoing server. */
 interface ApprovalSender {
   mailbox_id: string;
-  /** The From address. */
+  /** From address of the sender. */
   email: string;
   name: string;
   reply_to?: string;

@@ -77,7 +77,7 @@ function entryOf(text: string): Entry | undefined {
   return entry;
 }
 
-/** A binding (`:name`), or a cast (`::type`). An identifier binding (`:name:`) is passed to knex. */
+/** Matches a binding (`:name`) or a cast (`::type`). An identifier binding (`:name:`) is passed to knex. */
 const BINDING = /\\?(?::(\w+):(?=::)|:(\w+):(?!:)|:(\w+))/g;
 
 /** Returns the values of the bindings in the order of the placeholders. Undefined if knex has to process them. */

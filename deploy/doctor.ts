@@ -60,7 +60,7 @@ export async function examine(config: Config, mailTo?: string): Promise<PartFind
   return parts.flat();
 }
 
-/** Returns findings for programs. */
+/** Returns findings as data, for programs. */
 export function renderedFindings(findings: readonly PartFinding[]): ({ part: Part } & RenderedFinding)[] {
   return findings.map((finding) => ({ part: finding.part, ...renderFinding(finding) }));
 }

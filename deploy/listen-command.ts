@@ -19,7 +19,7 @@ interface Listen {
   events: readonly string[];
   /** Secret that signs forwarded events. Defaults to a new secret. */
   secret: string | undefined;
-  /** Stops listening. */
+  /** Stops listening when it is aborted. */
   signal: AbortSignal;
 }
 

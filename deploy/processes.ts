@@ -25,7 +25,7 @@ export interface ReadyMessage {
   ready: { url: string | null; setupUrl: string | null };
 }
 
-/** All messages of a process to its parent: each stage of its start, then that it serves. */
+/** All messages of a process to its parent: one for each stage of its start, and one when it serves. */
 export type ProcessMessage = ReadyMessage | { stage: string };
 
 interface Running {

@@ -42,7 +42,7 @@ interface Target {
   openCount: number;
   /** Current maximum number of permits. Grows by one with every answer, halves when the target hangs. */
   window: number;
-  /** Last result of the target. `unknown` before the first result. */
+  /** Last result of the target. The state is `unknown` before the first result. */
   state: 'unknown' | 'answered' | 'hung';
   /** Number of consecutive hangs, and the end of the pause without calls (on the clock of `now`). */
   hangs: number;

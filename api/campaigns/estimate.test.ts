@@ -12,7 +12,7 @@ test('an estimate counts people once, the daily limit for the whole campaign, an
   const desk = await openDesk(world);
   const segment = await desk.segment();
   for (let n = 0; n < 25; n += 1) await desk.contact();
-  // No lead is created from these contacts.
+  // Creates contacts that cannot become leads.
   await desk.contact({ subscribed: false });
   await desk.contact({ verification_status: 'invalid' });
   await desk.contact({ email: 'asked-us-to-stop@example.com' });

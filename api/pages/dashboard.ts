@@ -127,7 +127,7 @@ export function dashboardFallback(config: Config, directory = BUILD): Middleware
   };
 }
 
-/** Read once, because a process serves the build with which it started. */
+/** Reads the build only once, because a process serves the build with which it started. */
 function readBuild(directory: string): Build | null {
   if (!builds.has(directory)) builds.set(directory, loadBuild(directory));
   return builds.get(directory)!;

@@ -4,8 +4,8 @@ import { PUBLISHED_DEFAULTS } from './secrets.ts';
 import { flag, port, count, list, hexKeys, dbUrl, CODEC_KEY, MASTER_KEY, url, endpoints } from './values.ts';
 
 /**
- * Every setting of every process, from environment variables. One schema for all, so that boot reports all faults at
- * once.
+ * Every setting of every process, from environment variables. One schema contains them all, so that a process reports
+ * all faults together at start.
  */
 export const settingsSchema = z.object({
   /** `prod` refuses published default secrets and development-only relaxations. */

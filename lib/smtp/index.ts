@@ -24,7 +24,8 @@ export interface SmtpSenderOptions extends SessionOptions {
 
 export interface SendOptions {
   /**
-   * Time limit (ms) for waiting for a session, opening it and sending the message together. No byte is sent after it.
+   * Time limit (ms) for waiting for a session, opening it and sending the message together. After this time no byte is
+   * sent.
    */
   timeoutMs?: number;
   /**
@@ -56,7 +57,10 @@ export interface SmtpSender {
 }
 
 const VERIFY_MS = 30_000;
-/** Maximum time (ms) that an email waits in the worker for a permit of a responsive host. It is then retried later. */
+/**
+ * Maximum time (ms) that an email waits in the worker for a permit of a responsive host. After that the email is
+ * retried later.
+ */
 const PATIENCE_MS = 500;
 const FREE: Permit = { release: () => {} };
 

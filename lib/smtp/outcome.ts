@@ -37,7 +37,7 @@ export function reasonOfFault(fault: SmtpFault): Message {
 
 /** A recipient that the server refused while it accepted other recipients. */
 export interface RejectedRecipient {
-  /** Address as in the envelope. */
+  /** Address of the recipient as in the envelope. */
   recipient: string;
   code: number;
   response: string;

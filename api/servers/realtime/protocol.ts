@@ -81,7 +81,7 @@ export type ServerMessage =
       problems?: ShownProblem[];
     };
 
-/** Converts an error to a message. */
+/** Converts an error to a message for the client. */
 export function errorMessage(error: AppError): ServerMessage {
   const { code, said, fix, problems } = error;
   return {

@@ -39,7 +39,7 @@ interface ContactExport<Row> {
   /** Returns the text before the rows. `fields` are the keys of custom fields. */
   begin: (fields: readonly string[]) => string;
   lines: (batch: readonly Row[], fields: readonly string[]) => string;
-  /** Text after the rows. */
+  /** Text that follows the rows. */
   end?: string;
 }
 

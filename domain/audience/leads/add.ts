@@ -31,7 +31,7 @@ interface AddedLeads {
   held?: ApprovalRow;
 }
 
-/** For functions that add leads together with other changes. */
+/** Option of functions that add leads together with other changes. */
 export interface HeldLeads {
   /** Called with each approval that added leads wait for. */
   onHeld?: (approval: ApprovalRow) => void;
@@ -260,7 +260,7 @@ export async function settleImportedLeads(
 ): Promise<ApprovalRow | undefined> {
   if ((await heldLeads(tx.org, campaignId, importId)).length === 0) return undefined;
   const campaign = await lockCampaign(tx, campaignId);
-  // Read again, because a person may have decided about the leads before the campaign was locked.
+  // The leads are read again, because a person may have decided about the leads before the campaign was locked.
   const leadIds = await heldLeads(tx.org, campaignId, importId);
   const { apiKeyId = null, oauthGrantId = null } = requester;
   if (await isRequesterValid(tx, { api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }))

@@ -51,7 +51,7 @@ interface Wanted {
   hops: number;
   /** Rights of the run that requests this one; null for an event or a campaign step. */
   callerRights: readonly string[] | null;
-  /** See {@link RunTrigger}. */
+  /** Id of the reply; see {@link RunTrigger}. */
   replyId?: string;
   /** True if the hourly budget of runs started by other runs is used up. */
   isTooMany?: boolean;

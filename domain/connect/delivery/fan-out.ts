@@ -80,8 +80,8 @@ interface Target {
   event_types: string[];
   enabled: boolean;
   /**
-   * For an application's endpoint: the application's registered scopes. `grants` contains, for each person, the granted
-   * scopes and the scopes of the person's current role.
+   * Registered scopes of the application; null for an endpoint of the workspace itself. `grants` contains, for each
+   * person, the granted scopes and the scopes of the person's current role.
    */
   registered: number | null;
   grants: [scopes: number, role: string[]][] | null;

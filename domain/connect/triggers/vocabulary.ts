@@ -251,7 +251,7 @@ const TRIGGERS = {
 /** Name of a trigger, such as `email.replied`. */
 export type TriggerName = keyof typeof TRIGGERS;
 
-/** All names, in the order of the documentation. */
+/** Names of all triggers, in the order of the documentation. */
 export const TRIGGER_NAMES = Object.keys(TRIGGERS) as [TriggerName, ...TriggerName[]];
 
 /** Returns true if a name is a trigger. */

@@ -26,7 +26,7 @@ export type Client = Columns<
 /** Credentials that a client sent: HTTP Basic, or fields of the form. */
 export interface ClientCredentials {
   clientId: string;
-  /** Undefined if the request contains none. */
+  /** Secret of the client. Undefined if the request contains none. */
   secret: string | undefined;
   basic: boolean;
 }

@@ -16,10 +16,10 @@ const EXPIRING = [
   { table: 'idempotency_keys', column: 'expires_at', keptMs: 0 },
   { table: 'mailbox_checks', column: 'expires_at', keptMs: 0 },
   { table: 'api_key_usage_logs', column: 'created_at', keptMs: 30 * DAY_MS },
-  // Longer than the maximum range of analytics.
+  // Kept longer than the maximum range of analytics.
   { table: 'api_key_usage_minutes', column: 'minute', keptMs: 100 * DAY_MS },
   { table: 'oauth_tokens', column: 'expires_at', keptMs: DAY_MS },
-  // Equals the maximum lifetime of a code's tokens without a refresh, so that a second use of the code is detected.
+  // Kept for the maximum lifetime of a code's tokens without a refresh, so that a second use of the code is detected.
   { table: 'oauth_codes', column: 'expires_at', keptMs: 90 * DAY_MS },
   // Clients that registered themselves and never got a grant.
   {
@@ -28,7 +28,7 @@ const EXPIRING = [
     keptMs: 30 * DAY_MS,
     only: 'self_registered and not exists (select from oauth_grants g where g.application_id = oauth_applications.id)',
   },
-  // Longer than an approval of the order can take. An ordered quote is kept with its order.
+  // Kept longer than an approval of the order can take. An ordered quote is kept with its order.
   { table: 'mailbox_quotes', column: 'expires_at', keptMs: DAY_MS, only: 'consumed_at is null' },
   { table: 'agent_policy_usage', column: 'day', keptMs: 7 * DAY_MS },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },

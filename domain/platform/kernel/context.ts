@@ -56,11 +56,13 @@ export interface Ctx extends Deps {
   language?: Language;
   /** Adds a rate limit that applies to the request to the RateLimit headers of its answer. Set by the HTTP server. */
   reportQuota?: ((quota: Quota) => void) | undefined;
-  /** Set by the guard for idempotent writes. {@link transact} joins this transaction instead of opening another. */
+  /**
+   * Open transaction, set by the guard for idempotent writes. {@link transact} uses it instead of opening another one.
+   */
   trx?: Trx;
   /**
-   * Set together with `trx`: {@link transact} adds its events, audit rows and intents to this transaction, which writes
-   * them at its end in few statements.
+   * Open transaction with its collected events, audit rows and intents, set together with `trx`. {@link transact} adds
+   * to them, and they are written at its end in few statements.
    */
   joined?: Tx;
   /** Length of the chain of reactions that led to this call. Stored with emitted events. */

@@ -54,7 +54,7 @@ const SEARCH = 8 * DAY;
 const MAX_PREFERENCES = 2000;
 /** Maximum number of rounds of a search. In each round the schedule or the mailbox requires a later time. */
 const MAX_TRIES = 500;
-/** Latest time of a Date (epoch ms). */
+/** Maximum time that a Date can represent (epoch ms). */
 const FOREVER = 8.64e15;
 
 /**

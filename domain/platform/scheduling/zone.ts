@@ -74,7 +74,7 @@ const PLAIN_NAMES = new Set(
 const MAX_NAMES = 5_000;
 /**
  * Cache of valid and invalid zone names. luxon checks a name by creating a formatter, and the allocator checks several
- * per email.
+ * names per email.
  */
 const known = new LRUCache<string, boolean>({ max: MAX_NAMES });
 

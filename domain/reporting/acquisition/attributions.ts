@@ -79,7 +79,7 @@ interface Touch {
   event_name: string | null;
 }
 
-/** Explains a person's credit. */
+/** Explanation of a person's credit. */
 export interface Explanation {
   personId: string | null;
   contactId: string | null;

@@ -29,7 +29,7 @@ export async function countStoredSends(
   if (stale.length > 0) return undefined;
   const counted = ofCampaign ? 'campaign' : dimension;
   const bindings = bindingsOf(now, cohort);
-  // On the day on which windows close, only some of the sends are mature.
+  // Only some of the sends of this day are mature, because their windows close during the day.
   const closing = Math.floor(bindings.matured.getTime() / DAY_MS) * DAY_MS;
   const { key, place, groups } = placed(counted);
   const emails = `send_groups s join send_facts f on f.send_id = s.send_id ${groups}, until u

@@ -76,13 +76,13 @@ export const COUNTED_GROUPS = `select g.dimension, g.key, ${dayOf('s.sent_at')} 
 export const STORED_GROUPS = `select dimension, key, day, next_day, sum(sends)::int as sends from fact_groups where organization_id = :org
      group by 1, 2, 3, 4 having sum(sends) <> 0`;
 
-/** SQL: the emails of the contacts in `wanted (id)`, and the named emails without contact. */
+/** SQL: the emails of the contacts in `wanted (id)`, and those of the emails `:ids` that have no contact. */
 const MINE = `select f.send_id from wanted w join send_facts f on f.contact_id = w.id and f.organization_id = :org
      union all select f.send_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is null`;
 
 /**
- * SQL: the contacts of these emails. The rows are locked until the end, so that a contact that is being deleted is not
- * counted again.
+ * SQL: the contacts of the emails `:ids`. The rows are locked until the transaction ends, so that a contact that is
+ * being deleted is not counted again.
  */
 const WANTED = `select k.id from contacts k where k.organization_id = :org
        and k.id in (select f.contact_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[])) order by k.id for key share`;
@@ -197,8 +197,8 @@ async function repairPage(tx: Tx, { contactIds, sendIds }: Place): Promise<void>
 }
 
 /**
- * CTEs: stored and expected `send_groups` rows for all emails to the contacts of these emails. Emails without a contact
- * are included separately.
+ * CTEs with stored and expected `send_groups` rows for all emails to the contacts of the emails `:ids`. Emails in
+ * `:ids` without a contact are included too.
  */
 export const GROUPS_OF = `wanted as materialized (
        select distinct f.contact_id as id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is not null

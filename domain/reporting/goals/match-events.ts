@@ -10,7 +10,7 @@ interface StoredEvent extends Columns<
   'product_events',
   'id' | 'name' | 'data' | 'received_at' | 'person_id' | 'contact_id'
 > {
-  /** Time as PostgreSQL writes it. */
+  /** Time of the event in PostgreSQL's text form. */
   occurred_at: string;
 }
 

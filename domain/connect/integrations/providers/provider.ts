@@ -28,7 +28,7 @@ type ProviderId = (typeof PROVIDER_IDS)[number];
 export interface Provider {
   id: ProviderId;
   name: string;
-  /** One sentence for the catalogue. */
+  /** Description in one sentence, shown in the catalogue. */
   tagline: MessageCode;
   category: 'crm' | 'automation' | 'notifications' | 'meetings' | 'data';
   docsUrl: string;

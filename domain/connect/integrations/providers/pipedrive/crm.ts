@@ -24,7 +24,7 @@ const PAGE = 500;
 /** Maximum pages that are read. */
 const MAX_PAGES = 10;
 
-/** Pipedrive: persons, notes and deals. */
+/** CRM operations of Pipedrive, with its persons, notes and deals. */
 export const pipedriveCrm: Crm = {
   name: 'Pipedrive',
   changeable: wholeName,
