@@ -20,7 +20,7 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
 
 /**
  * Returns the kind of a failure for histories and lists. For PostgreSQL errors, wrapped ones included: code, table,
- * column and constraint. For other errors: the name of the error. Never contains the message, which may hold values.
+ * column and constraint. For other errors: the name of the error. Never contains the message, which may contain values.
  */
 export function errorKind(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {

@@ -106,7 +106,7 @@ function byHops(wanted: readonly Wanted[]): Wanted[][] {
 }
 
 /**
- * Limits runs started by other runs to the workspace's budget. Beyond the budget, one run per automation is stored with
+ * Limits runs started by other runs to the workspace's budget. Above the budget, one run per automation is stored with
  * `isTooMany`: it reports the failure and executes no node.
  */
 async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {

@@ -40,7 +40,7 @@ export interface AutomationWrite {
 /**
  * Lists every problem of an automation that the schema of its fields does not detect. A problem of a node or an edge
  * names its id. Missing fields are not checked.
- * @param id of the automation, if it already exists
+ * @param id id of the automation, if it already exists
  */
 export async function automationProblems(
   org: OrgScope,

@@ -1,7 +1,7 @@
 /*
  * A claim of an outside call keeps a second attempt from repeating a call that is still in progress. Temporal repeats
  * an activity whose worker is silent, but a worker that was suspended for a while is not dead. The claim ends with the
- * stored answer, or once no attempt can still be alive. Its times are those of PostgreSQL's clock.
+ * stored answer, or once no attempt can still be alive. The end is a time of PostgreSQL's clock.
  */
 
 /**

@@ -90,7 +90,7 @@ export function systemCtx(deps: Deps, organizationId: string, requestId: string)
 /**
  * Returns a context whose database connections count for the share of its organization (`db/shares.ts`). A context
  * without an organization is returned unchanged.
- * @param options.isUrgent for work that stops something
+ * @param options.isUrgent true for work that stops something
  */
 export function withOwnShare(ctx: Ctx, options: { isUrgent?: boolean } = {}): Ctx {
   const { organizationId } = ctx.actor;

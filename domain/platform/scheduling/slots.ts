@@ -132,8 +132,8 @@ function unit(value: number): number {
 
 /**
  * Returns the first interval from `from` (epoch ms) on that suits campaign and recipient, or null if the two never
- * overlap. Excludes weekends if the draw says so and a weekday exists. A repeated request at a weekend slot may find a
- * weekday after a clock change, which delays the email once more but never twice.
+ * overlap. Excludes weekends if the random draw excludes them and a weekday exists. A repeated request at a weekend
+ * slot may find a weekday after a clock change, which delays the email once more but never twice.
  */
 function preferredSpan(
   pattern: WeekPattern,

@@ -6,10 +6,10 @@ import { bindingsOf, inCohort, MATURE, type Cohort, type SendCounts } from './co
 import { KEYS, type Dimension } from './dimensions.ts';
 
 /**
- * Counts confirmed sends and prospects by group from daily counts (`fact_groups`). A prospect of a range is an email
- * whose contact gets the next email of the same group only after the range. If the range starts or ends within a day,
- * the emails of that day are read. For the start of the range, `send_groups` suffices. For its end, prospects are
- * contacts of the last day without an earlier email in the range.
+ * Counts confirmed sends and prospects by group from daily counts (`fact_groups`). Each prospect is counted at the last
+ * email of its group in the range: the next email to the contact is sent only after the range. If the range starts or
+ * ends within a day, the emails of that day are read. For the start of the range, `send_groups` suffices. For its end,
+ * prospects are contacts of the last day without an earlier email in the range.
  * @returns undefined if the counts do not suffice: a range without a whole UTC day, groups other than campaigns within
  * one campaign, or incomplete counts of the workspace
  */

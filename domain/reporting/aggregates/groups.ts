@@ -48,8 +48,8 @@ const nextDay = (...columns: string[]) =>
 
 /**
  * SQL: the expected rows of `send_groups` for the emails in `mine (send_id)`, with the stored ones. All or none of a
- * contact's confirmed sends must be included. Sorts the emails once for each place. Expanding each email into its
- * groups and sorting these takes 50 % longer.
+ * contact's confirmed sends must be included. Sorts the emails once for each index of `next_days`. Expanding each email
+ * into its groups and sorting these takes 50 % longer.
  */
 const GROUPED = `select e.send_id, e.sent_at, e.counted_at, e.counted,
        case when e.contact_id is null then array_fill('-infinity'::date, array[cardinality(e.placed || c.next_days)]) else e.placed || c.next_days end as next_days
