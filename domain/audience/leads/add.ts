@@ -43,7 +43,7 @@ const PAGE = 5_000;
  * Adds contacts to a campaign as leads; skips ids that are no contacts of the organization. A removed lead who is added
  * again does not receive steps that they already received in this campaign. Signals the launcher of an active campaign.
  * Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log. If the
- * campaign sends to new leads, leads that a credential adds beyond its policy are held for an approval.
+ * campaign sends to new leads, leads that exceed a credential's policy are held for an approval.
  * @param config settings of approvals
  * @param source origin of the leads; defaults to `manual` or `api`, depending on the caller
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes

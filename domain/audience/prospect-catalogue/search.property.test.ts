@@ -200,7 +200,7 @@ test.before(async () => {
   await owner.query(
     `do $$ begin execute format('alter database %I set enable_seqscan = off', current_database()); end $$`,
   );
-  // Limits the length of walks, so that some end before the last person.
+  // Limits the length of scans in list order, so that some end before the last person.
   reader = openCatalogue({ url: catalogue.url, shortestWalk: 5 });
 });
 test.after.always(async () => {

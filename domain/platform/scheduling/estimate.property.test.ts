@@ -134,7 +134,7 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
   return blocked;
 }
 
-/** Drops state that has no effect any more at a day's opening, so that mailboxes become equal again. */
+/** Drops state that has no effect any more at the start of a sending day, so that mailboxes become equal again. */
 function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
   return merge(
     kinds.map((kind) => ({

@@ -21,7 +21,8 @@ export interface SlotRequest {
   readonly lastSentAt: Date | null;
   readonly minGapSeconds: number;
   /**
-   * Maximum time (ms) by which a gap or an opening is lengthened. The default and upper limit is a fifth of the gap.
+   * Maximum time (ms) by which a gap is lengthened or the start of a window is delayed. The default and upper limit is
+   * a fifth of the gap.
    */
   readonly maxSpreadMs?: number;
   /**

@@ -74,7 +74,10 @@ export function isOpen(schedule: Schedule, at: Date): boolean {
   return span !== null && span.from <= at.getTime();
 }
 
-/** Returns `at` if the schedule is open then, else the next opening. Null after the end date or without windows. */
+/**
+ * Returns `at` if the schedule is open then, else the start of the next window. Null after the end date or without
+ * windows.
+ */
 export function nextOpening(schedule: Schedule, at: Date): Date | null {
   const span = nextSpan(compileSchedule(schedule), at.getTime());
   if (span === null) return null;

@@ -129,7 +129,7 @@ export const MAX_COMPARED = 10;
 
 /**
  * Compares campaigns, in the order of their ids in the request (GET /analytics/campaigns/compare).
- * @throws AppError not_found when one is not the organization's
+ * @throws AppError not_found when a campaign is not one of the organization
  */
 export async function compareCampaigns(ctx: Ctx, ids: readonly string[], range: DayRange): Promise<ComparedCampaign[]> {
   const org = reader(ctx);
