@@ -78,7 +78,7 @@ export function isRefusedRow(error: unknown): boolean {
   return REFUSED.test(databaseFault(cause)?.code ?? '');
 }
 
-/** Thrown when a row that a transaction read without a lock has changed since. */
+/** Thrown when a row that a transaction read without a lock was changed by another transaction. */
 export class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile';
 }

@@ -302,7 +302,7 @@ interface Health {
   reason: Message | null;
   /** Number of failures since the last success in the group, or all failures if there was no success. */
   failures: number;
-  /** Time of the first of these failures. */
+  /** Time of the first failure that `failures` counts. */
   since: Date | null;
 }
 

@@ -104,8 +104,8 @@ interface Expiry {
 }
 
 /**
- * Drops expired months and deletes expired rows of the whole installation. Works in pages with a transaction each, so
- * that no lock is held for long. A failing table does not stop the others.
+ * Drops expired monthly partitions, and deletes expired rows of the whole installation. Works in pages with a
+ * transaction each, so that no lock is held for long. A failing table does not stop the others.
  * @returns the number of deleted rows
  * @throws AggregateError at the end if some tables failed
  */

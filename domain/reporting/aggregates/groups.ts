@@ -21,7 +21,9 @@ export const GROUP_PLACES = {
   copy: 11,
 } as const;
 
-/** Columns of `send_facts` that define the groups of an email, in the order of their places from the second on. */
+/**
+ * Columns of `send_facts` that define the groups of an email, in the order of {@link GROUP_PLACES} from the second on.
+ */
 const KEY_COLUMNS = [
   'campaign_id',
   'step_id',
