@@ -9,7 +9,7 @@ import type { BlobStoreName } from '../../../lib/blobs/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { CHUNK_BYTES, readBlob } from '../../platform/blobs.ts';
 
-/**
+/*
  * New files are written to PostgreSQL, in the transaction of the row that they belong to. A worker then moves them to
  * the store of BLOB_PROVIDER. It copies the bytes under a new key; one transaction then records the new place and
  * deletes the old bytes. A crash in between leaves an unused copy, whose key is stored in the row. When the row is
