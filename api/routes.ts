@@ -122,7 +122,7 @@ export const routes: readonly AnyRoute[] = [
   ...approvalRoutes,
   ...directSendRoutes,
   ...draftRoutes,
-  // Placed after all other paths below /unibox, because its `:id` would match their names.
+  // These routes come after all other paths below /unibox, because their `:id` would match the names of those paths.
   ...messageRoutes,
   ...approvalPageRoutes,
   ...weeklyReportPages,

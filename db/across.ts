@@ -12,7 +12,7 @@ import type { InsertQuery, TableQuery } from './table-query.ts';
  *   invitations
  * - `application`: rows of an OAuth application in every organization that granted it
  * - `engine`: loops that serve all organizations at once: fan-out, deliveries, mailbox leases, the outbox
- * - `maintenance`: sweeps, retention, readiness, starting missing runs
+ * - `maintenance`: sweeps, retention, readiness, starting missing workflows
  * - `operator`: the command line and the first setup
  */
 type AcrossReason = 'credential' | 'person' | 'application' | 'engine' | 'maintenance' | 'operator';

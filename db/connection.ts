@@ -13,7 +13,7 @@ import { dropUnanswered } from './unanswered.ts';
  * a query without an organization does not compile.
  */
 export interface Db {
-  /** Closes the pool. */
+  /** Closes all connections of the pool. */
   destroy(): PromiseLike<void>;
   /** Exists only so that the compiler distinguishes a pool or transaction from other objects. */
   readonly userParams: Record<string, unknown>;

@@ -78,15 +78,12 @@ export function isRefusedRow(error: unknown): boolean {
   return REFUSED.test(databaseFault(cause)?.code ?? '');
 }
 
-/** Thrown when a row that a transaction read without a lock has changed since. */
+/** Thrown when a row that a transaction read without a lock was changed by another transaction. */
 export class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile';
 }
 
-/**
- * Returns true for a transaction that can be run again: PostgreSQL ended it because of a deadlock, or a row that it has
- * read has changed.
- */
+/** Returns true for an error after which the transaction can be repeated: a deadlock, or a changed row. */
 export function isToRepeat(error: unknown): boolean {
   return error instanceof ChangedMeanwhile || databaseFault(error)?.code === DEADLOCK;
 }

@@ -129,7 +129,7 @@ export interface PolicyReason {
 }
 
 /**
- * Exact content of an action for the approver's decision. Its hash is stored beside it and compared when the action is
+ * Exact content of an action for the approver's decision. Its hash is stored too, and compared when the action is
  * executed.
  */
 export interface ApprovalContent {
@@ -145,7 +145,7 @@ export interface ApprovalContent {
     addresses?: string[];
   };
   senders: ApprovalSender[];
-  /** Schedule of the campaign, or a time. Null means at once. */
+  /** Schedule of the campaign, or a time. Null means immediately. */
   schedule: JsonObject | null;
   /** The whole template: every email with its variants, in sending order, and the other steps. */
   steps: ApprovalStep[];
@@ -158,7 +158,7 @@ export interface ApprovalContent {
 /** A sender in the form that recipients see, with its outgoing server. */
 interface ApprovalSender {
   mailbox_id: string;
-  /** The From address. */
+  /** From address of the sender. */
   email: string;
   name: string;
   reply_to?: string;
@@ -174,7 +174,9 @@ interface ApprovalSender {
 export interface ApprovalBinding {
   /** Keyed by mailbox id. */
   senders: Record<string, BoundSender>;
-  /** Keyed by the id of the variant, or of the step if it has none; a single email has the key `email`. */
+  /**
+   * Keyed by the id of the variant, or by the id of the step if it has no variants. A single email has the key `email`.
+   */
   copies: Record<string, BoundCopy>;
   /** Settings that affect every email, unchanged. */
   settings: JsonObject;

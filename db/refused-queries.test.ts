@@ -7,14 +7,14 @@ import { Contacts } from './models/contact.ts';
 import { Mailboxes } from './models/mailbox.ts';
 import { OrgScope } from './tenancy.ts';
 
-/** Must not compile, because a column that was not selected cannot be read. */
+/** This function must not compile, because a column that was not selected cannot be read. */
 export async function unread(org: OrgScope): Promise<unknown> {
   const row = await org.table('sends').first('id');
   // @ts-expect-error only the id was selected
   return row?.recipient;
 }
 
-/** Must not compile, because a pool or transaction has no query methods. Only a scope can create them. */
+/** This function must not compile, because a pool or transaction has no query methods. Only a scope can create them. */
 export function unscoped(db: Db, trx: Trx): unknown[] {
   return [
     // @ts-expect-error a query on a pool

@@ -12,7 +12,7 @@ export interface SharedClient {
   raw(...args: unknown[]): Knex.Raw;
   transaction(work: unknown, config: object, outer: null): Promise<unknown>;
   acquireFor(claim: Claim): Promise<object>;
-  /** The client of the pool itself. */
+  /** knex's client of the whole pool. */
   pooled: SharedClient;
   /** Number of connections that one organization may hold for its searches and reports. */
   questions: number;

@@ -8,7 +8,7 @@ import type { SharedClient } from './shared-pool.ts';
  * Returns a view of a pool for the work of one organization, such as one request. Connections of the view count against
  * the organization's share. Work with an open transaction that needs another connection does not wait for the share. A
  * transaction is returned unchanged.
- * @param options.isUrgent for work that stops something: it does not wait behind other work of its organization
+ * @param options.isUrgent true for work that stops something: it does not wait behind other work of its organization
  * @throws ShareUsedUp from a statement that waits too long for a connection
  */
 export function ofOrganization(db: Db, organizationId: string, { isUrgent = false } = {}): Db {

@@ -53,7 +53,10 @@ interface KnexClient {
   query(connection: unknown, query: object): Promise<{ response: unknown }>;
 }
 
-/** A statement text that has run before: number of runs, name of its plan, and its translated form if it has one. */
+/**
+ * A statement text that was executed before: number of executions, name of its plan, and its translated form if it has
+ * one.
+ */
 interface Entry {
   count: number;
   name: string | undefined;
@@ -74,7 +77,7 @@ function entryOf(text: string): Entry | undefined {
   return entry;
 }
 
-/** A binding (`:name`), or a cast (`::type`). An identifier binding (`:name:`) is passed to knex. */
+/** Matches a binding (`:name`) or a cast (`::type`). An identifier binding (`:name:`) is passed to knex. */
 const BINDING = /\\?(?::(\w+):(?=::)|:(\w+):(?!:)|:(\w+))/g;
 
 /** Returns the values of the bindings in the order of the placeholders. Undefined if knex has to process them. */
@@ -111,8 +114,8 @@ function isPlain(value: unknown): boolean {
 }
 
 /**
- * Number of runs after which a text is prepared, because it is then a constant of the code and not assembled per
- * request.
+ * Number of executions after which a text is prepared. A text that is repeated so often is a constant in the code and
+ * not assembled per request.
  */
 const PREPARE_AFTER = 5;
 const MAX_PREPARED = 250;

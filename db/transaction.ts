@@ -84,7 +84,7 @@ export function inSnapshot<T>(
         return await work(trx);
       } finally {
         signal.removeEventListener('abort', cancel);
-        // Waits for the cancellation, which must not hit the connection's next user.
+        // Waits for the cancellation. Otherwise it could cancel a later statement on the same connection.
         await cancelled;
       }
     },

@@ -108,8 +108,8 @@ function drop(connection: Watched): void {
 /** Queries to the server over a new connection. Sessions are identified by their process ids. */
 interface Server {
   /**
-   * Returns the sessions whose statement runs. Empty if the server is unreachable, undefined if it does not report
-   * them.
+   * Returns those sessions that are running a statement. Empty if the server is unreachable, undefined if it does not
+   * report them.
    */
   runningAmong(processIds: readonly number[]): Promise<ReadonlySet<number> | undefined>;
   /**

@@ -12,7 +12,7 @@ export interface CommandApi {
   heron: Heron;
   /**
    * Returns the data of an answer.
-   * @throws OperatorError with the API's error, or when it does not answer
+   * @throws OperatorError with the API's error, or when the API does not answer
    */
   ask<T>(answer: Parameters<typeof dataOf<T>>[0]): Promise<NonNullable<T>>;
 }
@@ -42,7 +42,7 @@ export function createCommandApi(env: ApiSettings, needs: string): CommandApi {
 export class ApiRefusal extends OperatorError {
   readonly refusal: HeronError;
 
-  /** @param problemLines replaces the plain lines of its problems */
+  /** @param problemLines lines that replace the plain lines of the error's problems */
   constructor(refusal: HeronError, problemLines: readonly string[] = []) {
     const { said, problems, fix } = refusal;
     const lines = problemLines.length > 0 ? problemLines : problems.map((one) => `  - ${one.path}: ${one.message}`);

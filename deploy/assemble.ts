@@ -23,17 +23,16 @@ export interface Assembly {
 }
 
 /**
- * Number of idle connections kept for webhook deliveries. A smaller number than are in use at once would mean frequent
- * reconnects.
+ * Number of idle connections kept for webhook deliveries. A number smaller than the number of concurrent requests would
+ * cause frequent reconnects.
  */
 const IDLE_CONNECTIONS = 1_024;
 
-/** Processes whose callers wait. */
+/** Processes that answer requests of waiting clients. */
 const SERVING = new Set(['api', 'tracking', 'forms', 'realtime', 'serve']);
 
 /**
- * Returns the statement timeouts per role: shortest where a person waits, longer for workers, none for operator
- * commands.
+ * Returns the statement timeouts of a process: short if clients wait, longer for workers, none for operator commands.
  */
 function timeoutsOf(config: Config, service: string): { timeouts?: SessionTimeouts } {
   const { DB_STATEMENT_TIMEOUT_MS: statementMs, DB_LOCK_TIMEOUT_MS: lockMs, DB_IDLE_TRANSACTION_MS: idle } = config;

@@ -32,7 +32,7 @@ export async function backup(config: Config, folder: string, say: (line: string)
 
 /**
  * `heron restore`: restores a backup into an empty database, migrates it, and holds all emails that may have been sent
- * since.
+ * after the backup.
  * @param stoppedAt time when the last process of the old installation ended; undefined if no process ran after the
  * backup
  * @throws OperatorError
@@ -52,7 +52,8 @@ export async function restore(
 }
 
 /**
- * `heron restored`: holds all emails that may have been sent since, in a database restored by another program.
+ * `heron restored`: holds all emails that may have been sent after `takenAt`, in a database restored by another
+ * program.
  * @param times.takenAt time of the database's content
  * @param times.stoppedAt time when the last process of the old installation ended
  * @throws OperatorError

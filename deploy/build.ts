@@ -44,7 +44,7 @@ async function bundle(): Promise<string> {
   return dirname(HERON);
 }
 
-/** Copies the files and folders that modules read beside their sources. */
+/** Copies the files and folders that modules read from the folders of their sources. */
 async function copyData(): Promise<string> {
   const files = [
     'api/http/examples.json',
@@ -61,7 +61,7 @@ async function copyData(): Promise<string> {
   return files.join(', ');
 }
 
-/** Copies the dashboard beside the compiled API, which looks for it there. */
+/** Copies the dashboard to the place where the compiled API reads it. */
 async function dashboard(): Promise<string> {
   const built = await buildDashboard();
   const place = join(DIST, 'web', 'dist');

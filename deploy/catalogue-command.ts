@@ -3,7 +3,7 @@ import { loadConfig } from '../lib/config/index.ts';
 
 /** Creates `heron catalogue`, which fills and describes the prospect catalogue. `print` writes a command's result. */
 export function catalogueCommand(print: (result: unknown) => void): Command {
-  // Wrong usage throws, as in all other commands.
+  // Makes wrong usage throw an error, as in all other commands.
   const catalogue = new Command('catalogue')
     .exitOverride()
     .description('the prospect catalogue of PROSPECT_DB; see docs/guides/prospect-catalogue.md');

@@ -5,14 +5,14 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 interface Place {
-  /** Preceding command words: `` for the program, `outbox`, `outbox retry`. */
+  /** Command words typed so far: empty for the program itself, `outbox`, `outbox retry`. */
   path: string;
   commands: { name: string; description: string }[];
   options: string[];
 }
 
 /**
- * Returns a script that completes the command line's commands and options in a shell, generated from the commands.
+ * Returns a shell script that completes commands and options of the command line. It is generated from the commands.
  */
 export function completionScript(program: Command, shell: Shell): string {
   const places = placesOf(program);

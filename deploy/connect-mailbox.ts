@@ -36,7 +36,7 @@ function errorText(error: { message?: string; fix?: string } | undefined): strin
   return [error?.message, error?.fix].filter(Boolean).join('. ');
 }
 
-/** Opens the person's browser, if this machine has one. The URL was printed in any case. */
+/** Opens the person's browser, if this machine has one. The URL has already been printed. */
 function openBrowser(url: string): void {
   const [command, ...args] =
     process.platform === 'darwin'

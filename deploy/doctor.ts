@@ -37,8 +37,8 @@ type Part = 'settings' | 'database' | 'orders' | 'clock' | 'temporal' | 'dns' | 
 const OLDEST_POSTGRES = 150_000;
 const EXTENSIONS = ['pg_trgm'];
 /**
- * Clock difference (ms) to the database from which emails are noticeably early or late. Beyond the second limit, tokens
- * and slots fail.
+ * Difference (ms) to the database's clock from which emails are noticeably early or late. Above the second limit,
+ * tokens and slots fail.
  */
 const SKEW_WARNING_MS = 2_000;
 const SKEW_FAULT_MS = 30_000;
@@ -60,7 +60,7 @@ export async function examine(config: Config, mailTo?: string): Promise<PartFind
   return parts.flat();
 }
 
-/** Returns findings for programs. */
+/** Returns findings as data, for programs. */
 export function renderedFindings(findings: readonly PartFinding[]): ({ part: Part } & RenderedFinding)[] {
   return findings.map((finding) => ({ part: finding.part, ...renderFinding(finding) }));
 }
@@ -190,8 +190,8 @@ async function schema(db: Db): Promise<PartFinding> {
 }
 
 /**
- * Checks per currency that the money of orders and renewals adds up. Reports nothing for an installation without
- * payments.
+ * Checks for each currency that the payments, refunds and costs of orders and renewals add up. Reports nothing for an
+ * installation without payments.
  */
 async function orders(db: Db): Promise<PartFinding[]> {
   return (await readBooks(db)).map((one) => {
@@ -244,7 +244,7 @@ async function temporal(config: Config): Promise<PartFinding[]> {
       return [fault('temporal', said)];
     }
     const lacking = await missingSearchAttributes(client, namespace).catch(() =>
-      // Temporal Cloud does not list search attributes, so a query over all of them is tried.
+      // Temporal Cloud does not list search attributes, so the check is a query that uses all of them.
       waitForSearchAttributes(client, 0).then(
         () => [],
         () => [`one of ${ATTRIBUTES.join(', ')}`],
@@ -262,7 +262,7 @@ async function temporal(config: Config): Promise<PartFinding[]> {
   }
 }
 
-/** Maximum number of failing runs that are named. */
+/** Maximum number of failing workflows that are named. */
 const NAMED_RUNS = 20;
 
 async function failingRuns(client: Client, { TEMPORAL_TASK_QUEUE: taskQueue }: Config): Promise<PartFinding[]> {

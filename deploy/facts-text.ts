@@ -1,6 +1,6 @@
 import type { FactsReport } from '../domain/reporting/aggregates/verify.ts';
 
-/** Formats the results of {@link FactsReport} as lines for a terminal. */
+/** Formats reports of type {@link FactsReport} as lines for a terminal. */
 export function factLines(reports: readonly FactsReport[]): string[] {
   return reports.flatMap((report) => [
     `${report.organization_id}: ${report.emails} emails, ${report.total === 0 ? 'no difference' : `${report.total} differences`}` +

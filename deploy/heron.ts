@@ -29,9 +29,9 @@ try {
 }
 
 /**
- * Adds the settings of the installation of `npm start`. A process with a database setting gets none, because its
- * environment is complete, like that of processes started by `npm start`. A second worker uses a free port for its
- * metrics.
+ * Adds the settings of the local installation, which `npm start` has stored. A process whose environment names a
+ * database gets none, because its environment is complete, like that of processes started by `npm start`. A second
+ * worker uses a free port for its metrics.
  */
 async function useLocalSettings(command: Command): Promise<void> {
   const isProcess = PROCESSES.some(([name]) => name === command.name());
@@ -50,7 +50,7 @@ async function useLocalSettings(command: Command): Promise<void> {
   console.error(`heron: with the settings of the installation in ${local.dataDir}${isDown}`);
 }
 
-/** Explains a failure with the settings of a data folder: its servers do not run if `npm start` does not. */
+/** Explains a failure if the settings come from a data folder: without `npm start`, its servers do not run. */
 async function explainLocal(error: unknown): Promise<void> {
   if (error instanceof CommanderError || error instanceof ConfigError || fromDataFolder.size === 0) return;
   const dataDir = localDataDir();

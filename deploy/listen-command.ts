@@ -6,7 +6,7 @@ import { signPayload } from '../lib/signature.ts';
 import type { ApiSettings } from './api-client.ts';
 import { OperatorError } from './waiting.ts';
 
-/** Source and target of events. */
+/** Settings of the API and of the realtime gateway from which events are received. */
 interface ListenSettings extends ApiSettings {
   HERON_REALTIME_URL?: string | undefined;
   REALTIME_PUBLIC_URL?: string | undefined;
@@ -15,11 +15,11 @@ interface ListenSettings extends ApiSettings {
 /** Arguments of `heron webhooks listen`. */
 interface Listen {
   forward: string;
-  /** Event types. Empty: all that are not firehose. */
+  /** Event types to receive. Empty for all that are not firehose. */
   events: readonly string[];
   /** Secret that signs forwarded events. Defaults to a new secret. */
   secret: string | undefined;
-  /** Stops listening. */
+  /** Stops listening when it is aborted. */
   signal: AbortSignal;
 }
 
@@ -49,8 +49,8 @@ interface StreamEvent {
 }
 
 /**
- * Posts the workspace's events to a local URL like webhooks: same body, headers and signature, one after the other,
- * without retries. Reconnects after a lost connection and continues after the last event.
+ * Posts the workspace's events to a local URL as webhooks with the same body, headers and signature, but one after the
+ * other and without retries. Reconnects after a lost connection and continues after the last event.
  * @param told called for each event
  * @throws OperatorError for a key without the right, unknown events, or an invalid URL
  */
@@ -128,7 +128,7 @@ async function follow(
     if (message.type === 'subscribed') say(`events go to ${target.forward}`);
     if (message.type === 'error') {
       const { code, message: words = '' } = message as { code?: string; message?: string };
-      // An expired resume position is skipped; any other error needs a person.
+      // After an expired resume position, listening continues with new events. Any other error ends the command.
       if (code === 'resume_expired') after = undefined;
       else refusal = words;
       socket.close();

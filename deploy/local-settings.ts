@@ -12,7 +12,7 @@ const FILE = 'settings.json';
 const START_PATIENCE_MS = 120_000;
 const POLL_MS = 500;
 
-/** Returns the data folder of `npm start`: HERON_DATA_DIR, or .heron/data beside the sources. */
+/** Returns the data folder of `npm start`: HERON_DATA_DIR, or .heron/data in the folder of the sources. */
 export function localDataDir(env: Record<string, string | undefined> = process.env): string {
   return resolve(env.HERON_DATA_DIR || join(ROOT, '.heron', 'data'));
 }
@@ -24,7 +24,7 @@ export function localDataDir(env: Record<string, string | undefined> = process.e
 export async function storeLocalSettings(dataDir: string, settings: Record<string, string>): Promise<void> {
   const file = join(dataDir, FILE);
   await mkdir(dataDir, { recursive: true });
-  // Written to another name and renamed, so that a reader never sees a partial file.
+  // Writes to another file name and renames the file, so that no reader sees a partial file.
   await writeFile(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
 }
@@ -64,7 +64,7 @@ export async function localState(dataDir: string): Promise<LocalState> {
  * Waits while `npm start` is starting, so that no command reads the settings of an earlier start. Does nothing if the
  * environment names a database or production.
  * @param say receives one line if a wait is needed
- * @throws OperatorError when it is still starting after `patienceMs`
+ * @throws OperatorError when the installation is still starting after `patienceMs`
  */
 export async function waitForLocalStart(
   say: (line: string) => void,

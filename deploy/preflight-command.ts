@@ -1,6 +1,6 @@
 import { createCommandApi, type ApiSettings } from './api-client.ts';
 
-/** The parts of the API's report that are shown here. */
+/** Fields of the API's report that the command prints. */
 interface Report {
   campaign_id: string;
   passed: boolean;

@@ -3,7 +3,7 @@
  * characters as commands that change the window title, write to the clipboard or hide lines, so these are removed.
  */
 
-/** Prints a value as JSON, with the same meaning for programs. */
+/** Prints a value as JSON for programs. */
 export function printJson(value: unknown): void {
   process.stdout.write(jsonText(value));
 }

@@ -15,7 +15,9 @@ import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal }
 const SERVER_NAMES = ['api', 'tracking', 'forms', 'realtime'] as const;
 type ServerName = (typeof SERVER_NAMES)[number];
 
-/** Processes of an installation; each may run any number of times. `serve` is all servers in one process. */
+/**
+ * Processes of an installation. Any number of each may run at the same time. `serve` runs all servers in one process.
+ */
 export type ProcessName = ServerName | 'serve' | 'worker';
 
 /** Message of a process to its parent (over Node's IPC channel, if any) once it serves. */
@@ -23,7 +25,7 @@ export interface ReadyMessage {
   ready: { url: string | null; setupUrl: string | null };
 }
 
-/** All messages of a process to its parent: each stage of its start, then that it serves. */
+/** All messages of a process to its parent: one for each stage of its start, and one when it serves. */
 export type ProcessMessage = ReadyMessage | { stage: string };
 
 interface Running {
@@ -76,7 +78,7 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
       startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }),
     );
     const stop = (): Promise<void> => {
-      // The stop is not awaited, because a running iteration may be waiting for Temporal.
+      // The end of the loop is not awaited, because a running iteration may be waiting for Temporal.
       void kept?.stop();
       return worker.stop();
     };
@@ -129,7 +131,7 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const assembly = assemble(config, name);
   const { deps } = assembly;
   const { log } = deps;
-  // The tracking process has few settings, and the other processes report faults in those too.
+  // The tracking process logs no findings, because it has few settings, and other processes report faults in these too.
   if (config.APP_ENV === 'prod' && name !== 'tracking')
     for (const finding of toFindings(settingFindings(config))) {
       const { severity, message, fix } = renderFinding(finding);
@@ -168,7 +170,7 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   setImmediate(() => running.prepare?.());
 }
 
-/** Reports a stage of the start to the parent, which waits as long as stages follow each other. */
+/** Reports a stage of the start to the parent process. Each report restarts the parent's timeout. */
 function reportStage(stage: string): void {
   process.send?.({ stage } satisfies ProcessMessage);
 }

@@ -129,7 +129,7 @@ function reactionCommands(program: Command): void {
   }
 }
 
-/** Commands for the counts of reports. */
+/** Commands that verify and repair the counts of reports. */
 function factCommands(program: Command): void {
   const facts = program.command('facts').description('counts that reports read');
 

@@ -13,7 +13,7 @@ interface RunCommand {
   key: string | undefined;
 }
 
-/** The parts of the API's run that are read here. */
+/** Fields of the API's run that the command reads. */
 interface Run {
   id: string;
   state: string;
@@ -23,7 +23,7 @@ interface Run {
   error_details?: { code?: string; message?: string; fix?: string };
 }
 
-/** Maximum size (bytes) of a run file, equal to the API's. */
+/** Maximum size (bytes) of a run file, equal to the limit of the API. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const POLL_MS = 500;
 /** Temporary states of a run. */

@@ -5,14 +5,14 @@ import { issueMessage } from '../lib/issue-message.ts';
 import { message } from '../messages/index.ts';
 import { render } from '../messages/render.ts';
 
-/** Fault of a run file with its position; line and column count from 1. */
+/** Fault of a run file with its position. Line and column are counted from 1. */
 interface FileFault {
   line: number;
   column: number;
   message: string;
 }
 
-/** Well-formed run file. */
+/** Content of a valid run file. */
 interface RunFile {
   /** The body of POST /runs. */
   body: z.input<typeof createRunSchema>;
@@ -22,7 +22,7 @@ interface RunFile {
 
 /**
  * Reads a run file: YAML with the fields of POST /runs.
- * @returns the file, or all its faults: of the YAML, or if that is valid, of its fields
+ * @returns the file, or all its faults. Faults of fields are returned only if the YAML is valid
  */
 export function readRunFile(text: string): { file: RunFile } | { faults: FileFault[] } {
   const lines = new LineCounter();
@@ -34,7 +34,7 @@ export function readRunFile(text: string): { file: RunFile } | { faults: FileFau
   try {
     value = document.toJS();
   } catch (error) {
-    // Aliases that would expand without limit or refer to themselves.
+    // The YAML library throws for aliases that would expand without limit or refer to themselves.
     return { faults: [{ line: 1, column: 1, message: (error as Error).message }] };
   }
   const at = (path: readonly (string | number)[]) => placeOf(lines, offsetOf(document, path));

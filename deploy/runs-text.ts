@@ -15,7 +15,7 @@ export function parkedLines(parked: readonly ParkedIntent[]): string[] {
   ];
 }
 
-/** Formats the result of a search for missing runs as lines for a terminal. */
+/** Formats the result of a search for missing workflows as lines for a terminal. */
 export function reconcileLines(families: readonly FamilyReport[], { dryRun }: { dryRun: boolean }): string[] {
   const width = Math.max(...families.map(({ family }) => family.length));
   const missing = families.reduce((sum, each) => sum + each.missing, 0);

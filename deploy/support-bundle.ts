@@ -27,7 +27,10 @@ import { waitForTemporal } from './waiting.ts';
 
 const LOG_LINES = 80;
 const LOG_BYTES = 128 * 1024;
-/** Time limit (ms) of each section. A longer section reports the timeout, without affecting the others. */
+/**
+ * Time limit (ms) of each section. A section that takes longer contains the timeout, and the other sections are not
+ * affected.
+ */
 const SECTION_MS = 30_000;
 const MIB = 1024 * 1024;
 
@@ -177,8 +180,8 @@ function settings(
 }
 
 async function instance(config: Config): Promise<string[]> {
-  // The connections are not closed, because the client of an unreachable Temporal retries later and throws from a timer
-  // if its channel is closed.
+  // The connections are not closed, because after a failed connection the Temporal client retries in a timer and would
+  // throw on a closed channel.
   const { deps } = assemble(config, 'heron', { log: silentLogger });
   const found = await examineInstance(deps);
   return found
@@ -215,14 +218,17 @@ async function lastLines(path: string): Promise<string[]> {
     const start = Math.max(0, size - LOG_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, LOG_BYTES)), 0, undefined, start);
     const lines = buffer.subarray(0, bytesRead).toString('utf8').trimEnd().split('\n');
-    // Drops a partial first line, because half a secret would not be recognized.
+    // Drops a partial first line, because the rest of a secret in it would not be recognized.
     return (start > 0 ? lines.slice(1) : lines).slice(-LOG_LINES).map(shownLine);
   } finally {
     await file.close();
   }
 }
 
-/** Keeps only fields of a JSON line without bodies, which omits system mail with its codes and setup links. */
+/**
+ * Reduces a JSON log line to time, level, message and error. So system mail with its login codes and setup links is
+ * omitted.
+ */
 function shownLine(line: string): string {
   try {
     const { time, level, msg, err } = JSON.parse(line) as Record<string, unknown>;

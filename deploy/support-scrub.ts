@@ -2,7 +2,8 @@ import { SENSITIVE } from '../lib/config/secrets.ts';
 import { type SettingName } from '../lib/config/settings.ts';
 
 /**
- * Shortest secret that is replaced in text. Replacing shorter ones would garble every line and reveal their positions.
+ * Minimum length (characters) of a secret that is replaced in text. Replacing shorter ones would garble every line and
+ * reveal their positions.
  */
 const SHORTEST_SECRET = 4;
 const EMAIL = /[^\s<>"'`,;:()[\]{}=/]+@[^\s<>"'`,;:()[\]{}=/]+\.[^\s<>"'`,;:()[\]{}=/]+/gu;
@@ -13,7 +14,7 @@ const AUTHORIZATION = /\b(bearer|basic)\s+[a-z0-9+/=._~-]{8,}/gi;
 const LONG_WORD = /[A-Za-z0-9_+=~-]{20,}/g;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MIGRATION = /^\d{4}_[a-z0-9_]+$/;
-/** Name of a setting. */
+/** Pattern of the name of a setting. */
 const SETTING = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/;
 
 /**

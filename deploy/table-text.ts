@@ -5,8 +5,8 @@ export type Column<Row> = readonly [heading: string, cell: (row: Row) => string 
 const MAX_CELL = 60;
 
 /**
- * Formats rows as lines for a terminal: a heading, and columns as wide as their content. Without rows returns the line
- * `none`.
+ * Formats rows as lines for a terminal: a heading, and columns as wide as their content. Without rows, returns the
+ * parameter `none` as the only line.
  */
 export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none: string): string[] {
   if (rows.length === 0) return [none];

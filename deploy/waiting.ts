@@ -136,7 +136,10 @@ function hostAndPort(url: string): string {
   }
 }
 
-/** Node reports several refused addresses as an AggregateError without its own message. */
+/**
+ * Returns the first line of an error. For several refused addresses Node throws an AggregateError without a message, so
+ * its code is used.
+ */
 function firstLine(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };
   return message?.split('\n', 1)[0] || code || String(error);

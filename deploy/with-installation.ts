@@ -11,8 +11,8 @@ import { asDatabaseFault, reachDatabase, requireCurrentSchema } from './waiting.
  */
 
 /**
- * Calls `work` with the configured database, regardless of its schema. A database fault becomes an error that names the
- * address.
+ * Calls `work` with the configured database, regardless of its schema. A database fault becomes an error that contains
+ * the address.
  */
 export async function withDatabase(work: (db: Db, clock: Clock) => Promise<void>): Promise<void> {
   const config: Config = loadConfig();

@@ -12,7 +12,7 @@ interface Printer {
 
 const THROUGH = 'through the API (HERON_API_URL, HERON_API_KEY)';
 const LISTED = 50;
-/** Repeated from the API, so that help and completion do not load the API. */
+/** Statuses of campaigns. The list repeats that of the API, so that help and completion do not load the API. */
 const CAMPAIGN_STATUSES: readonly CampaignStatus[] = ['draft', 'active', 'paused', 'completed'];
 
 /**
@@ -188,7 +188,7 @@ interface Listing {
   json?: boolean;
 }
 
-/** Wrong usage throws, as in all other commands. */
+/** Creates a group of commands. Wrong usage throws an error, as in all other commands. */
 function area(name: string, description: string): Command {
   return new Command(name).exitOverride().description(description);
 }

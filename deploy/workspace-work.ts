@@ -13,7 +13,7 @@ export interface Shown {
   lines: string[];
 }
 
-/** Number of rows per requested page. */
+/** Number of rows per request. */
 const PAGE = 100;
 const POLL_MS = 500;
 
@@ -97,8 +97,8 @@ export async function listLeads(env: Env, id: string, limit: number): Promise<Sh
 }
 
 /**
- * Adds addresses to a campaign as leads, creating missing contacts; prints the approval page if a person must approve
- * them.
+ * Adds addresses to a campaign as leads, and creates missing contacts. Prints the URL of the approval page if a person
+ * must approve them.
  */
 export async function addLeads(env: Env, campaignId: string, emails: readonly string[]): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_CONTACTS and WRITE_CAMPAIGNS');
@@ -127,7 +127,8 @@ export async function importLeads(
   const form = new FormData();
   form.append('file', new Blob([bytes], { type: 'text/csv' }), basename(file));
   form.append('options', JSON.stringify({ campaign_id: campaignId }));
-  // The generated types describe form parts as JSON; the file is in the form.
+  // The generated types describe the parts of a form as JSON, so the body is empty and the serializer returns the form
+  // with the file.
   let job = await ask(heron.POST('/v1/contacts/import', { body: {} as never, bodySerializer: () => form }));
   for (let said = ''; job.status === 'queued' || job.status === 'running';) {
     await sleep(POLL_MS);
@@ -193,7 +194,7 @@ export async function listRuns(env: Env, { limit, state }: { limit: number; stat
   );
 }
 
-/** Lists conversations with a reply, newest first; only those that wait for an answer unless `all`. */
+/** Lists conversations with a reply, newest first. Without `all`, lists only conversations that wait for an answer. */
 export async function listReplies(env: Env, { limit, all }: { limit: number; all: boolean }): Promise<Shown> {
   const { heron } = createCommandApi(env, 'a key with READ_UNIBOX');
   return list(
@@ -251,7 +252,7 @@ export interface ProductEventInput {
   data: Record<string, unknown>;
 }
 
-/** Reports a product event, like the product's own code. */
+/** Reports a product event in the same way as the product's own code. */
 export async function sendEvent(env: Env, { name, email, contact, user, at, data }: ProductEventInput): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_EVENTS');
   const taken = await ask(

@@ -1,4 +1,4 @@
-/** Durations in milliseconds. */
+/** Durations of a minute, an hour and a day in milliseconds. */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
@@ -28,8 +28,8 @@ export interface Clock {
 export const systemClock: Clock = { now: () => new Date() };
 
 /**
- * Maximum backward correction (ms) for which `now()` is held, so that time does not run backwards. A larger correction
- * is applied immediately.
+ * Maximum backward correction (ms) for which `now()` stands still, so that time does not go backwards. A larger
+ * correction is applied immediately.
  */
 const HOLD_MS = 1_000;
 

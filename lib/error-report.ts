@@ -1,4 +1,4 @@
-/** Fields of a PostgreSQL error besides its message, which may quote values. */
+/** Fields of a PostgreSQL error other than its message, which may contain values of rows. */
 interface DatabaseFault extends Error {
   code: string;
   severity: string;
@@ -11,7 +11,7 @@ interface DatabaseFault extends Error {
 /** Maximum length (characters) of an error summary. */
 const SUMMARY_LENGTH = 500;
 
-/** Returns PostgreSQL's own error: the given one, or the one wrapped by objection. Undefined for any other error. */
+/** Returns PostgreSQL's own error, which may be wrapped in an error of objection. Undefined for any other error. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
   const native = (error as { nativeError?: unknown } | undefined)?.nativeError ?? error;
   const { code, severity } = (native ?? {}) as Partial<DatabaseFault>;
@@ -20,7 +20,7 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
 
 /**
  * Returns the kind of a failure for histories and lists. For PostgreSQL errors, wrapped ones included: code, table,
- * column and constraint. For other errors: the name of the error. Never contains the message, which may hold values.
+ * column and constraint. For other errors: the name of the error. Never contains the message, which may contain values.
  */
 export function errorKind(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {

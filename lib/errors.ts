@@ -120,7 +120,7 @@ export interface AppErrorOptions {
   fix?: Message;
   /** All problems of a bad request. */
   problems?: Problem[];
-  /** Endpoint-specific public fields besides the envelope, such as `retry_after` (seconds). */
+  /** Endpoint-specific public fields in addition to the envelope, such as `retry_after` (seconds). */
   extra?: Record<string, unknown>;
   /** Response headers, such as Retry-After. */
   headers?: Record<string, string>;

@@ -1,7 +1,7 @@
 import { inIteration } from './iterations.ts';
 
 export interface Repeated {
-  /** Starts no further run, and waits for the active run to end. */
+  /** Starts no further execution, and waits until the active one has ended. */
   stop(): Promise<void>;
 }
 

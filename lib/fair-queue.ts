@@ -38,7 +38,7 @@ interface FairQueueOptions {
  * Shares a capacity, such as the connections of a pool, between tenants. No tenant holds more than its share, so some
  * capacity always remains for others. A free part goes to the waiting tenant with the fewest parts, and among tenants
  * with equally many to the one that has waited longest. So the wait of a tenant does not depend on the number of claims
- * of another.
+ * of another tenant.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;

@@ -63,8 +63,8 @@ async function listenOn(path: string): Promise<Server | undefined> {
 }
 
 /**
- * Returns the process id that the lock's holder answers with, or an empty text if it does not. Undefined if no process
- * holds the lock.
+ * Asks the holder of the lock for its process id. Returns an empty text if the holder does not answer. Undefined if no
+ * process holds the lock.
  */
 function holderAt(path: string): Promise<string | undefined> {
   return new Promise((answer) => {

@@ -23,7 +23,7 @@ export function readImageFacts(bytes: Buffer): ImageFacts | undefined {
     const [width, height] = found.size(bytes);
     return width > 0 && height > 0 ? { type: found.type, pixels: width * height } : undefined;
   } catch (error) {
-    // The bytes end before the size.
+    // The image is truncated before its size.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

@@ -45,7 +45,7 @@ export function openIterationSeconds(): Map<string, number> {
 
 /**
  * Returns the answer of `/health`: the liveness of this process. An unreachable database or Temporal does not change
- * it.
+ * the answer.
  */
 export function liveness():
   | { status: 200; body: { status: 'ok' } }

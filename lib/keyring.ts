@@ -14,7 +14,7 @@ export interface Keyring {
    * to another row cannot be opened.
    */
   seal(plain: string | Buffer, place: string): Buffer;
-  /** Decrypts a seal. Throws if no key of the ring fits, the place is wrong, or a byte was changed. */
+  /** Decrypts a seal. Throws if the ring lacks the key, the place is wrong, or a byte was changed. */
   open(sealed: Buffer, place: string): Buffer;
   /** First bytes of every seal under the current key. A seal with another prefix must be sealed again. */
   readonly currentPrefix: Buffer;

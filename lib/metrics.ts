@@ -38,7 +38,9 @@ export interface Metrics {
  */
 const LAG_SAMPLE_MS = 200;
 
-/** Creates the metrics of one process. Each call creates its own registry, so tests can run several in one process. */
+/**
+ * Creates the metrics of one process. Each call creates its own registry, so tests can create several in one process.
+ */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'heron_', eventLoopMonitoringPrecision: LAG_SAMPLE_MS });

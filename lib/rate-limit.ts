@@ -41,7 +41,7 @@ interface Taken {
 
 /** State of a limit after a request, for the RateLimit headers of the response. */
 export interface Quota {
-  /** Name of the limit. */
+  /** Name of the limit in the headers. */
   policy: string;
   limit: number;
   windowMs: number;

@@ -42,7 +42,7 @@ interface Target {
   openCount: number;
   /** Current maximum number of permits. Grows by one with every answer, halves when the target hangs. */
   window: number;
-  /** Last result of the target. `unknown` before the first result. */
+  /** Last result of the target. The state is `unknown` before the first result. */
   state: 'unknown' | 'answered' | 'hung';
   /** Number of consecutive hangs, and the end of the pause without calls (on the clock of `now`). */
   hangs: number;
@@ -65,7 +65,7 @@ const MIN_RETRY_MS = 250;
 /** Milliseconds for which `wait` stays in the queue before it tries again. */
 const WAIT_TURN_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
-/** Maximum number of remembered targets. Beyond it a target without open calls is removed. */
+/** Maximum number of remembered targets. Above this number, a target without open calls is removed. */
 const MAX_TARGETS = 10_000;
 
 /**

@@ -62,7 +62,7 @@ test('what has changed since is not started, and needs another approval', async 
   t.is(await stateOf(patched.body.approval_id), 'expired');
   t.is((await decide(desk, renamed.body.approval_id, 'denied')).body.status, 'denied');
   t.is((await desk.row(campaign.id)).status, 'draft');
-  // The key reads the result of its request in the log.
+  // The API key that requested the start reads the refusal in the campaign's log.
   const { data } = (await call(world, 'GET', `/v1${at}/logs`, { token: desk.tenant.apiKey })).body;
   const refused = data.filter((line: { event_type: string }) => line.event_type === 'campaign_start_refused');
   t.deepEqual(

@@ -12,7 +12,7 @@ test('an estimate counts people once, the daily limit for the whole campaign, an
   const desk = await openDesk(world);
   const segment = await desk.segment();
   for (let n = 0; n < 25; n += 1) await desk.contact();
-  // No lead is created from these contacts.
+  // Creates contacts that cannot become leads.
   await desk.contact({ subscribed: false });
   await desk.contact({ verification_status: 'invalid' });
   await desk.contact({ email: 'asked-us-to-stop@example.com' });
@@ -25,7 +25,7 @@ test('an estimate counts people once, the daily limit for the whole campaign, an
   const answer = await estimate({});
   t.is(answer.status, 200, answer.text);
   t.like(answer.body, { recipients: 25, mailboxes: 2, daily_capacity: 6 });
-  // The rest of today depends on the hour.
+  // The number of emails left today depends on the time of the test.
   t.true(answer.body.remaining_today <= 6);
   t.true([5, 6].includes(answer.body.sending_days));
   t.like((await estimate({ daily_limit: 500 })).body, { daily_capacity: 4 + 48 });

@@ -37,7 +37,7 @@ export interface AppOptions {
   actors?: ActorResolver;
   /** Records every request made with an API key. */
   usage: UsageLog;
-  /** Middleware that runs before the routes, such as documents and metrics. */
+  /** Middleware that runs before the routes, such as that for the API document and the metrics. */
   middleware?: readonly Middleware[];
   /** Middleware for requests that no route matches. */
   fallback?: Middleware;
@@ -228,7 +228,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     koa.request.ip = proxyAddr(koa.req, trust);
     koa.set('X-Request-Id', requestId);
     koa.set('X-Content-Type-Options', 'nosniff');
-    // Answers belong to one caller and may hold secrets, so caches must not store them unless a route says so.
+    // Answers belong to one caller and may contain secrets, so caches must not store them unless the route allows it.
     koa.set('Cache-Control', 'no-store');
     if (hsts) koa.set('Strict-Transport-Security', hsts);
     try {

@@ -60,7 +60,7 @@ export function asAppError(error: unknown): AppError {
   return new AppError('internal_error', message('request.failed'), { cause: error });
 }
 
-/** Returns the error code for an HTTP status when nothing else is known of the error. */
+/** Returns the error code for an HTTP status, for an error of which only the status is known. */
 export function errorCodeOf(status: number): ErrorCode {
   return BY_STATUS[status] ?? 'bad_request';
 }

@@ -7,7 +7,7 @@ import { message } from '../../messages/index.ts';
 /** Maximum number of characters of an Idempotency-Key. */
 export const MAX_KEY_LENGTH = 255;
 
-/** Two parts of a route's work, before and inside the transaction. */
+/** Work of a route in two parts, before the transaction and inside it. */
 interface Work {
   /** Makes slow calls to outside services before any transaction; undefined if there are none. */
   prepare: (() => Promise<unknown>) | undefined;

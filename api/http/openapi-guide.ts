@@ -374,7 +374,7 @@ function repeats(spec: AnyRoute): string | undefined {
 }
 
 /**
- * Lists the route's error codes that stand for one cause. Codes that stand for a whole status are described with the
+ * Lists the route's error codes that name a specific cause. Codes that cover a whole status are described with the
  * answers of that status.
  */
 function ownErrors({ errors = [] }: AnyRoute): string | undefined {

@@ -83,8 +83,8 @@ function pathParameter(spec: AnyRoute, name: string): [component: string, words:
 }
 
 /**
- * Returns the parameters of an operation. Descriptions are set beside the schemas, where client generators and readers
- * look for them.
+ * Returns the parameters of an operation. Descriptions are set on the parameters instead of their schemas, where client
+ * generators and readers expect them.
  */
 export function parameters(
   spec: AnyRoute,

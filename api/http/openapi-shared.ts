@@ -35,7 +35,7 @@ const HEADERS = {
   },
 } as const;
 
-/** Values of a message. */
+/** JSON Schema of the values of a message. */
 const VALUES = {
   type: 'object',
   description: 'The values in `message`, by name',

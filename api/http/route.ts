@@ -62,7 +62,7 @@ export interface StreamReply {
   headers?: Record<string, string>;
   /** Status for routes with their own protocol and for pages. Default: the declared status. */
   status?: number;
-  /** Set-Cookie lines. */
+  /** Values of Set-Cookie headers. */
   cookies?: readonly string[];
 }
 

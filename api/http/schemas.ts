@@ -6,7 +6,7 @@ import { ruleMessage } from '../../lib/issue-message.ts';
 
 /**
  * Option for a rule about several fields of an object. The rule also runs when a field is invalid or unknown, so that
- * one answer names all problems. Fields may then be missing or of another type.
+ * one answer lists all problems. The rule must therefore accept missing fields and fields of another type.
  */
 export const besideFaults = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 

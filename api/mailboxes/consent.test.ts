@@ -428,7 +428,7 @@ test.serial('a removed mailbox ends its consent at Google, tried until that has 
   const makeDue = () => left().update({ due_at: new Date(0) });
   await deps.db('mailboxes').where({ email: GMAIL }).delete();
 
-  // Another workspace uses the same account, whose consent is shared.
+  // Connects the same account in another workspace, so that both share its consent.
   const { id: shared } = await connected(other);
   await remove(tenant, (await connected(tenant)).id);
   const [noted] = await left();

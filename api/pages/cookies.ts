@@ -2,7 +2,7 @@ import type { Config } from '../../lib/config/index.ts';
 
 /** Names of the cookies that the pages use. */
 export interface CookieNames {
-  /** Session of the signed-in person. */
+  /** Renewal token of the signed-in person's session. */
   session: string;
   /** Random value that binds a form to this browser before sign-in. */
   visitor: string;

@@ -7,7 +7,10 @@ import type { Config } from '../../lib/config/index.ts';
 import { newSecret } from '../../lib/crypto.ts';
 import type { StreamReply } from '../http/route.ts';
 
-/** Build of web/ by `npm run build` or `npm start`. The path fits both the sources and the compiled code. */
+/**
+ * Folder of the dashboard, which `npm run build` or `npm start` builds. The relative path is the same from the source
+ * and from the compiled code.
+ */
 const BUILD = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
 const TYPES: Record<string, string> = {
@@ -124,7 +127,7 @@ export function dashboardFallback(config: Config, directory = BUILD): Middleware
   };
 }
 
-/** Read once, because a process serves the build with which it started. */
+/** Reads the build only once, because a process serves the build with which it started. */
 function readBuild(directory: string): Build | null {
   if (!builds.has(directory)) builds.set(directory, loadBuild(directory));
   return builds.get(directory)!;

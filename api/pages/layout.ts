@@ -40,7 +40,7 @@ interface PageOptions {
   wide?: boolean;
   /** True if the page shows other pages of this server in frames. */
   frames?: boolean;
-  /** URL to which a refresh sends the browser at once. The page also has a link. */
+  /** URL to which the page sends the browser immediately by a refresh. The page also contains a link to it. */
   refreshTo?: string;
   /** Headers in addition to {@link PAGE_HEADERS}. */
   headers?: Record<string, string> | undefined;

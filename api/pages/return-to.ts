@@ -1,9 +1,9 @@
-/** Page to which applications send people for authorization. */
+/** Path of the page to which applications send people for authorization. */
 export const AUTHORIZE_PATH = '/oauth/authorize';
-/** Page of a person's authorized apps. */
+/** Path of the page of a person's authorized apps. */
 export const APPS_PATH = '/account/apps';
 
-/** Sign-in form without another request to continue. */
+/** Path of the sign-in form, if no other request is to be continued afterwards. */
 export const SIGN_IN_PATH = '/account/sign-in';
 
 /** Placeholder origin. A path is resolved against it to check that the result has the same origin. */

@@ -46,7 +46,7 @@ function textsIn(language: Language) {
     lang: language,
     plainly: (words: Message): string => render(words, language),
     day: (date: Date): string => date.toLocaleDateString(language === 'en' ? 'en-GB' : language, DAY),
-    /** Formats a time in UTC. The pages run no script, so the reader's time zone is unknown. */
+    /** Formats a time in UTC, because the pages run no script and so the reader's time zone is unknown. */
     moment: (date: Date): string => say(message('mail.moment', { at: date.toISOString() })),
     permission: (name: Permission): string => say({ code: `permission.${name}`, values: {} }),
     refused: refusedTexts(speech),

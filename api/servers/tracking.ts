@@ -15,7 +15,9 @@ import { createTrackingApp } from '../campaigns/tracking/app.ts';
  * ends the pause.
  */
 const SWEEP_MS = 10_000;
-/** Minimum pause (ms) between two announcements, so that close clicks are announced together. */
+/**
+ * Minimum pause (ms) between two announcements of clicks, so that clicks in quick succession are announced together.
+ */
 const GATHER_MS = 1_000;
 
 /** Starts the tracking service (3000 by default). Closing it finishes open requests and announcements. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /*
- * This file defines the schema of the prospect catalogue: a separate database beside PRIMARY_DB, shared by all
+ * This file defines the schema of the prospect catalogue: a database separate from PRIMARY_DB, shared by all
  * workspaces. Heron only reads it; `heron catalogue load` writes it. Keys (`*_key`) are the normalized texts that
  * searches compare, written by the loader. They sort by bytes, so that the order is the same on every server.
  */

@@ -12,7 +12,7 @@ import type { EntityQuery } from '../table-query.ts';
  */
 export interface OrgEntity<T extends OrgTable, J extends keyof Row<T>> {
   readonly table: T;
-  /** Used only as a type. */
+  /** Names of the jsonb columns. Used only as a type. */
   readonly json: readonly J[];
   /** The model class of objection. Use it only in this file. */
   readonly model: typeof Model;

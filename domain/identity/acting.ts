@@ -5,7 +5,7 @@ import { assertHeld, type GivenRights } from '../platform/rights.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Refuses to grant a key or an application scopes or limits beyond the actor's.
+ * Refuses to grant a key or an application more rights than the actor has.
  * @throws AppError forbidden with the excess rights; unauthorized when the acting credential was just revoked
  */
 export function assertActorGrants(tx: Tx, actor: Actor, given: Pick<GivenRights, 'scopes' | 'limits'>): Promise<void> {

@@ -17,8 +17,8 @@ const GRACE_MS = 60_000;
 
 /**
  * Starts a browser session: a renewal token as the value of a cookie that scripts cannot read. It is not a refresh
- * token of the API. The session is listed, and can be ended, like every other. It is valid for {@link SESSION_MS} after
- * its last renewal.
+ * token of the API. The session is listed and can be ended like every other session. It is valid for {@link SESSION_MS}
+ * after its last renewal.
  */
 export async function browserSession(
   { db, config }: Needs,
@@ -54,7 +54,8 @@ export async function browserActor(
 
 /**
  * Renews a browser's session: a short access token for its scripts, and a new cookie value.
- * @throws AppError unauthorized without an open session. A value that was replaced longer ago also ends its session
+ * @throws AppError unauthorized without an open session. A value that was replaced more than {@link GRACE_MS} ago also
+ * ends its session
  */
 export async function renewBrowserSession(
   ctx: Ctx,
@@ -70,7 +71,7 @@ export async function renewBrowserSession(
   return { tokens, value: tokens.refreshToken, maxAgeMs: SESSION_MS };
 }
 
-/** Keyed hash, so that a cookie value cannot be used as a refresh token. */
+/** Uses a keyed hash, so that a cookie value cannot be used as a refresh token. */
 function hashOf(config: Pick<Deps, 'config'>['config'], value: string): string {
   return hmac(browserSecret(config), `browser/${value}`).toString('base64url');
 }

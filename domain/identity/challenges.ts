@@ -29,7 +29,7 @@ interface Challenge {
 }
 
 /**
- * Opens a pending proof. The client holds `handle`, the email contains `code`. Only hashes are stored. The hash of the
+ * Creates a challenge. The client gets `handle`, and the email contains `code`. Only hashes are stored. The hash of the
  * code is keyed with AUTH_SECRET, because a plain hash of six digits could be reversed from a stolen table.
  */
 export async function openChallenge(
@@ -58,8 +58,8 @@ export async function openChallenge(
 }
 
 /**
- * Settles a proof: runs `effect` for the first caller with the right code, in the transaction that uses the challenge
- * up. Each guess is counted and committed before the comparison.
+ * Checks a proof and runs `effect` for the first caller with the right code, in the transaction that marks the
+ * challenge as used. Each guess is counted and committed before the comparison.
  * @throws AppError unauthorized (401), the same for an unknown, expired or used challenge, too many guesses, and a
  * wrong code
  */
@@ -113,8 +113,8 @@ export async function findChallenge(ctx: Ctx, kind: ChallengeKind, handle: strin
 }
 
 /**
- * Invalidates every open challenge of a person (sign-in codes and reset links), because an earlier password was valid
- * when they were sent.
+ * Invalidates every open challenge of a person (sign-in codes and reset links), because they were sent while an earlier
+ * password was valid.
  */
 export async function voidChallenges(ctx: Ctx, trx: Trx, userId: string): Promise<void> {
   await across(trx, 'credential')
@@ -135,7 +135,10 @@ function codeHash(ctx: Ctx, id: string, code: string): string {
   return hmac(ctx.config.AUTH_SECRET, `${id}/${code}`).toString('hex');
 }
 
-/** Deletes a few long-expired rows with every new row, so that these tables stay small. Skips rows locked by others. */
+/**
+ * Deletes a few long-expired rows of three tables with every new challenge, so that the tables stay small. Skips rows
+ * locked by others.
+ */
 async function sweep({ db }: Ctx, now: Date): Promise<void> {
   const remove = (
     table: 'auth_challenges' | 'auth_throttles' | 'sessions',

@@ -8,7 +8,7 @@ const GATHER_MS = 5_000;
 
 /**
  * Maintains `last_used_at` and `last_request_ip` of API keys or OAuth grants, without a write per request. Create one
- * of each per process.
+ * recorder of each kind per process.
  */
 interface KeyUsage {
   /** Records a use of a row in memory. */
@@ -43,7 +43,7 @@ export function createKeyUsage(
   }
 
   async function write(isDue: (id: string) => boolean): Promise<void> {
-    // In id order, so that two processes that write the same keys cannot deadlock.
+    // Sorts the rows by id, so that two processes that write the same rows cannot deadlock.
     const due = [...pending].filter(([id]) => isDue(id)).sort(([a], [b]) => (a < b ? -1 : 1));
     if (due.length === 0) return;
     const now = clock.now().getTime();

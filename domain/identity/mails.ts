@@ -42,7 +42,10 @@ export function resetMail(ctx: Ctx, to: string, handle: string, reader: Reader):
   };
 }
 
-/** Builds the email for a requested reset of an address without an account. The work is the same as with an account. */
+/**
+ * Builds the email for a password reset that was requested for an address without an account. Building it takes as long
+ * as for an account.
+ */
 export function noAccountMail(ctx: Ctx, to: string): SystemMessage {
   const say = messageRenderer(ctx, undefined);
   const why = say(message('mail.no_account', { url: ctx.config.APP_URL }));

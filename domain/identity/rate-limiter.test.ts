@@ -19,7 +19,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates two limiters, each with its own pool, like those of two processes. */
+/** Creates two limiters, each with its own pool, as in two processes. */
 function twoLimiters(env: Record<string, string>) {
   const clock = new ManualClock();
   const open = () => {
@@ -75,7 +75,7 @@ withRedis(
     t.teardown(() => redis.stop());
     const { clock, one, other } = twoLimiters({ RATE_LIMIT_STORE: 'redis', REDIS_URL: `redis://127.0.0.1:${port}` });
     t.teardown(() => Promise.all([one.close(), other.close()]));
-    // Until the connections are open, each limiter counts separately, so two requests with limit 1 pass.
+    // Until the connections are open, each limiter counts separately, so two requests pass although the limit is 1.
     let round = 0;
     await eventually(async () => {
       round += 1;

@@ -27,8 +27,8 @@ export function openRateLimiter({
 }
 
 /**
- * Returns a function that runs the library's statements on a connection of our pool. Query plans are kept only with
- * DB_PREPARED_STATEMENTS.
+ * Returns a function that runs the library's statements on a connection of Heron's pool. Statements are prepared only
+ * with DB_PREPARED_STATEMENTS.
  */
 function queryOn(db: Db): PgQuery {
   return (query) => across(db, 'engine').foreign(query);

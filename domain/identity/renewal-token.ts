@@ -15,9 +15,9 @@ type Secret = Pick<Config, 'AUTH_SECRET'>;
 export type TokenHolder = 'client' | 'browser';
 
 /**
- * Returns a secret that renews a session: the session's id, 256 random bits, and a keyed hash. The hash proves that a
- * token was issued for its session, even if it was replaced many renewals ago. So nobody can forge a token that ends
- * another person's session.
+ * Returns a secret that renews a session: the session's id, 256 random bits, and a keyed hash. The hash proves that the
+ * token was issued for its session, even if it was replaced many renewals ago. So nobody can end another person's
+ * session with a forged old token.
  * @param random 32 bytes; random by default
  */
 export function newRenewalToken(

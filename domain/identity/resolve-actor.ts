@@ -38,7 +38,7 @@ export interface Origin {
 /** Resolves bearer credentials to actors. Create one per process. */
 export interface ActorResolver {
   /**
-   * @param identified called with the actor once known, even if the request is then refused
+   * @param identified called with the actor once it is known, even if the request is then refused
    * @throws AppError unauthorized (401) unknown, expired or revoked; forbidden (403) source IP not allowed;
    * workspace_deletion_scheduled (403) for a key or token of a workspace that will be erased
    */
@@ -60,7 +60,8 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
     find: (deps: Pick<Deps, 'db'>, hash: string) => Promise<Caller | null>,
   ): Promise<Caller | null> {
     const hash = sha256(token);
-    // Taken before the look-up, so that a revocation directly after it is not cached longer than others.
+    // The start is measured before the look-up, so that a caller revoked right after the look-up is cached no longer
+    // than others.
     const start = performance.now();
     const known = cache.get(hash);
     if (known) return known.caller;
@@ -158,8 +159,8 @@ const FIND_TOKEN = `
 
 /**
  * Returns the caller of an access token. A token is valid while its grant is active and the granting person is a
- * member. It has the granted scopes for which the application is still registered, which the newest approval includes,
- * and which the person may still grant.
+ * member. It has those granted scopes that the application is still registered for, that the newest approval includes,
+ * and that the person may still grant.
  */
 async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): Promise<Caller | null> {
   const [row] = await across(db, 'credential').sql<StandingToken>(FIND_TOKEN, { tokenHash });

@@ -19,7 +19,7 @@ function allows(held: readonly string[], rule: PermissionRule): boolean {
 
 test('whoever can hand out the scopes of a route could use it themselves', (t) => {
   const faults: string[] = [];
-  // Roles that lack one permission: the strongest roles that may still lack a route's permission.
+  // Roles that lack one permission. These are the strongest roles that can lack the permission of a route.
   const sets = [
     ...ORG_PERMISSIONS.map((missing) => ORG_PERMISSIONS.filter((one) => one !== missing)),
     ...ORG_PERMISSIONS.map((only) => [only]),

@@ -76,7 +76,7 @@ export function actingAs(ctx: Ctx, trx: Trx, userId: string, organizationId: str
   return { ...ctx, trx, actor };
 }
 
-/** Records a person's change of their own account in the audit log of their selected workspace, if any. */
+/** Records a person's change of their own account in the audit log of their selected workspace, if one is selected. */
 export async function auditOwn(ctx: Ctx, entry: AuditEntry): Promise<void> {
   if (ctx.actor.organizationId) await transact(ctx, async (tx) => tx.audit(entry));
 }
@@ -106,8 +106,8 @@ export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string)
 }
 
 /**
- * Maximum number of renewals by which a browser's token may arrive late without counting as a copy; see
- * {@link refreshSession}.
+ * Maximum number of renewals after which a browser's replaced token does not yet count as a copy; see {@link
+ * refreshSession}.
  */
 const LATE_RENEWALS = 3;
 
@@ -115,23 +115,25 @@ const LATE_RENEWALS = 3;
 interface RenewalRules {
   keeper: TokenHolder;
   /**
-   * Time (ms) for which the previous token stays valid, from its first replacement. Further uses do not extend it.
+   * Time (ms) for which the previous token stays valid after its first replacement. Further uses do not extend this
+   * time.
    */
   graceMs: number;
   /** Returns the hash under which a token of this kind is stored. */
   hash(token: string): string;
   /**
-   * Returns the successor of a token. With a grace it is the same for every use, so that concurrent uses do not replace
-   * each other's token.
+   * Returns the successor of a token. With a grace time, the successor is the same for every use, so that concurrent
+   * uses do not replace each other's token.
    */
   successor(token: string, sessionId: string): string;
 }
 
 /**
  * Exchanges a refresh token for a new pair. A refresh token works once. A second use means that the token was copied,
- * so its session ends, even if the session was renewed since. With a grace, requests of a browser may arrive in any
- * order. A token that was replaced a few renewals ago, the last of them within the grace, is then only refused.
- * @param rules defaults to those of API clients, without a grace
+ * so its session ends, even if the session was renewed since. With a grace time, requests of a browser may arrive in
+ * any order. A token that was replaced a few renewals ago, the last of them within the grace time, is then only
+ * refused.
+ * @param rules defaults to those of API clients, without a grace time
  * @throws AppError unauthorized
  */
 export async function refreshSession(ctx: Ctx, refreshToken: string, rules = apiRules(ctx)): Promise<TokenPair> {

@@ -12,20 +12,20 @@ interface Rule {
   windowMs: number;
   /** Name in the RateLimit headers. Absent if the count is not shown, because it includes other people's attempts. */
   policy?: string;
-  /** Name used in the refusal. */
+  /** Name of the attempts in the error message. */
   what: Message;
 }
 
 /** Rules for throttled attempts. */
 const RULES = {
-  /** Passwords tried for one account from one source. */
+  /** Passwords that one source tried for one account. */
   sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: message('attempts.sign_in') },
   /**
    * Passwords tried from one source for any account, right or wrong. Each costs tens of milliseconds of processor time.
    */
   sign_in_source: { limit: 300, windowMs: 15 * MINUTE_MS, policy: 'sign-in', what: message('attempts.sign_in_source') },
-  // Limits against lists of stolen passwords. They leave room for the mistakes of an office on a day on which everybody
-  // signs in for the first time.
+  // Limits against lists of stolen passwords. They allow for the mistakes in an office when everybody signs in for the
+  // first time.
   /** Wrong passwords from one source, over all accounts that have not signed in from it. */
   sign_in_failures: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_failures') },
   /** Wrong passwords from the /48 of an IPv6 address, counted like `sign_in_failures`. */
@@ -39,7 +39,7 @@ const RULES = {
     policy: 'password-reset',
     what: message('attempts.reset_source'),
   },
-  /** Reset links tried from one source. */
+  /** Password reset links that one source tried. */
   reset_confirm_source: {
     limit: 100,
     windowMs: 60 * MINUTE_MS,
@@ -64,7 +64,7 @@ const RULES = {
     policy: 'workspaces',
     what: message('attempts.organizations'),
   },
-  /** Current passwords tried when changing the password. */
+  /** Current passwords that a person tried in order to change the password. */
   password: { limit: 10, windowMs: 15 * MINUTE_MS, policy: 'password', what: message('attempts.password') },
   /** Self-registrations of OAuth clients from one source. A setting overrides the limit. */
   client_registrations: {
@@ -75,11 +75,11 @@ const RULES = {
   },
 } as const satisfies Record<string, Rule>;
 
-/** Number of wrong passwords for one account, from all sources, before each further one has to wait. */
+/** Number of wrong passwords for one account, from all sources, after which each further attempt has to wait. */
 const FREE_GUESSES = 10;
-/** Wait (ms) after the first wrong password beyond `FREE_GUESSES`. It doubles with each further one. */
+/** Wait (ms) after the first wrong password above `FREE_GUESSES`. It doubles with each further wrong password. */
 const FIRST_WAIT_MS = 1_000;
-/** Maximum wait (ms). */
+/** Maximum wait (ms) after a wrong password. */
 const LONGEST_WAIT_MS = 15 * MINUTE_MS;
 /** Time (ms) without a wrong password after which earlier wrong passwords no longer count. */
 const FORGET_AFTER_MS = 12 * 60 * MINUTE_MS;
@@ -94,7 +94,7 @@ function keyOf(rule: ThrottleRule | 'account_guesses' | 'known_source', subject:
 }
 
 /**
- * Counts one attempt, at once in PostgreSQL and outside any transaction of the caller. So every process sees the count,
+ * Counts one attempt in PostgreSQL immediately, outside any transaction of the caller. So every process sees the count,
  * a restart keeps it, and a failing attempt cannot roll it back.
  * @param limit replaces the rule's limit; 0 is unlimited
  * @throws AppError rate_limit_exceeded (429) with Retry-After
@@ -122,9 +122,9 @@ export async function throttle(
 }
 
 /**
- * Counts one password tried for an account, over all sources. After {@link FREE_GUESSES} each further one has to wait,
- * longer each time, so guessing from many addresses allows about a hundred a day. An attempt that comes too early is
- * refused and not counted. Counts at once and outside any transaction, like {@link throttle}.
+ * Counts one password tried for an account, over all sources. After {@link FREE_GUESSES} each further attempt has to
+ * wait, longer each time, so even many addresses together can try only about a hundred passwords a day. An attempt that
+ * comes too early is refused and not counted. Counts immediately and outside any transaction, like {@link throttle}.
  * @throws AppError rate_limit_exceeded (429) with Retry-After
  */
 export async function throttleGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>, account: string): Promise<void> {
@@ -154,17 +154,17 @@ export async function throttleGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>,
   throw tooManyRequests(Math.max(waitMs, 1), message('attempts.sign_in'));
 }
 
-/** Forgets the passwords tried for an account, after its owner has signed in. */
+/** Resets the count of passwords tried for an account, after its owner has signed in. */
 export async function clearGuesses({ db }: Pick<Deps, 'db'>, account: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf('account_guesses', account)).delete();
 }
 
-/** Forgets the attempts of a subject, after it has proved its identity. */
+/** Resets the counted attempts of a subject, after it has proved its identity. */
 export async function resetThrottle({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf(rule, subject)).delete();
 }
 
-/** Takes one counted attempt back, because the counted failure did not happen. */
+/** Subtracts one counted attempt. Call it when the counted failure did not happen. */
 export async function returnAttempt({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').sql(
     'update auth_throttles set attempts = greatest(attempts - 1, 0) where key = :key returning 1',

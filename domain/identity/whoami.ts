@@ -3,7 +3,7 @@ import { namesOf } from '../../lib/permissions.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { scopeName } from './scopes.ts';
 
-/** The person and workspace that a credential stands for, and its scopes. */
+/** Person and workspace of a credential, and its scopes. */
 interface Identity {
   userId: string | null;
   email: string | null;
@@ -13,11 +13,11 @@ interface Identity {
   organizationName: string | null;
   /** True in a test workspace, whose emails never leave. */
   isTest: boolean;
-  /** Empty for a session, whose role decides. */
+  /** Scopes of the credential. Empty for a session, whose rights depend on the person's role. */
   scopes: string[];
 }
 
-/** Returns what a credential stands for. */
+/** Returns person, workspace and scopes of the caller's credential. */
 export async function whoAmI({ db, actor }: Pick<Ctx, 'db' | 'actor'>): Promise<Identity> {
   const { userId, organizationId, permissions } = actor;
   const all = across(db, 'credential');

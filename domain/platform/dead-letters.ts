@@ -83,7 +83,7 @@ export async function addDeadLetter(tx: Tx, given: NewDeadLetter): Promise<void>
   );
 }
 
-/** Deletes the pending dead letter of a task that needs no replay any more. */
+/** Deletes the pending dead letter of a task that no longer needs a replay. */
 export async function dropDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<void> {
   await tx.org.table('dead_letters').where({ task_type: taskType, task_id: taskId, status: 'pending' }).delete();
 }

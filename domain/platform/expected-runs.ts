@@ -24,7 +24,9 @@ export interface RunRows {
 
 /** A custom query for the workflows that must be open. */
 export interface RunQuery {
-  /** Select of the contract's arguments. Must end so that `and`, a condition on the key and `order by` can follow. */
+  /**
+   * SQL select of the workflow's arguments. Must end so that `and`, a condition on the key and `order by` can follow.
+   */
   rows: string;
   /** Columns of the parts of the workflow id, in their order. */
   keys: readonly string[];

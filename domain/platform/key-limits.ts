@@ -28,7 +28,7 @@ export function freerLimits(held: KeyLimits, given: KeyLimits): string[] {
 /** Returns true for a usable entry of `allowed_ips`: an address or a CIDR range. */
 export function isIpRange(entry: string): boolean {
   if (entry.includes('/')) return ipaddr.isValidCIDR(entry);
-  // The library accepts short forms such as 10.1, but most people read them differently.
+  // Refuses short forms such as 10.1, which the library accepts but most people would misunderstand.
   return ipaddr.isValid(entry) && (entry.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(entry));
 }
 

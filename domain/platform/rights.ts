@@ -108,12 +108,12 @@ export async function assertHeld(
   if (beyond.length > 0) throw refusal(beyond);
 }
 
-/** Returns those of the given capabilities that an actor holds. */
+/** Returns those of the given capabilities that an actor has. */
 export function heldCapabilities(held: HeldRights, of: readonly Capability[]): Capability[] {
   return of.filter((capability) => beyondHeld(held, { capabilities: [capability] }).length === 0);
 }
 
-/** Returns the rights to actions that an actor holds. */
+/** Returns the rights to actions that an actor has. */
 export function heldActions(held: HeldRights): ActionRight[] {
   return (Object.keys(AUTHOR_RIGHTS) as ActionRight[]).filter(
     (action) => beyondHeld(held, { actions: [action] }).length === 0,

@@ -6,7 +6,7 @@ import { MASTER_KEY } from './values.ts';
 
 export type { Config, SettingName } from './settings.ts';
 
-/** Thrown at boot. `faults` holds one line per invalid setting. */
+/** Thrown at boot. `faults` contains one line per invalid setting. */
 export class ConfigError extends Error {
   readonly faults: string[];
 

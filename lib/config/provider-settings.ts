@@ -10,19 +10,19 @@ export const providerSettings = {
   HUBSPOT_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of HUBSPOT_CLIENT_ID. */
   HUBSPOT_CLIENT_SECRET: z.string().min(1).optional(),
-  /** Id of the OAuth client at Salesforce. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
+  /** Id of the OAuth client at Salesforce. It has the same redirect URI as HUBSPOT_CLIENT_ID. */
   SALESFORCE_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of SALESFORCE_CLIENT_ID. */
   SALESFORCE_CLIENT_SECRET: z.string().min(1).optional(),
-  /** Id of the OAuth client at Pipedrive. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
+  /** Id of the OAuth client at Pipedrive. It has the same redirect URI as HUBSPOT_CLIENT_ID. */
   PIPEDRIVE_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of PIPEDRIVE_CLIENT_ID. */
   PIPEDRIVE_CLIENT_SECRET: z.string().min(1).optional(),
-  /** Id of the OAuth client at Slack. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
+  /** Id of the OAuth client at Slack. It has the same redirect URI as HUBSPOT_CLIENT_ID. */
   SLACK_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of SLACK_CLIENT_ID. */
   SLACK_CLIENT_SECRET: z.string().min(1).optional(),
-  /** Id of the OAuth client at Google for Google Sheets. Its redirect URI is that of HUBSPOT_CLIENT_ID. */
+  /** Id of the OAuth client at Google for Google Sheets. It has the same redirect URI as HUBSPOT_CLIENT_ID. */
   GOOGLE_SHEETS_CLIENT_ID: z.string().min(1).optional(),
   /** Secret of GOOGLE_SHEETS_CLIENT_ID. */
   GOOGLE_SHEETS_CLIENT_SECRET: z.string().min(1).optional(),
@@ -44,8 +44,8 @@ export const providerSettings = {
   /** Wait (ms) after the first failed attempt. The wait doubles with each attempt, up to six hours. */
   INTEGRATION_RETRY_BASE_MS: count.min(1).default(30_000),
   /**
-   * Days that deliveries to a provider wait for a person to reconnect the account. Then they are dropped, and a dead
-   * letter states their number.
+   * Days that deliveries to a provider wait for a person to reconnect the account. After that the deliveries are
+   * dropped, and a dead letter states their number.
    */
   INTEGRATION_REAUTH_DAYS: count.min(1).default(30),
   /** Maximum number of concurrent deliveries of one worker to providers, over all connections. */

@@ -4,8 +4,8 @@ import { PUBLISHED_DEFAULTS } from './secrets.ts';
 import { flag, port, count, list, hexKeys, dbUrl, CODEC_KEY, MASTER_KEY, url, endpoints } from './values.ts';
 
 /**
- * Every setting of every process, from environment variables. One schema for all, so that boot reports all faults at
- * once.
+ * Every setting of every process, from environment variables. One schema contains them all, so that a process reports
+ * all faults together at start.
  */
 export const settingsSchema = z.object({
   /** `prod` refuses published default secrets and development-only relaxations. */
@@ -146,7 +146,7 @@ export const settingsSchema = z.object({
     )
     .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'an id is there twice')
     .default([]),
-  /** Base URL of the Temporal UI, for links in run records. */
+  /** Base URL of the Temporal UI, for links from records to their workflows. */
   TEMPORAL_UI_URL: url.optional(),
   /** Address on which the servers listen. */
   LISTEN_HOST: z.string().default('127.0.0.1'),
@@ -345,8 +345,8 @@ export const settingsSchema = z.object({
   MICROSOFT_MAILBOX_ENDPOINTS: endpoints.optional(),
   ...providerSettings,
   /**
-   * Storage of the rate limit counts: `memory` (each process by itself), or shared by all processes in `postgres` or
-   * `redis`.
+   * Storage of the rate limit counts: `memory` (separate counts in each process), `postgres` or `redis` (one count for
+   * all processes).
    */
   RATE_LIMIT_STORE: z.enum(['memory', 'postgres', 'redis']).default('memory'),
   /**
@@ -433,8 +433,8 @@ export const settingsSchema = z.object({
   /** Time (ms) before a lead's reserved first slot at which the launcher starts its workflow. */
   LAUNCH_HORIZON_MS: count.min(1000).default(600_000),
   /**
-   * Time (ms) of failures without progress after which a run is shown as blocked and waits for a retry. Time without a
-   * reachable database does not count.
+   * Time (ms) of failures without progress after which a workflow is shown as blocked and waits for a retry. Time
+   * without a reachable database does not count.
    */
   RUN_BLOCK_AFTER_MS: count.min(1).default(300_000),
   /** Time (ms) that a person has to decide on an approval. */
@@ -449,12 +449,15 @@ export const settingsSchema = z.object({
   IMAP_POLL_MS: count.min(200).default(60_000),
   /** Time (s) within which each mailbox is read if there are more mailboxes than IMAP connections. */
   IMAP_POLL_SECONDS: count.min(1).default(300),
-  /** Maximum number of IMAP connections of one worker. With more mailboxes, a quarter of them reads the others in turn. */
+  /**
+   * Maximum number of IMAP connections of one worker. With more mailboxes, a quarter of the connections read the
+   * remaining mailboxes one after the other.
+   */
   IMAP_MAX_MAILBOXES: count.min(1).default(500),
   /**
    * Roles of a worker process. `relay`: outbox. `fanout`: order of events, and webhooks. `reactions`: subscribers of
    * events. `sync`: IMAP. Roles that are task queues:
-   * - `workflows`: runs and their short decisions
+   * - `workflows`: workflows and their short activities
    * - `mail`: SMTP
    * - `apps`: calls to customers' apps
    * - `webhooks`: webhook requests
@@ -492,7 +495,7 @@ export const settingsSchema = z.object({
   WORKER_CACHED_WORKFLOWS: count.min(1).default(2000),
   /**
    * Build id of this worker for Temporal's Worker Versioning. Without it workers are not versioned. The deployment is
-   * named as TEMPORAL_TASK_QUEUE. Runs move to the build that an operator makes the current one.
+   * named as TEMPORAL_TASK_QUEUE. Workflows move to the build that an operator makes the current one.
    */
   WORKER_BUILD_ID: z.string().min(1).max(200).optional(),
   /**

@@ -11,7 +11,7 @@ export interface Connection {
   openedAt: number;
   client: Client;
   socket: Socket;
-  /** Must be called before each request. */
+  /** Prepares the connection for an answer. Must be called before each request. */
   awaitHead: () => void;
 }
 

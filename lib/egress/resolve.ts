@@ -44,8 +44,8 @@ export const lookupBySystem: Lookup = async (hostname) => {
 
 /**
  * Resolves `hostname` (canonical, IPv6 without brackets; a literal is not looked up). Refuses the whole name if any of
- * its addresses is not public: a private address beside a public one is an attack. With `allowPrivate` every address is
- * accepted.
+ * its addresses is not public: a name with both private and public addresses is an attack. With `allowPrivate` every
+ * address is accepted.
  * @throws EgressError `dns` when the name has no address, `blocked` when one of them is not public
  */
 export async function resolveChecked(

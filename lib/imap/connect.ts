@@ -22,7 +22,7 @@ export interface ImapOptions {
   connectTimeoutMs?: number;
   /** Timeout (ms) for everything up to the end of the sign-in. Defaults to three times `connectTimeoutMs`. */
   openTimeoutMs?: number;
-  /** Aborts connecting when it fires. */
+  /** Signal that aborts connecting. */
   signal?: AbortSignal;
   /** Milliseconds of silence after which a connection counts as dead. IDLE is renewed before this time. */
   socketTimeoutMs?: number;

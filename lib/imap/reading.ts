@@ -84,7 +84,7 @@ export async function firstUidSince(
   lacks: Set<ImapLack>,
 ): Promise<number> {
   const next = await nextUid(client, folder, lacks);
-  // SEARCH SINCE compares days in the server's own zone; the exact time is compared here.
+  // SEARCH SINCE compares days in the server's own time zone, so the exact time is compared afterwards.
   const found = await search(client, { since: new Date(since.getTime() - DAY_MS) }, 'SEARCH SINCE', lacks);
   if (found) {
     if (found.length === 0) return next;
@@ -172,7 +172,7 @@ interface DatedUid {
   date: Date | undefined;
 }
 
-/** Returns the dates of messages: INTERNALDATE, or the Date header of those without one. */
+/** Returns the dates of messages: INTERNALDATE, or the Date header of messages without INTERNALDATE. */
 async function datedUids(client: ImapFlow, uids: readonly number[], lacks: Set<ImapLack>): Promise<DatedUid[]> {
   const fetch = (of: readonly number[], query: FetchQueryObject) =>
     client.fetchAll(of.join(','), { uid: true, ...query }, { uid: true });

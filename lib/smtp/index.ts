@@ -25,7 +25,8 @@ export interface SmtpSenderOptions extends SessionOptions {
 
 export interface SendOptions {
   /**
-   * Time limit (ms) for waiting for a session, opening it and sending the message together. No byte is sent after it.
+   * Time limit (ms) for waiting for a session, opening it and sending the message together. After this time no byte is
+   * sent.
    */
   timeoutMs?: number;
   /**
@@ -57,7 +58,10 @@ export interface SmtpSender {
 }
 
 const VERIFY_MS = 30_000;
-/** Maximum time (ms) that an email waits in the worker for a permit of a responsive host. It is then retried later. */
+/**
+ * Maximum time (ms) that an email waits in the worker for a permit of a responsive host. After that the email is
+ * retried later.
+ */
 const PATIENCE_MS = 500;
 const FREE: Permit = { release: () => {} };
 const DISCARDED = '250 2.0.0 Accepted in a test workspace, and not sent';

@@ -1,7 +1,7 @@
 import { message, type Message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
-/** Result of an SMTP conversation. The kinds differ in whether the message may have been sent. */
+/** Result of an SMTP conversation. The kind tells if the message may have been sent. */
 export type SmtpOutcome =
   /**
    * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID, with
@@ -37,7 +37,7 @@ export function reasonOfFault(fault: SmtpFault): Message {
 
 /** A recipient that the server refused while it accepted other recipients. */
 export interface RejectedRecipient {
-  /** Address as in the envelope. */
+  /** Address of the recipient as in the envelope. */
   recipient: string;
   code: number;
   response: string;

@@ -40,7 +40,9 @@ export class SmtpSession {
   readonly #connection: SMTPConnection;
   readonly #resetTimeout: number;
   readonly #host: string;
-  /** Rejects the pending wait: nodemailer calls no callback when a connection breaks during sign-in or RSET. */
+  /**
+   * Rejects the pending promise, because nodemailer calls no callback when a connection breaks during sign-in or RSET.
+   */
   #broken: Done = () => {};
   messages = 0;
   closed = false;

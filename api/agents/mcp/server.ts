@@ -16,7 +16,7 @@ import type { Invoke, StreamReply } from '../../http/route.ts';
 import { VERSION } from '../../../lib/version.ts';
 import { CALL_TOOL, LIST_TOOLS, listedTools, toolsOfGroup } from './more-tools.ts';
 
-/** Sent to every client when it connects. */
+/** Instructions for the model, which every client gets when it connects. */
 const INSTRUCTIONS = [
   'Heron sends cold-email campaigns from the mailboxes of one workspace: the one your credential belongs to.',
   'A whole campaign in one call: create_run, then get_run until it is active, completed, failed, denied or cancelled.',

@@ -97,7 +97,10 @@ function read({ status, body }: RouteAnswer, omitted: string | undefined): ToolA
   return { status, text, waits: text.includes(AWAITING) && waitsForPerson(JSON.parse(text)) };
 }
 
-/** Returns true for an answer that waits for a person's decision: a held action or a waiting run. */
+/**
+ * Returns true for an answer that waits for a person's decision: a held action, or an agent's run that waits for an
+ * approval.
+ */
 function waitsForPerson({ result, state }: { result?: unknown; state?: unknown }): boolean {
   return result === 'awaiting_approval' || state === 'awaiting_approval';
 }

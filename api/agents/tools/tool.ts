@@ -40,7 +40,7 @@ export type ToolGroup = (typeof TOOL_GROUPS)[number];
 export interface ToolSpec {
   name: string;
   title: string;
-  /** Default: `core`. */
+  /** Group of the tool. Default: `core`. */
   group?: ToolGroup;
   /** Text for the model: what the tool does, when to use it, what to know before and after. */
   description: string;
@@ -140,7 +140,7 @@ function deriveOutputSchema({ route, omits }: ToolSpec): AgentTool['outputSchema
   return { type: 'object', properties };
 }
 
-/** Returns the type of a schema, without its parts. */
+/** Returns the type of a schema, without its properties. */
 function outline({ type }: JsonSchema): JsonSchema {
   return type === undefined ? {} : { type };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { resource, timestamp, uuid } from '../../http/schemas.ts';
 
-/** Fields of an allowance that its credential sees too. */
+/** Fields of an allowance that its own credential may read too. */
 export const ownAllowance = z.strictObject({
   campaign_id: uuid,
   leads_per_day: z.int(),

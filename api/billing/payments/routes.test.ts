@@ -118,7 +118,7 @@ test.serial('an event that comes twice is done once; of two at once one does it'
   t.is(await desk.orderState(), 'paid');
   const moves = await paying.world.deps.db('domain_events').where({ type: 'payment.state_changed' });
   t.is(moves.filter(({ data }: { data: { payment_id: string } }) => data.payment_id === desk.paymentId).length, 1);
-  // Another event about the same payment, such as one of its payment intent, changes nothing either.
+  // Another event about the same payment also changes nothing, such as an event about its payment intent.
   t.like(await send(event('checkout.session.async_payment_succeeded', completed!.data.object)), {
     body: { outcome: 'ignored' },
   });

@@ -35,7 +35,7 @@ export function presentRun(row: RunRow, { config, language }: Pick<Ctx, 'config'
   };
 }
 
-/** Returns a dry run, without the links and ids of what was rolled back. */
+/** Returns a dry run, without links and ids of the rolled-back records. */
 export function presentDryRun(row: RunRow, ctx: Parameters<typeof presentRun>[1]): z.input<typeof run> {
   const { approval_id: _approval, approval_url: _page, temporal_url: _url, ...rest } = presentRun(row, ctx);
   return { ...rest, dry_run: true };

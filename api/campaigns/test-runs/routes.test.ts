@@ -12,7 +12,7 @@ import { assertStatus, call, createWorld, type World } from '../../../test/harne
 
 let world: World;
 const clock = new ManualClock(new Date('2030-03-01T22:00:00Z'));
-/** Maximum number of test runs per day and key. Only the test of this limit reaches it. */
+/** Maximum number of test runs per day and key. Only the test of this limit starts so many. */
 const TESTS_A_DAY = 14;
 
 test.before(async () => {

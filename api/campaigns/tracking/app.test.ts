@@ -298,7 +298,7 @@ test.serial('several links in one moment are a burst: no click of a person, whic
   t.like(await sendRow(mail), { clicked_at: null });
   t.truthy((await sendRow(mail)).machine_clicked_at);
   t.deepEqual(await events(mail, 'campaign.email_clicked'), []);
-  // The reader clicks later.
+  // The reader clicks a link later.
   await visit(clickUrl(tracking.url, mail.links[1]!.id));
   t.is(await announce(), 1);
 });

@@ -135,7 +135,7 @@ test.serial(
     t.deepEqual(others, []);
     const replay = () => call(world, 'POST', `/v1/tasks/dlq/${letter.id}/replay`, { token });
     assertStatus(t, await replay(), 422);
-    // The body after Heron has learned to parse it.
+    // Replaces the body by one that Heron can parse, as after an update of Heron.
     const kept = world.deps
       .db('integration_inbound')
       .where({ organization_id: tenant.organizationId })

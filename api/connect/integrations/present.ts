@@ -100,7 +100,7 @@ export function presentMappings({ mappings, updatedAt }: Mappings): z.input<type
   };
 }
 
-/** Returns a line of a connection's log: one action at the provider, done or failed. */
+/** Returns an entry of a connection's log: work at the provider that succeeded or failed. */
 export function presentRun(row: IntegrationRun, { language }: Pick<Ctx, 'language'>): z.input<typeof schemas.run> {
   return {
     ...row,

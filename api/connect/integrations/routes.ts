@@ -47,7 +47,7 @@ const write = {
 } as const;
 const subscriptionParams = z.object({ id: z.string(), eventId: z.string() });
 
-/** Maximum number of runs shown with a connection and in its list of runs. */
+/** Maximum number of log entries shown with a connection and in its log. */
 const RECENT_RUNS = 20;
 const LISTED_RUNS = 50;
 const LISTED_BOOKINGS = 50;

@@ -148,7 +148,7 @@ test.serial('settings of warmup are changed with the mailbox; the rest of a day 
   t.is((await patch({ warmup: false })).body.warmup, null);
   t.is((await planned()).planned_day, null);
 
-  // No part of a change is kept if warmup cannot start.
+  // If warmup cannot start, no part of the change is stored.
   await patch({ status: 'inactive' });
   t.like(await patch({ name: 'Eve', warmup: true }), { status: 400, body: { code: 'warmup_enable_failed' } });
   t.is((await call(world, 'GET', `/v1/emails/${id}`, { token: tenant.apiKey })).body.name, 'Bob');

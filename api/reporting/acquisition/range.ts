@@ -7,7 +7,7 @@ const DEFAULT_DAYS = 30;
 
 /**
  * Returns the period of a report: `from` is included, `to` is not. `to` defaults to now, `from` to 30 days before `to`.
- * @param part of the request that contains the ends
+ * @param part part of the request that contains the ends
  * @throws AppError bad_request when a given end and a default one form no valid period
  */
 export function rangeOf(

@@ -240,7 +240,7 @@ export function presentAccountDetail(
   };
 }
 
-/** Returns a workspace's usage and limits. API calls are counted per API key, so they are 0 here. */
+/** Returns a workspace's usage and limits. API calls are counted per API key, so their number is 0 in this answer. */
 export function presentUsage(report: Usage, userId: string | null): z.input<typeof schemas.usage> {
   return {
     user_id: userId,

@@ -72,7 +72,7 @@ export function presentReplayPreview(preview: ReplayPreview): z.input<typeof sch
   };
 }
 
-/** Returns a replay with its progress, and a link to its run if the Temporal UI is configured. */
+/** Returns a replay with its progress, and a link to its workflow if the Temporal UI is configured. */
 export function presentReplay(
   replay: GoalReplay,
   { config, language }: Pick<Ctx, 'config' | 'language'>,

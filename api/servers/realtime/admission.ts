@@ -7,7 +7,7 @@ import { asAppError, errorEnvelope } from '../../http/errors.ts';
 import { BEARER_SUBPROTOCOL } from './protocol.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Paths of the stream. */
+/** Paths at which clients open the WebSocket stream. */
 const PATHS = ['/', '/v1/realtime'];
 
 /**

@@ -11,7 +11,7 @@ const CLOSE_GRACE_MS = 2_000;
 const MAX_MESSAGES = 60;
 const MESSAGE_WINDOW_MS = 10_000;
 
-/** Identity behind a socket. */
+/** Identity of the client of a socket. */
 interface Identity {
   actor: Actor;
   organizationId: string;

@@ -19,7 +19,7 @@ function maySee(actor: Actor, type: EventType): boolean {
 /**
  * Returns the event types of a subscription: the named ones, or all that are not firehose and that the credential may
  * see.
- * @throws AppError bad_request with every unknown event; forbidden with those the credential may not see
+ * @throws AppError bad_request with every unknown event; forbidden with the events that the credential may not see
  */
 export function chosenEvents(actor: Actor, named: readonly string[]): Set<EventType> {
   const unknown: Problem[] = named.flatMap((name, index) =>

@@ -9,8 +9,8 @@ import { render } from '../../../messages/render.ts';
 /** Subprotocol that a client may offer (Sec-WebSocket-Protocol). The gateway accepts no other. */
 export const SUBPROTOCOL = 'realtime.v1';
 /**
- * Prefix of the subprotocol by which a browser, which cannot set headers, offers its credential: `bearer.<token>`
- * beside {@link SUBPROTOCOL}.
+ * Prefix of the subprotocol by which a browser, which cannot set headers, offers its credential: `bearer.<token>` in
+ * addition to {@link SUBPROTOCOL}.
  */
 export const BEARER_SUBPROTOCOL = 'bearer.';
 /** Maximum size (bytes) of a client's message. */
@@ -29,7 +29,7 @@ export const CLOSE = {
 } as const;
 export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 
-/** Codes of error messages: those of the API, and two that only a stream can have. */
+/** Codes of error messages: the codes of the API, and two codes that only a stream can have. */
 type StreamErrorCode = ErrorCode | 'resume_expired' | 'slow_consumer';
 
 /** Messages of a client. */
@@ -81,7 +81,7 @@ export type ServerMessage =
       problems?: ShownProblem[];
     };
 
-/** Converts an error to a message. */
+/** Converts an error to a message for the client. */
 export function errorMessage(error: AppError): ServerMessage {
   const { code, said, fix, problems } = error;
   return {

@@ -34,7 +34,7 @@ export class Sessions {
     this.#limit = limit;
   }
 
-  /** Adds a socket. `known` is the caller whose credential came with the upgrade. */
+  /** Adds a socket. `known` is the caller, if the upgrade request contained a credential. */
   open(socket: WebSocket, origin: SocketOrigin, known: { token: string; caller: Caller } | undefined): void {
     const connection = createConnection(socket, origin, (code) =>
       this.#parts.metrics.realtimeClosed.inc({ code: String(code) }),

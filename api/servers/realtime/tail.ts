@@ -8,7 +8,7 @@ import {
 } from '../../../domain/platform/realtime/read.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 
-/** Pause (ms) after the database could not be read. */
+/** Pause (ms) before the next attempt after a failed read of the database. */
 const RETRY_MS = 1_000;
 
 /** Receiver of new events. */
@@ -26,7 +26,7 @@ export interface Tail {
   readonly followers: Set<Follower>;
   /** Reads a page of the stream after an earlier position, for a follower that is behind. */
   read(after: number, types: readonly string[]): Promise<StreamPage>;
-  /** Reads new events. Called when new events are possible. */
+  /** Reads new events. Call it when there may be new events. */
   wake(): void;
   close(): void;
 }

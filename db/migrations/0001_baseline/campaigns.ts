@@ -1,4 +1,4 @@
-/** Tables for campaigns: steps, variants and senders, and the runs and tests that prepare them. */
+/** Tables for campaigns: steps, variants and senders, requests that create campaigns (runs), and tests of campaigns. */
 export const CAMPAIGNS = `
 create table outreach_settings (
   organization_id uuid primary key references organizations on delete cascade,

@@ -38,7 +38,7 @@ const trigger = (name: string, event: string, table: string, transition: string,
   create trigger ${name} after ${event} on ${table} referencing ${transition} for each statement execute function ${name}();
 `;
 
-/**
+/*
  * Lock order: adding a category locks the conversation's rows and counts them afterwards. Changing a row locks the row,
  * and its categories are read afterwards. So the second of two concurrent changes sees the first. Inserting a row locks
  * the conversation's rows in other mailboxes.

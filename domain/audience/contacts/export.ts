@@ -50,7 +50,7 @@ export function exportFieldProblems(fields: readonly string[]): Problem[] {
 /**
  * Exports contacts, newest first, at most 50,000. In CSV, cells that a spreadsheet would read as formulas get an
  * apostrophe. The audit log records the exporting person and the number of contacts.
- * @returns the number of rows that follow, and the text
+ * @returns the number of rows, and the text as a stream
  * @throws AppError bad_request (unknown columns, missing ids or filters of the scope); rate_limit_exceeded while too
  * many exports run in this process
  */

@@ -75,7 +75,7 @@ const everyFilter: fc.Arbitrary<
   created_after: fc.nat({ max: 4 }).map(DAY),
   created_before: fc.nat({ max: 5 }).map(DAY),
 });
-/** Few filters per case, because all together would match no contact. */
+/** Draws few filters per case, because all of them together would match no contact. */
 const filters: fc.Arbitrary<ContactFilters> = fc
   .tuple(
     everyFilter,

@@ -11,7 +11,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 /** Maximum rows of an export. */
 const MAX_ROWS = 50_000;
 const BATCH = 500;
-/** Maximum open exports of a process. Each holds a pool connection while its client reads. */
+/** Maximum open exports of a process. Each export uses a pool connection while its client reads. */
 const MAX_OPEN = 4;
 /** Maximum open exports per workspace, so that slow clients of one workspace do not block others. */
 const MAX_OPEN_EACH = 2;
@@ -28,7 +28,7 @@ const MAX_FIELDS = 500;
 const open: string[] = [];
 
 interface ContactExport<Row> {
-  /** SQL: `from … where …` with the alias `c` for contacts. It contains `:org`. */
+  /** SQL of the form `from … where …`, with the alias `c` for contacts and a condition on `:org`. */
   found: string;
   bindings: Bindings;
   /** SQL: selected columns. */
@@ -40,14 +40,14 @@ interface ContactExport<Row> {
   /** Returns the text before the rows. `fields` are the keys of custom fields. */
   begin: (fields: readonly string[]) => string;
   lines: (batch: readonly Row[], fields: readonly string[]) => string;
-  /** Text after the rows. */
+  /** Text that follows the rows. */
   end?: string;
 }
 
 /**
  * Exports contacts from one snapshot, at most 50,000. Rows are read as fast as the client accepts them; a disconnected
  * client ends the query.
- * @returns the number of rows that follow, and the text
+ * @returns the number of rows, and the text as a stream
  * @throws AppError rate_limit_exceeded while too many exports run in this process
  */
 export async function streamContacts<Row>(

@@ -94,7 +94,7 @@ const PARTS = [
 
 /**
  * Returns everything that happened with a contact, latest first: emails, responses, notes, meetings, campaigns. A key
- * restricted to mailboxes sees only emails of those.
+ * restricted to mailboxes sees only emails of these mailboxes.
  * @throws AppError not_found, bad_request for a cursor of another list
  */
 export async function readContactTimeline(

@@ -24,8 +24,8 @@ interface UpsertedContact {
 }
 
 /**
- * Returns SQL that merges a new and a known contact: non-empty fields of `first` win over those of `second`, and an
- * opt-out of either is kept. A contact that would exceed the limit of custom fields stays unchanged.
+ * Returns SQL that merges a new and a known contact: non-empty fields of `first` take precedence over fields of
+ * `second`, and an opt-out of either is kept. A contact that would exceed the limit of custom fields stays unchanged.
  */
 const merge = (first: 'contacts' | 'excluded', second: 'contacts' | 'excluded'): string => `do update set
   ${['first_name', 'last_name', 'company', 'phone'].map((name) => `${name} = coalesce(nullif(${first}.${name}, ''), ${second}.${name})`).join(', ')},

@@ -42,8 +42,8 @@ const EXPORTED = `${PERSON}, c.phone, c.subscribed, c.custom_fields,
  * Exports the matching contacts as CSV from one snapshot, at most 50,000, with a column `custom:<key>` for each custom
  * field. An import of the file creates the same contacts. Cells that a spreadsheet would read as formulas get an
  * apostrophe. The audit log records the exporting person and the number of contacts.
- * @param selection contacts that the query is narrowed to
- * @returns the number of rows that follow, and the text
+ * @param selection contacts to which the query is restricted
+ * @returns the number of rows, and the text as a stream
  * @throws AppError invalid_lead_query; rate_limit_exceeded while too many exports run in this process; the errors of
  * {@link readSelection}
  */

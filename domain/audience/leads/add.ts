@@ -31,7 +31,7 @@ interface AddedLeads {
   held?: ApprovalRow;
 }
 
-/** For functions that add leads together with other changes. */
+/** Option of functions that add leads together with other changes. */
 export interface HeldLeads {
   /** Called with each approval that added leads wait for. */
   onHeld?: (approval: ApprovalRow) => void;
@@ -43,7 +43,7 @@ const PAGE = 5_000;
  * Adds contacts to a campaign as leads; skips ids that are no contacts of the organization. A removed lead who is added
  * again does not receive steps that they already received in this campaign. Signals the launcher of an active campaign.
  * Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log. If the
- * campaign sends to new leads, leads that a credential adds beyond its policy are held for an approval.
+ * campaign sends to new leads, leads that exceed a credential's policy are held for an approval.
  * @param config settings of approvals
  * @param source origin of the leads; defaults to `manual` or `api`, depending on the caller
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
@@ -260,7 +260,7 @@ export async function settleImportedLeads(
 ): Promise<ApprovalRow | undefined> {
   if ((await heldLeads(tx.org, campaignId, importId)).length === 0) return undefined;
   const campaign = await lockCampaign(tx, campaignId);
-  // Read again, because a person may have decided about the leads before the campaign was locked.
+  // The leads are read again, because a person may have decided about the leads before the campaign was locked.
   const leadIds = await heldLeads(tx.org, campaignId, importId);
   const { apiKeyId = null, oauthGrantId = null } = requester;
   if (await isRequesterValid(tx, { api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }))

@@ -11,7 +11,7 @@ const MOST_EMAILS = 200;
  * request to resend an email with unknown outcome is not restored, because the removal ended the request.
  */
 export async function adoptEarlierEmails(tx: Tx, campaignId: string, enrollmentIds: readonly string[]): Promise<void> {
-  // Most leads are added to a campaign that has not sent any email.
+  // Returns early if the campaign has not sent any email, which is true for most added leads.
   const [sent] = await tx.org.sql(
     'select 1 from sends where organization_id = :org and campaign_id = :campaign limit 1',
     {

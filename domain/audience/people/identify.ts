@@ -20,7 +20,7 @@ interface Identity {
 
 interface Identified {
   personId: string;
-  /** Null for a person without a contact. */
+  /** Id of the person's contact. Null for a person without a contact. */
   contactId: string | null;
 }
 
@@ -63,7 +63,7 @@ export async function identifyPerson(tx: Tx, identity: Identity): Promise<Identi
   if (known) return accept(identity, known);
   if (!first.contact && !namesMore(identity)) throw contactNotFound();
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    // Sent before the query, so that the query sees commits of transactions that held the locks of these identifiers.
+    // The locks are requested before the query, so that the query sees the commits of transactions that held them.
     const locked = lockNames(tx, namesOf(identity, first));
     const [found] = await Promise.all([findOwners(tx, identity, 'all'), locked]);
     if (identity.contactId && !(found.contact && found.contactLocked)) throw contactNotFound();
@@ -173,7 +173,7 @@ async function lockNames(tx: Tx, names: readonly Name[]): Promise<void> {
   );
 }
 
-/** Chooses the person, and stores its new links. All rows found are locked. */
+/** Chooses the person, and stores its new links. The rows in `found` are locked. */
 async function link(tx: Tx, identity: Identity, found: Found): Promise<Identified> {
   const { contact, owners } = found;
   const ownerOf = (name: Name) => owners.find(({ kind, value }) => kind === name.kind && value === name.value);

@@ -10,7 +10,7 @@ import { identifyPerson } from './identify.ts';
 
 const PAGE = 1_000;
 const EVENTS_PER_PAGE = 5_000;
-/** Maximum contacts settled by one sweep; the next one continues. */
+/** Maximum number of contacts settled by one sweep. The next sweep continues. */
 const MAX_CONTACTS = 50_000;
 
 type Due = Columns<'contacts', 'id' | 'organization_id'>;

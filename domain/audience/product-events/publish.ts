@@ -26,7 +26,7 @@ interface EventReport {
    */
   userId?: string | undefined;
   anonymousId?: string | undefined;
-  /** Defaults to now. */
+  /** Time of the event. Defaults to now. */
   occurredAt?: Date | undefined;
   data: Record<string, unknown>;
 }

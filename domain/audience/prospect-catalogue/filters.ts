@@ -91,7 +91,7 @@ export function isNarrow(filters: PeopleFilters): boolean {
 
 /** The compiled conditions of a search. */
 interface CompiledFilters {
-  /** All conditions. */
+  /** All conditions of the search. */
   where: Conditions;
   /** Conditions that follow from `where` and only help to find rows by an index. They share the bindings of `where`. */
   lookup: readonly string[];

@@ -15,7 +15,7 @@ export interface LoadOptions {
   file: string;
   /** Defaults to the format of the file name's extension. */
   format?: 'csv' | 'jsonl' | undefined;
-  /** Owner and period of the data, shown by the metadata. */
+  /** Owner and period of the data, returned with the metadata. */
   source?: string | undefined;
   sourcePeriod?: string | undefined;
   /** Number of lines stored in one transaction. */

@@ -32,12 +32,12 @@ function unavailable(code: 'audience.no_catalogue' | 'audience.catalogue_empty',
 }
 
 /**
- * Number of rows that a walk along the list order reads in the time of one row found by a filter's index. Rows of a
- * walk are adjacent on disk.
+ * Number of rows that are read in list order in the same time as one row through a filter's index. Rows in list order
+ * are adjacent on disk.
  */
 const WALKED_PER_FOUND = 5;
 
-/** A search in the order of one of the tables. */
+/** A search in one of the tables, with the order of its results. */
 interface OrderedSearch {
   table: 'catalogue_people' | 'catalogue_companies';
   /** Columns of the order, ending with the id; their values are never null. */
@@ -47,15 +47,15 @@ interface OrderedSearch {
   /** Conditions implied by `where` that only the filters' indexes use. */
   lookup: readonly string[];
   /**
-   * Equality conditions on the leading columns of an order's index, by column. The walk reads only rows that satisfy
-   * these conditions.
+   * Equality conditions on the leading columns of an order's index, by column. A scan in list order reads only rows
+   * that satisfy these conditions.
    */
   fixed: Readonly<Record<string, string>>;
-  /** True if only few rows can match, so that a walk along the list order would be useless. */
+  /** True if only few rows can match, so that a scan in list order would be useless. */
   isRare: boolean;
   /**
-   * True if so many filters apply besides `fixed` that a long walk would find hardly any row, and the indexes find few
-   * rows.
+   * True if so many filters apply in addition to `fixed` that a long scan in list order would find hardly any row, and
+   * the indexes find few rows.
    */
   isNarrow: boolean;
   /** Position after which the page starts, in the columns of the order. */
@@ -66,18 +66,18 @@ interface OrderedSearch {
 }
 
 /**
- * Returns the first rows of a search. If matches are frequent, a walk along the order finds a page after few rows. If
- * they are rare, the filters' indexes find all of them, which are then sorted. The frequency is not estimated: a walk
- * of bounded length is tried first. For a share f of matching rows, a walk reads limit / f rows and the indexes find
- * total * f rows. The bound is the length at which both cost the same.
+ * Returns the first rows of a search. If matches are frequent, a scan in list order finds a page after few rows. If
+ * they are rare, the filters' indexes find all of them, which are then sorted. The frequency is not estimated: a scan
+ * of limited length is tried first. For a share f of matching rows, the scan reads limit / f rows and the indexes find
+ * total * f rows. The scan is limited to the length at which both cost the same.
  */
 export async function searchInOrder<Row>(
   deps: Pick<Deps, 'catalogue' | 'log'>,
   { table, order, columns, where, lookup, fixed, isRare, isNarrow, after, limit, total }: OrderedSearch,
 ): Promise<Row[]> {
   const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit };
-  // Columns with the same value in every row are removed from the order. Otherwise the planner would sort the whole
-  // walk before the first row of the page.
+  // Columns with the same value in every row are removed from the order. Otherwise the planner would sort all rows of
+  // the scan before the first row of the page.
   const free = order.flatMap((column, index) => (column in fixed ? [] : [{ column, value: after?.[index] }]));
   const places = free.map(({ value }, index) => {
     bindings[`after${index}`] = value;
@@ -87,14 +87,13 @@ export async function searchInOrder<Row>(
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
   const shortest = deps.catalogue?.shortestWalk ?? 0;
-  // Rows of one town or region are scattered over the table, so each row of a walk costs as much as a row found by an
+  // Rows of one town or region are scattered over the table, so a row of the scan costs as much as a row found by an
   // index.
   const isShort = isNarrow || 'city_key' in fixed || 'state_key' in fixed;
   bindings.walk_rows = isShort ? shortest : Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   let walked: Row[] = [];
   if (!isRare) {
-    // PostgreSQL does not move conditions into a subquery with a limit, so the walk ends after this number of rows in
-    // any case.
+    // PostgreSQL does not move conditions into a subquery with a limit, so the scan reads at most `walk_rows` rows.
     walked = await queryCatalogue<Row>(
       deps,
       `select ${columns} from (
@@ -104,12 +103,12 @@ export async function searchInOrder<Row>(
     );
     if (walked.length === limit) return walked;
   }
-  // A walk that reached the end of its range has found every match, so the second search is useless. PostgreSQL checks
-  // first by an index if the range is longer than the walk. For the whole table the check is omitted, because it is
+  // A scan that reached the end of its range has found every match, so the second search is useless. PostgreSQL first
+  // checks in the index if the range is longer than the scan. This check is omitted for the whole table, which is
   // always longer.
   const isCut =
     isRare || Object.keys(fixed).length === 0 ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
-  // `offset 0` hides the order from the planner, which would otherwise walk along it.
+  // `offset 0` hides the order from the planner, which would otherwise scan in this order.
   const found = await queryCatalogue<Row>(
     deps,
     `select ${columns} from (

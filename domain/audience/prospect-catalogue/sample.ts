@@ -162,7 +162,7 @@ export function samplePerson(index: number, companies: number): Record<string, u
     id: sha256(`sample person ${index}`).slice(0, 24),
     first_name: first,
     last_name: last,
-    // One in four has no address, and one in fifty has an invalid one.
+    // A quarter of the people have no address, and 2 % have an invalid address.
     email:
       mailed < 0.25
         ? ''

@@ -196,11 +196,11 @@ test.before(async () => {
   [world, catalogue] = await Promise.all([createWorld(), createTestCatalogue()]);
   owner = new pg.Client({ connectionString: catalogue.url });
   await owner.connect();
-  // Without this, PostgreSQL reads tables of forty rows completely and never uses an index.
+  // Disables sequential scans. Otherwise PostgreSQL would read tables of forty rows completely and never use an index.
   await owner.query(
     `do $$ begin execute format('alter database %I set enable_seqscan = off', current_database()); end $$`,
   );
-  // Limits the length of walks, so that some end before the last person.
+  // Limits the length of scans in list order, so that some end before the last person.
   reader = openCatalogue({ url: catalogue.url, shortestWalk: 5 });
 });
 test.after.always(async () => {

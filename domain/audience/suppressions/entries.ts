@@ -59,8 +59,8 @@ interface NotTaken {
 
 /**
  * Adds addresses and hosts that a person or client names. A value already listed keeps its source and reason. Matching
- * contacts are unsubscribed: for an address its contact, for a host every contact at it. Values that are neither
- * address nor host are returned in `skipped`, and in `problems` with the reason.
+ * contacts are unsubscribed: for an address its contact, for a host all contacts with addresses at this host. Values
+ * that are neither address nor host are returned in `skipped`, and in `problems` with the reason.
  */
 export async function addSuppressions(
   ctx: Ctx,

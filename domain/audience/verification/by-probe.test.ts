@@ -103,7 +103,7 @@ test('a server that refuses to talk is told apart from one that cannot be reache
     at: 'greeting',
     reply: { code: 554, words: 'no mail from you' },
   });
-  // The server does not know HELO either.
+  // The server refuses HELO as well as EHLO.
   t.like(await refused('ehlo', '500 what'), { kind: 'refused', at: 'ehlo', reply: { code: 502 } });
   t.like(await refused('mail', '421 later'), { kind: 'refused', at: 'mail', reply: { code: 421 } });
   t.deepEqual((await probe(t, answering('greeting', 'cut'))).result, { kind: 'unreachable' });

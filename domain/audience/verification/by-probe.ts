@@ -16,7 +16,7 @@ const PER_EXCHANGER = 2;
 const AT_ONCE = 20;
 /** Maximum exchangers tried per domain, in order of preference. */
 const EXCHANGERS = 2;
-/** First and longest time (ms) during which an exchanger that hung is not contacted. */
+/** First and maximum time (ms) for which a hanging exchanger is not contacted. */
 const REST_MS = 60_000;
 const MAX_REST_MS = 3_600_000;
 

@@ -6,7 +6,7 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 /** Maximum number of edits that one call completes; the next one continues. */
 const AT_ONCE = 100;
 
-/** Completes bulk edits of which no address waits for verification any more. */
+/** Completes bulk edits whose addresses are all verified. */
 export async function completeVerifications(deps: Deps): Promise<void> {
   const done = await across(deps.db, 'maintenance').sql<Columns<'bulk_edits', 'id' | 'organization_id' | 'changed'>>(
     `select e.id, e.organization_id, e.changed from bulk_edits e where e.completed_at is null and not exists (

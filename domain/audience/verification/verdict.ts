@@ -1,6 +1,6 @@
 import type { VerificationStatus } from '../../directory/verification-words.ts';
 
-/** Result of checking an address. `unknown`: checked, without evidence of either. */
+/** Result of checking an address. `unknown`: the check found no evidence for or against the address. */
 export interface Verdict {
   status: VerificationStatus;
   /** Short reason in lower case. */

@@ -74,7 +74,7 @@ function claimDue({ db, clock }: Deps): Promise<Due[]> {
  */
 async function verify(deps: Deps, check: AddressChecker, due: Due): Promise<boolean> {
   try {
-    // All checks were done, but storing the result failed too often.
+    // All checks have been made, but their results could not be stored.
     if (due.attempts > MAX_ATTEMPTS) return await stopChecking(deps, due);
     const found = await check(deps, due.email);
     return await (found === 'later' ? postponeCheck(deps, due, 'no_answer') : settle(deps, due, found));

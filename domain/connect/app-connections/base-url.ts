@@ -4,7 +4,7 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Normalizes the base URL of an app for storage: drops query, fragment and trailing slash.
- * @param options.allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host and port
+ * @param options.allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS, which allows any scheme, host and port
  * @throws AppError bad_request for anything but a public https URL without credentials
  */
 export function normalizeBaseUrl(input: string, { allowUnsafe }: { allowUnsafe: boolean }): string {

@@ -48,7 +48,7 @@ type Failure = Extract<Answer, { ok: false }>;
  * again is safe: the app gets the same event id, and only the first stored answer counts. A temporary failure is
  * retried until task_reliability.max_attempts. After the last retry or a permanent failure, the step run takes the
  * branch for outcome `error`. Without such a branch the step run is blocked until a person retries it.
- * @param limits bounds the calls this process has open with one app connection
+ * @param limits limits for the calls that this process has open with one app connection
  */
 export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
   const call = await readActionCall(reader(ctx), stepRunId, ctx.clock.now());

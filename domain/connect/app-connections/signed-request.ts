@@ -7,7 +7,7 @@ export const MAX_ANSWER_BYTES = 64 * 1024;
 
 interface SignedRequest {
   event: 'app.ping' | 'app.action' | 'automation.action';
-  /** Stable across retries, so that the app can deduplicate. */
+  /** Id of the event, equal on every retry, so that the app can deduplicate. */
   eventId: string;
   url: string;
   secret: string;

@@ -12,7 +12,7 @@ import { askApp, issueOf, NO_CONNECTION, PERMIT_WAIT_MS, type AppBusy, type Call
  * the step. A failed call is not retried: the test shows the failure immediately, and takes the branch for outcome
  * `error` if there is one. Calling again is safe: the app gets the same event id, and only the first stored answer
  * counts.
- * @param limits bounds the calls this process has open with one app connection
+ * @param limits limits for the calls that this process has open with one app connection
  */
 export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
   const call = await readTestCall(reader(ctx), stepId);

@@ -21,7 +21,7 @@ interface ActionDeclaration {
   config: z.ZodType<Record<string, unknown>>;
   /** True if the action changes the contact of the event. */
   needsContact: boolean;
-  /** Config fields that hold ids of rows in the workspace, with the table of each. */
+  /** Config fields that contain ids of rows in the workspace, with the table of each. */
   names: Readonly<Record<string, NamedTable>>;
 }
 

@@ -11,8 +11,8 @@ import { toWaiting, type AutomationRunState } from './state.ts';
 import { findContacts } from './values.ts';
 
 /**
- * Advances a waiting run as far as possible now, and returns the next decision. Locks the run, so that each node is
- * executed once.
+ * Executes all nodes of a waiting run that can be executed now, and returns what the workflow must do next. Locks the
+ * run, so that each node is executed once.
  */
 export async function advanceAutomation(ctx: Ctx, runId: string): Promise<AutomationDecision> {
   return transact(ctx, async (tx) => {

@@ -29,7 +29,7 @@ interface DryRun {
 /**
  * Runs an automation without side effects: conditions are evaluated, actions return their texts filled in, and waits
  * are skipped. If the filter rejects the data, the trigger and all nodes after it are skipped.
- * @param data of the event; defaults to sample data of the trigger
+ * @param data data of the event; defaults to sample data of the trigger
  * @throws AppError not_found
  */
 export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown>): Promise<DryRun> {

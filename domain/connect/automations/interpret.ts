@@ -13,7 +13,7 @@ export type NodeOutcome =
  * edge reaches it. An edge reaches its target if its source succeeded, or if the condition at its source had the edge's
  * result. A node that no edge reaches is skipped. All nodes after a failed node are skipped too. A waiting node delays
  * only the nodes after it.
- * @param results of the settled nodes; newly settled nodes are appended
+ * @param results results of the settled nodes; newly settled nodes are appended
  * @param execute executes a reached node, or returns `waiting`
  */
 export async function interpret(

@@ -29,7 +29,8 @@ export type RunTrigger = { hops: number } & (
       eventId: string;
       triggered: readonly Triggered[];
       /**
-       * Id of a reply that earlier events also concerned: an automation that has run for the reply does not run again.
+       * Id of the reply, if earlier events concerned the same reply. An automation that has run for this reply does not
+       * run again.
        */
       replyId?: string;
     }
@@ -50,7 +51,7 @@ interface Wanted {
   hops: number;
   /** Rights of the run that requests this one; null for an event or a campaign step. */
   callerRights: readonly string[] | null;
-  /** See {@link RunTrigger}. */
+  /** Id of the reply; see {@link RunTrigger}. */
   replyId?: string;
   /** True if the hourly budget of runs started by other runs is used up. */
   isTooMany?: boolean;
@@ -105,7 +106,7 @@ function byHops(wanted: readonly Wanted[]): Wanted[][] {
 }
 
 /**
- * Limits runs started by other runs to the workspace's budget. Beyond the budget, one run per automation is stored with
+ * Limits runs started by other runs to the workspace's budget. Above the budget, one run per automation is stored with
  * `isTooMany`: it reports the failure and executes no node.
  */
 async function withinBudget(tx: Tx, wanted: Wanted[]): Promise<Wanted[]> {

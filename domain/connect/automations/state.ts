@@ -12,7 +12,7 @@ export interface AutomationRunState {
   contact: AutomationContact | null;
   /** Results of the settled nodes, in the order of settlement. */
   results: AutomationNodeResult[];
-  /** Waiting nodes, by id. */
+  /** Waiting nodes of the run, by node id. */
   waiting: AutomationWaiting;
   /** Length of the chain of events and runs that led to this run. */
   hops: number;

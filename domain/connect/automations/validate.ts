@@ -28,7 +28,7 @@ export const CALLED = 'automation.called';
 /** Maximum nodes of one automation that start another automation. */
 const MAX_CALLS = 10;
 
-/** An automation as its author writes it. */
+/** Fields of an automation that its author writes. */
 export interface AutomationWrite {
   name: string;
   enabled: boolean;
@@ -40,7 +40,7 @@ export interface AutomationWrite {
 /**
  * Lists every problem of an automation that the schema of its fields does not detect. A problem of a node or an edge
  * names its id. Missing fields are not checked.
- * @param id of the automation, if it already exists
+ * @param id id of the automation, if it already exists
  */
 export async function automationProblems(
   org: OrgScope,

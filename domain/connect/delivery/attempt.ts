@@ -86,7 +86,7 @@ function resultOf(delivery: Claimed, outcome: Outcome, startedAt: Date, rest: Pa
   };
 }
 
-/** Returns the reason why a delivery must not be sent any more; undefined if it may be sent. */
+/** Returns the reason why a delivery must no longer be sent; undefined if it may be sent. */
 function refusalOf(delivery: Claimed): Message | undefined {
   const { enabled, verified, allowedDomains, url, body, secret, attempt: number, maxAttempts } = delivery;
   if (!enabled) return message('connect.endpoint_off');

@@ -19,8 +19,8 @@ import { minuteOf, Throttle, type Count } from './throttle.ts';
 const FAN_OUT_LOCK = 7_201_950;
 const MAX_EVENTS = 500;
 /**
- * Maximum organizations named in one notification to the realtime gateways, because a notification holds at most 8,000
- * bytes.
+ * Maximum organizations named in one notification to the realtime gateways, because a notification may have at most
+ * 8,000 bytes.
  */
 const MAX_NAMED = 200;
 /**
@@ -80,8 +80,8 @@ interface Target {
   event_types: string[];
   enabled: boolean;
   /**
-   * For an application's endpoint: the application's registered scopes. `grants` contains, for each person, the granted
-   * scopes and the scopes of the person's current role.
+   * Registered scopes of the application; null for an endpoint of the workspace itself. `grants` contains, for each
+   * person, the granted scopes and the scopes of the person's current role.
    */
   registered: number | null;
   grants: [scopes: number, role: string[]][] | null;

@@ -6,8 +6,8 @@ interface Subscription {
   /** Event types of the endpoint or of its application. Empty means all types that are not firehose. */
   eventTypes: readonly string[];
   /**
-   * For an application's endpoint: mask of the scopes granted by the workspace. Null for an endpoint of the workspace
-   * itself.
+   * Mask of the scopes that the workspace has granted to the endpoint's application. Null for an endpoint of the
+   * workspace itself.
    */
   grantedScopes: number | null;
 }

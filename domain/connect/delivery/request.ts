@@ -4,13 +4,13 @@ import { signPayload } from '../../../lib/signature.ts';
 /** Maximum bytes of an answer that are stored with a delivery. */
 export const EXCERPT_BYTES = 1024;
 
-/** One event for one receiver. */
+/** Delivery of one event to one receiver. */
 interface SignedDelivery {
   url: string;
-  /** The secret in plain text. */
+  /** Signing secret in plain text. */
   secret: string;
   eventType: string;
-  /** Stable across retries and redeliveries, so that receivers can deduplicate. */
+  /** Id of the event, equal on every retry and redelivery, so that receivers can deduplicate. */
   eventId: string;
   /** The stored body. Exactly these bytes are signed and sent. */
   body: string;

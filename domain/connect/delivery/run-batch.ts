@@ -92,7 +92,7 @@ export async function runBatch(
       const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit) {
-        // More deliveries may be waiting than one claim could take.
+        // Waits until one delivery has ended, because more deliveries may be waiting than one claim could take.
         await Promise.race(underWay);
       } else if (lane && underWay.size > 0) {
         await Promise.race([...underWay, sleep(LANE_CHECK_MS)]);

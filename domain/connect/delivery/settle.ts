@@ -53,9 +53,9 @@ interface Waiting {
 }
 
 /**
- * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A sent but
- * unstored result would be sent again. So the settler waits for an unreachable database, and stores the valid results
- * of a group that cannot be written as a whole.
+ * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A delivery
+ * whose result is not stored would be sent again. So the settler waits for an unreachable database, and stores the
+ * valid results of a group that cannot be written as a whole.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
@@ -302,7 +302,7 @@ interface Health {
   reason: Message | null;
   /** Number of failures since the last success in the group, or all failures if there was no success. */
   failures: number;
-  /** Time of the first of these failures. */
+  /** Time of the first failure that `failures` counts. */
   since: Date | null;
 }
 

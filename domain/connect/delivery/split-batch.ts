@@ -10,7 +10,7 @@ import { webhookDeliveryWorkflow } from '../../../workflows/webhook-delivery/con
 import type { Deps } from '../../platform/kernel/context.ts';
 import { engineSql } from './sql.ts';
 
-/** Maximum number of deliveries moved out of a batch at once, equal to the size of one claim. */
+/** Maximum number of deliveries that one call moves out of a batch, equal to the size of one claim. */
 const PAGE = 500;
 
 /**

@@ -49,7 +49,9 @@ export interface OpenAccount {
   call: ProviderCall;
   /** Refreshes the tokens if they expire soon. @throws ReauthRequired, Unavailable */
   renew(): Promise<void>;
-  /** Returns the version of the rejected credentials: those that could not be refreshed, or else the current ones. */
+  /**
+   * Returns the version of the rejected credentials: the version that could not be refreshed, or else the current one.
+   */
   refused(error: ReauthRequired): Pick<ConnectionRow, 'id' | 'sealed_version'>;
 }
 
@@ -169,8 +171,8 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
       refresh_token: refreshToken,
     });
     const sealed = sealCredentials(ctx.keyring, connection.id, tokensIn(fields, refreshToken));
-    // Many providers have already ended the old refresh token, so the new one must survive a short outage of the
-    // database.
+    // With many providers the old refresh token is already invalid, so storing the new one is retried during a short
+    // outage of the database.
     const store = () =>
       singleStatement(ctx).sql<ConnectionRow>(
         `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,

@@ -54,7 +54,7 @@ interface CheckedCredentials {
   config: Record<string, unknown>;
   account: ProviderAccount;
   signing: { secret: string; sealed: Buffer };
-  /** For a provider that calls Heron: the address, and the provider's id of the webhook if Heron registered it. */
+  /** Webhook of a provider that calls Heron: its address, and the provider's id if Heron registered it. */
   inbound: { url: string; hash: string; externalId: string | null } | null;
 }
 
@@ -121,7 +121,8 @@ export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promis
   refuseProblems(credentialProblems(input));
   const provider = findProvider(input.provider)!;
   const config = provider.credentials!.schema.parse(input.config ?? {});
-  // A webhook is not fired as a test, so an address that may not be called would otherwise be stored as connected.
+  // Checks the address, because a webhook is not called as a test. Otherwise an address that may not be called would be
+  // stored as connected.
   if (typeof config.webhook_url === 'string')
     refuseProblems(await checkWebhookUrl(ctx, config.webhook_url, 'body.config.webhook_url'));
   const id = newId();

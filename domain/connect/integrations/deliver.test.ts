@@ -62,7 +62,7 @@ async function desk() {
   return { org, id, contacts, add, waiting, turn: () => deliverNow(world, org, id) };
 }
 
-/** Returns the numbers that arrived about a contact, in order. */
+/** Returns the numbers in the deliveries about a contact that n8n received, in order of arrival. */
 const arrived = (contactId: string): number[] =>
   n8n.heard
     .map(({ raw }) => JSON.parse(raw))

@@ -36,7 +36,8 @@ export async function listMappings(ctx: Ctx, connectionId: string): Promise<Mapp
   if (own.length > 0) return { mappings: own, updatedAt: own[0]!.created_at };
   const push = findProvider(connection.provider)?.push;
   const defaults = (push?.defaults ?? []).map(({ from, to }, position): FieldMapping => ({
-    // Default mappings are not stored; they apply until the connection has its own.
+    // Default mappings are not stored, so they get the connection's id. They apply until the connection has its own
+    // mappings.
     id: connection.id,
     organization_id: connection.organization_id,
     connection_id: connection.id,

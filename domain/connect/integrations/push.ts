@@ -80,7 +80,7 @@ function reconnect(detail: Message | null): AppError {
   return new AppError('conflict', message('connect.reconnect'), { fix: detail ?? message('connect.reconnect.fix') });
 }
 
-/** Lists problems of the selected ids beyond their format. */
+/** Lists problems of the selected ids, except those of their format. */
 export async function selectionProblems(ctx: Ctx, { all, contact_ids: ids = [] }: PushSelection): Promise<Problem[]> {
   if (all) return [];
   const path = 'body.contact_ids';

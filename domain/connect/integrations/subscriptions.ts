@@ -133,7 +133,7 @@ export interface EventOccurrence {
 }
 
 /**
- * Queues the provider actions that follow from events, in order. Native actions are performed at once, in the same
+ * Queues the provider actions that follow from events, in order. Native actions are performed immediately, in the same
  * transaction.
  * @returns the number of actions
  */

@@ -56,7 +56,8 @@ export function accountBase({ oauth, tokenUrl }: OAuthClient, fields: TokenField
 }
 
 /**
- * Returns true if accounts of a provider can be connected here. A provider with OAuth needs the installation's client.
+ * Returns true if this installation can connect accounts of a provider. A provider with OAuth needs the installation's
+ * client.
  */
 export function isConfigured(config: Config, provider: Provider): boolean {
   return provider.oauth ? clientOf(config, provider) !== undefined : true;
@@ -117,8 +118,8 @@ export async function requestProviderTokens(
   // A proxy's page or the provider's own failure does not end the consent.
   if (code === undefined || PASSING.test(code))
     throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
-  // Only errors of Heron's own OAuth client have known codes, and they do not end the consent. For an invalid grant,
-  // providers use various codes.
+  // An error of Heron's own OAuth client has one of these codes and does not end the consent. With a refresh token, any
+  // other code means that the grant is invalid.
   const isOurs = /^((invalid|bad|deleted|disabled|unauthorized)_client|invalid_request|unsupported_grant_type)/i.test(
     code,
   );

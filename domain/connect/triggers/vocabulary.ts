@@ -251,7 +251,7 @@ const TRIGGERS = {
 /** Name of a trigger, such as `email.replied`. */
 export type TriggerName = keyof typeof TRIGGERS;
 
-/** All names, in the order of the documentation. */
+/** Names of all triggers, in the order of the documentation. */
 export const TRIGGER_NAMES = Object.keys(TRIGGERS) as [TriggerName, ...TriggerName[]];
 
 /** Returns true if a name is a trigger. */
@@ -264,7 +264,7 @@ export function triggerOf(name: TriggerName): Declaration {
   return TRIGGERS[name] as unknown as Declaration;
 }
 
-/** Returns the schema of a trigger's data, which is that of its event. */
+/** Returns the schema of a trigger's data, which equals the schema of its event. */
 export function triggerSchema(name: TriggerName): (typeof EVENT_PAYLOADS)[EventType] {
   return EVENT_PAYLOADS[TRIGGERS[name].event];
 }

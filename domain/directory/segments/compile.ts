@@ -127,7 +127,7 @@ const PATTERNS = /(contains|starts_with|ends_with)$/;
 
 /**
  * Returns the number of comparisons with a pattern that conditions need for each contact, at most. All values of an
- * `equal` or `in` are compared at once, by their hash, and are not counted.
+ * `equal` or `in` are compared together by their hash, so they are not counted.
  */
 export function patternComparisons(conditions: readonly SegmentCondition[]): number {
   return conditions.reduce((sum, { operator, values }) => sum + (PATTERNS.test(operator) ? values.length : 0), 0);

@@ -30,9 +30,8 @@ interface NewKey {
 /**
  * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored. A key that was created
  * by a key or an application is revoked together with it. The secret of a test workspace begins with `ssk_test_`.
- * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at
- * once). forbidden when the key would be able to do more than the caller: a key or token by its own permissions, a
- * person by their role
+ * @throws AppError bad_request with all problems (undefined permission bits, unusable addresses, foreign mailboxes,
+ * past expiry); forbidden when the key would have more rights than the caller
  */
 export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyRow; secret: string }> {
   return transact(ctx, async (tx) => {

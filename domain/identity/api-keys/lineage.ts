@@ -9,8 +9,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 type Lineage = Pick<Row<'api_keys'>, 'made_by_key_id' | 'made_by_application_id' | 'made_by_grant_id'>;
 
 /**
- * Returns the key or OAuth grant that creates a new key, if a person does not. Locks its row, so that a concurrent
- * revocation waits and then finds the new key.
+ * Returns the API key or OAuth grant with which a new key is created. All fields are null if a person creates the key.
+ * Locks its row, so that a concurrent revocation waits and then finds the new key.
  * @throws AppError unauthorized when the acting key or grant has just been revoked
  */
 export async function lineageOf(tx: Tx, { apiKeyId, oauthGrantId }: Actor): Promise<Lineage> {
@@ -40,7 +40,7 @@ export async function lineageOf(tx: Tx, { apiKeyId, oauthGrantId }: Actor): Prom
 export async function revokeMade(tx: Tx, maker: { key: string } | { grant: string }, reason: Message): Promise<number> {
   const column = 'key' in maker ? 'made_by_key_id' : 'made_by_grant_id';
   let count = 0;
-  // Repeats until nothing is found, because a key may have created another one before its row was locked.
+  // Repeats until no further key is found, because a key may have created another one before its row was locked.
   for (;;) {
     const revoked = await tx.org.sql<{ id: string }>(
       `with recursive made as (

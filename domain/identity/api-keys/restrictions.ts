@@ -7,7 +7,7 @@ import { message } from '../../../messages/index.ts';
 
 /** Permissions and limits of an API key. */
 interface Restrictions extends KeyLimits {
-  /** Mask of lib/permissions.ts. */
+  /** Permission mask of lib/permissions.ts. */
   permissions: number;
 }
 

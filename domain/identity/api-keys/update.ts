@@ -9,7 +9,7 @@ import { assertActorGrants } from '../acting.ts';
 import { restrictionProblems } from './restrictions.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Changes of a key; absent fields stay. Lists replace the stored lists. */
+/** Changes of a key. Absent fields keep their value, and lists replace the stored lists. */
 interface KeyEdit {
   name?: string | undefined;
   description?: string | undefined;
@@ -29,11 +29,11 @@ const RESTRICTING: readonly (keyof KeyEdit)[] = [
 ];
 
 /**
- * Changes the sent fields of a key (PATCH /api-keys/:id). Every process applies them within a second. A key that
- * changes a key, even itself, cannot make it wider than itself, and a person not wider than their role. Otherwise a
- * narrow key could open up a stronger key that is restricted to other addresses.
- * @throws AppError not_found, bad_request (undefined permission bits, unusable addresses, foreign mailboxes: all at
- * once), forbidden when the key could then do more than the caller
+ * Changes the sent fields of a key (PATCH /api-keys/:id). Every process applies them within a second. The changed key
+ * cannot have more rights than the caller's key or role. Otherwise the caller could remove the restrictions of a
+ * stronger key.
+ * @throws AppError not_found, bad_request with all problems (undefined permission bits, unusable addresses, foreign
+ * mailboxes), forbidden when the key would have more rights than the caller
  */
 export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<ApiKeyRow> {
   if (!isUuid(id)) throw notFound('api_key');

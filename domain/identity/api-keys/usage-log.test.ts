@@ -238,7 +238,7 @@ test.serial('analytics and summary say what a plain count of the requests says',
   );
 });
 
-/** Reference implementation that counts without minutes or SQL. */
+/** Reference implementation, which counts the requests themselves, without stored minutes or SQL. */
 function naive(requests: readonly Past[]) {
   const count = (is: (status: number) => boolean) => requests.filter(({ status }) => is(status)).length;
   const latency = requests.reduce((sum, { durationMs }) => sum + durationMs, 0) / requests.length;

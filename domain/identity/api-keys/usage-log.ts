@@ -69,16 +69,15 @@ export function createUsageLog(
 
   function trim(): void {
     if (waiting.length <= maxWaiting) return;
-    // Drops a tenth at once: removing single records from the front of a long list would slow down every request.
+    // Drops a tenth of the records at once, because removing single records from the front of a long list would slow
+    // down every request.
     const dropped = waiting.length - Math.floor(maxWaiting * 0.9);
     waiting = waiting.slice(dropped);
     onDropped?.(dropped);
     log.warn({ dropped }, 'usage of API keys given up: the database has been away too long');
   }
 
-  /**
-   * Writes the records that were waiting at its start, in batches. Calls during a run get the promise of that run.
-   */
+  /** Writes the waiting records in batches. A call during another one returns the promise of that call. */
   function write(): Promise<void> {
     writing ??= writeBatches().finally(() => {
       writing = undefined;
@@ -121,9 +120,9 @@ export function createUsageLog(
 }
 
 /**
- * Stores records and adds them to their minutes, in one statement. Only stored records are counted, so a batch repeated
- * after a lost answer counts once. Minutes are written in key order, so that processes cannot deadlock. Records of a
- * meanwhile deleted key are dropped.
+ * Stores records and adds them to their minutes, in one statement. Only newly stored records are counted, so a batch
+ * that is repeated after a lost answer counts once. Minutes are written in key order, so that processes cannot
+ * deadlock. Records of a meanwhile deleted key are dropped.
  */
 async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
   const column = <T>(pick: (record: Noted) => T): T[] => batch.map(pick);

@@ -13,7 +13,7 @@ import { clearGuesses, throttle } from '../throttle.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Emails a link for setting a new password. An address without an account gets an email that says this. Response and
+ * Emails a link for setting a new password. An address without an account gets an email that states this. Response and
  * duration are the same in both cases, so they do not reveal whether an account exists.
  * @throws AppError rate_limit_exceeded; internal_error when the email cannot be sent
  */
@@ -33,8 +33,7 @@ export async function requestPasswordReset(ctx: Ctx, email: string): Promise<voi
  */
 export async function confirmReset(ctx: Ctx, input: { session: string; password: string }): Promise<void> {
   await throttle(ctx, 'reset_confirm_source', toSource(ctx.actor.ipAddress));
-  // Checked before the password is hashed, which costs tens of milliseconds of processor time. So an invalid link costs
-  // no password hash.
+  // Checks the link before the password is hashed, because hashing takes tens of milliseconds of processor time.
   const open = await findChallenge(ctx, 'reset', input.session);
   assertStrong(input.password, open.email);
   const passwordHash = await hashPassword(input.password);

@@ -55,7 +55,7 @@ export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ ur
   return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
 }
 
-/** Returns true if the installation waits for its first account: a setup link exists and is unused. */
+/** Returns true if the installation waits for its first account, because a setup link exists and is unused. */
 export async function awaitsClaim(db: Deps['db']): Promise<boolean> {
   const link = await across(db, 'operator').table('setup_links').first('id');
   return link !== undefined && !(await hasUsers(db));
@@ -100,7 +100,7 @@ async function claim<T>(
   enter: (trx: Trx, userId: string, organization: OrganizationRow) => Promise<T>,
 ): Promise<T> {
   if (await hasUsers(ctx.db)) throw complete();
-  // Checked before the password is hashed, so that an invalid token costs no hash.
+  // Checks the token before the password is hashed, because hashing takes tens of milliseconds of processor time.
   if (!(await openLink(ctx.db, input.token, ctx.clock.now()).first('id'))) throw invalidToken();
   assertStrong(input.password, input.email);
   const passwordHash = await hashPassword(input.password);

@@ -23,7 +23,7 @@ import { message, type Language } from '../../../messages/index.ts';
 type SignIn = { session: string } | TokenPair;
 
 /**
- * Checks a password. Then, depending on AUTH_LOGIN_CODE, emails a code or signs in at once (POST /auth/login).
+ * Checks a password. Then, depending on AUTH_LOGIN_CODE, emails a code or signs in immediately (POST /auth/login).
  * @throws AppError unauthorized (the same for an unknown address and a wrong password), rate_limit_exceeded,
  * internal_error when the email cannot be sent
  */
@@ -45,7 +45,8 @@ export async function signIn(
   const failures = known === undefined ? failureBudgets(ctx) : [];
   for (const [rule, from] of failures) await throttle(ctx, rule, from);
   await throttleGuesses(ctx, guessed);
-  // An unknown address takes as long as a wrong password.
+  // The check of an unknown address takes as long as that of a wrong password, so it does not reveal which addresses
+  // have accounts.
   if (!(await isPasswordCorrect(user, input.password)) || !user) {
     throw new AppError('unauthorized', message('account.wrong_sign_in'));
   }
@@ -60,18 +61,23 @@ export async function signIn(
     await ctx.systemMail.send(codeMail(ctx, input.email, 'login', code, user));
     return { session: handle };
   }
-  // Only for a device that was just recognized. Otherwise a forged token would be stored and would make the code
-  // unnecessary.
+  // Uses the token only if the device was just recognized. Otherwise a forged token would be stored, and later sign-ins
+  // with it would need no code.
   const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
   return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
 }
 
-/** Stores the language of a person's first browser. Members can change the language in their profile. */
+/**
+ * Stores the language of the first browser with which a person signs in. Members can change the language in their
+ * profile.
+ */
 async function rememberLanguage(ctx: Ctx, userId: string, language: Language): Promise<void> {
   await across(ctx.db, 'person').table('users').where('id', userId).whereNull('language').update({ language });
 }
 
-/** Returns the budgets of wrong passwords for attempts from an unknown place, over all accounts. */
+/**
+ * Returns the rules that limit wrong passwords from an unknown source over all accounts, each with the counted source.
+ */
 function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures', string][] {
   const site = toSite(ctx.actor.ipAddress);
   return [
@@ -81,9 +87,9 @@ function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures'
 }
 
 /**
- * Returns the device or the source from which an account has signed in before, or undefined. Wrong passwords are
- * counted separately there. So guesses by strangers lock owners out neither on their own device nor in their office,
- * and no office is locked out of its accounts.
+ * Returns the device or the source from which an account has signed in before, or undefined. Wrong passwords from this
+ * device or source are counted separately. So guesses by strangers never lock owners out on their own device or in
+ * their office.
  */
 async function knownSourceKey(
   ctx: Ctx,

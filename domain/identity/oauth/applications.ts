@@ -26,15 +26,15 @@ const LIST = 'oauth-applications';
 interface ApplicationInput {
   name?: string | undefined;
   description?: string | undefined;
-  /** May be empty. */
+  /** URL of the logo. May be empty. */
   logo_url?: string | undefined;
-  /** May be empty. */
+  /** URL of the website. May be empty. */
   website_url?: string | undefined;
   redirect_uris?: string[] | undefined;
   /** Permission names in lower case. */
   scopes?: string[] | undefined;
   allowed_webhook_domains?: string[] | undefined;
-  /** URL for the events of all workspaces that granted access. Empty if events are not delivered in this way. */
+  /** URL for the events of all workspaces that granted access. Empty if no events are delivered to the application. */
   webhook_url?: string | undefined;
   webhook_events?: string[] | undefined;
 }
@@ -69,7 +69,7 @@ export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplic
 /**
  * Checks an application before creation (without an id) or change: every field, and the resulting webhook settings.
  * Call it outside of a transaction, because it may wait for DNS.
- * @throws AppError bad_request with every problem at once, not_found
+ * @throws AppError bad_request with all problems, not_found
  */
 export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
   const problems = await applicationProblems(ctx, input, id);
@@ -148,8 +148,8 @@ const CHANGES_RECEIVER = ['webhook_url', 'webhook_events', 'allowed_webhook_doma
 const WEBHOOKS = maskOf(['WEBHOOKS']);
 
 /**
- * Changes the sent fields of an application. Lists replace the stored lists. Fewer scopes narrow its tokens within a
- * second. More scopes have no effect on tokens until people approve again.
+ * Changes the sent fields of an application. Lists replace the stored lists. Removed scopes also end for existing
+ * tokens within a second. Added scopes have no effect on tokens until people approve again.
  * @throws AppError not_found. forbidden when the caller lacks given scopes, or would redirect codes or events of an
  * application with more rights than theirs. Events also need WEBHOOKS
  */
@@ -162,8 +162,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const names = Object.keys(sent) as (keyof typeof sent)[];
     if (names.length === 0) return before;
     if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, { scopes: sent.scopes & ~before.scopes });
-    // A person who sets the URL for codes or events gets access to everything that people of any workspace have
-    // granted.
+    // Whoever sets the URL for codes or events gets access to all data that people of any workspace have granted.
     if (CHANGES_RECEIVER.some((name) => name in sent)) {
       await assertActorGrants(tx, ctx.actor, { scopes: (sent.scopes ?? before.scopes) | WEBHOOKS });
     }
@@ -210,8 +209,8 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
 }
 
 /**
- * Deletes an application with every grant, code, token and managed webhook endpoint of it, in every workspace. API keys
- * created with its tokens are revoked.
+ * Deletes an application with all its grants, codes, tokens and webhook endpoints, in every workspace. API keys created
+ * with its tokens are revoked.
  * @throws AppError not_found
  */
 export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
@@ -231,8 +230,8 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Returns a field's value for the audit log. Paths and queries of webhook URLs often contain a receiver's secret, so
- * they are omitted.
+ * Returns a field's value for the audit log. Omits paths and queries of webhook URLs, because they often contain a
+ * receiver's secret.
  */
 function audited(name: string, value: unknown): unknown {
   if (name === 'scopes') return scopesOf(value as number);

@@ -281,7 +281,7 @@ test('a person sees and takes back their own grants, in every workspace, each by
 
   await t.throwsAsync(revokeGrant(personCtx(world.deps, second), apps[1]!.grant_id), { code: 'not_found' });
   await t.throwsAsync(revokeGrant(personCtx(world.deps, first), 'not-an-id'), { code: 'not_found' });
-  // The first workspace is selected, and the person revokes a grant in the second.
+  // The person revokes a grant in the second workspace while the first one is selected.
   await revokeGrant(personCtx(world.deps, first), apps[0]!.grant_id);
   await t.throwsAsync(revokeGrant(personCtx(world.deps, first), apps[0]!.grant_id), { code: 'not_found' });
   t.deepEqual([await tried(here), await tried(there), await tried(theirs)], [200, 401, 200]);

@@ -40,7 +40,7 @@ export interface AuthorizationRequest {
   state: string | undefined;
   /** PKCE challenge (S256). Null if a confidential client sent none. */
   codeChallenge: string | null;
-  /** `resource` of RFC 8707, one of this installation's. Null if the request names none. */
+  /** Parameter `resource` of RFC 8707, which names a resource of this installation. Null if the request names none. */
   resource: string | null;
   issuer: string;
 }

@@ -26,7 +26,7 @@ export type Client = Columns<
 /** Credentials that a client sent: HTTP Basic, or fields of the form. */
 export interface ClientCredentials {
   clientId: string;
-  /** Undefined if the request contains none. */
+  /** Secret of the client. Undefined if the request contains none. */
   secret: string | undefined;
   basic: boolean;
 }
@@ -108,7 +108,10 @@ export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(
   if (!fits) throw refusedClient(message('oauth.client_refused'), { basic });
 }
 
-/** `basic`: the client sent an Authorization header, so the error names the scheme. */
+/**
+ * Returns the error for a refused client. `basic` is true if the client sent an Authorization header; the error then
+ * names the scheme.
+ */
 function refusedClient(said: Message, { basic }: { basic: boolean }): OAuthError {
   return new OAuthError(
     'invalid_client',
@@ -117,7 +120,7 @@ function refusedClient(said: Message, { basic }: { basic: boolean }): OAuthError
   );
 }
 
-/** Both halves of the header are form-encoded before they are joined (RFC 6749, section 2.3.1). */
+/** Decodes one half of the Basic credentials, because clients form-encode both halves (RFC 6749, section 2.3.1). */
 function formDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -13,8 +13,8 @@ import { message } from '../../../messages/index.ts';
 const LISTED = 500;
 
 /**
- * An application with access to one workspace, granted by the person, or by another member of a workspace that the
- * person owns.
+ * An application with access to one workspace. The person granted the access, or another member granted it in a
+ * workspace that the person owns.
  */
 export interface AuthorizedApp {
   grant_id: string;
@@ -30,7 +30,7 @@ export interface AuthorizedApp {
   people: number;
   /** True if the person owns the workspace. Revoking then ends the access of all members there. */
   for_all: boolean;
-  /** Mask of the scopes that its tokens can carry now, at most. */
+  /** Mask of the scopes that the application's tokens can have at most. */
   scopes: number;
   created_at: Date;
   updated_at: Date;
@@ -97,13 +97,14 @@ export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: strin
 /**
  * Revokes a person's grant. An owner of the workspace revokes all grants for the application there. All tokens of these
  * grants are invalid within a second, in every process.
- * @throws AppError not_found, also for another's grant in a workspace the person does not own, and for a revoked grant
+ * @throws AppError not_found, also for a revoked grant, and for another person's grant in a workspace that the person
+ * does not own
  */
 export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
   if (ctx.actor.kind !== 'session' || !ctx.actor.userId) throw new AppError('forbidden', message('oauth.people_only'));
   const [grant] = isUuid(grantId) ? await findRevocable(ctx, grantId, ctx.actor.userId) : [];
   if (!grant) throw notFound('authorized_app');
-  // The person may have another workspace selected.
+  // Acts in the grant's workspace, because the person may have selected another one.
   const inWorkspace: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: grant.organization_id } };
   await transact(inWorkspace, async (tx) => {
     const applicationId = grant.application_id;
@@ -178,8 +179,8 @@ export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
 }
 
 /**
- * Serializes changes of one application's grants with each other and with changes of the application. Must be the first
- * lock; changes of the application's endpoints take it first too.
+ * Serializes changes of one application's grants with each other and with changes of the application. It must be the
+ * first lock of a transaction, as in changes of the application's endpoints.
  * @throws AppError not_found when the application was deleted
  */
 async function lockApplication(tx: Tx, applicationId: string): Promise<void> {

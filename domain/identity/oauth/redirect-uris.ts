@@ -11,9 +11,9 @@ const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?(
 const MAX_PORT = 65_535;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 /**
- * Schemes that a browser or an operating system handles itself, so that no application can own them. `localhost` is a
- * host whose scheme was forgotten. Any other scheme is private use (RFC 8252, section 7.1). Editors such as Cursor and
- * VS Code register theirs without the dot that the RFC recommends.
+ * Schemes that a browser or an operating system handles itself, so that no application can own them. `localhost` is
+ * included, because `localhost:3000` is a host without its scheme. Any other scheme is private use (RFC 8252, section
+ * 7.1). Editors such as Cursor and VS Code use schemes without the dot that the RFC recommends.
  */
 export const RESERVED_SCHEMES: ReadonlySet<string> = new Set([
   'about',
@@ -57,7 +57,7 @@ export function redirectUriProblem(uri: string, { privateUse }: { privateUse: bo
     if (!privateUse) return message('field.redirect_http');
     if (RESERVED_SCHEMES.has(scheme)) return message('field.redirect_private_use');
   }
-  // One spelling per target: the registered text is exactly what a browser shows and requests.
+  // Accepts one spelling per target, so that the registered text is exactly what a browser shows and requests.
   if (url.href !== uri && url.href !== `${uri}/`) return message('field.written_as', { uri: url.href });
   return undefined;
 }

@@ -28,9 +28,9 @@ interface ClientMetadata {
 
 /**
  * Registers a client at its own request (POST /oauth/register; RFC 7591). It becomes a public client, which can do
- * nothing before a person approves it. Metadata that is not supported is replaced, and the client reads what was
- * registered. Scopes that such clients cannot have are omitted. If no scope remains, the client may request all the
- * others.
+ * nothing before a person approves it. Unsupported metadata is replaced, and the answer contains the registered values.
+ * Scopes that such clients cannot have are omitted. If no scope remains, the client may request all scopes that such
+ * clients can have.
  * @throws OAuthError invalid_redirect_uri (every URI at once); AppError rate_limit_exceeded
  */
 export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promise<Client & { created_at: Date }> {
@@ -61,7 +61,7 @@ export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promis
   return row;
 }
 
-/** Returns a name that may appear on a consent page: without characters that hide or reverse text. */
+/** Returns a name for the consent page, without characters that hide or reverse text. */
 function shownName(name: string): string {
   const shown = name
     .replace(/\p{C}+/gu, ' ')
@@ -71,7 +71,7 @@ function shownName(name: string): string {
   return nameProblem(shown) ? UNNAMED : shown;
 }
 
-/** Returns a URL that may appear on a consent page; empty for any other. */
+/** Returns a URL if it may appear on a consent page, else an empty text. */
 function shownUrl(url: string): string {
   return webUrlProblem(url) ? '' : url;
 }

@@ -10,7 +10,7 @@ import { message } from '../../../messages/index.ts';
 interface Found {
   client_secret_hash: string | null;
   application_id: string;
-  /** Null if the client has no such token. */
+  /** Grant of the token. Null if the client has no such token. */
   grant_id: string | null;
   organization_id: string;
 }

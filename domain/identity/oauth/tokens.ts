@@ -43,7 +43,7 @@ interface Standing {
   application_id: string;
   client_secret_hash: string | null;
   application_scopes: number;
-  /** Id of the code or refresh token. Null if it does not exist. */
+  /** Id of the code or refresh token. Null if there is no such code or token. */
   id: string | null;
   grant_id: string;
   family_id: string;
@@ -82,8 +82,8 @@ const FIND_REFRESH = `select ${ABOUT}, x.family_id, x.replaced_at, x.revoked_at
   from oauth_applications a left join oauth_tokens x on x.token_hash = :hash and x.kind = 'refresh' ${GRANT}`;
 
 /**
- * Uses the code or token up and stores its successors in one statement. Of two requests with the same code or token,
- * only one receives a pair.
+ * Marks the code or refresh token as used and stores the new token pair, in one statement. Of two requests with the
+ * same code or token, only one receives a pair.
  */
 const STORE_PAIR = `
   insert into oauth_tokens (id, grant_id, family_id, kind, token_hash, scopes, resource, created_at, expires_at)
@@ -126,8 +126,8 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
   if (!isOwn(code)) throw invalidGrant(message('oauth.code_unknown'));
   if (code.redirect_uri !== form.redirect_uri) throw invalidGrant(message('oauth.code_redirect'));
   assertVerified(code.code_challenge, form.code_verifier);
-  // Only a request that would have succeeded the first time counts as a replay. So an attacker who only saw the code
-  // cannot end the grant.
+  // Only a request that would have succeeded before the first use counts as a replay. So an attacker who knows only the
+  // code cannot end the grant.
   if (code.consumed_at) return replayed(ctx, code, 'code_replayed');
   if (code.expires_at <= ctx.clock.now()) throw invalidGrant(message('oauth.code_expired'));
   const pair = await store(ctx, USE_CODE, code, remainingScopes(code));
@@ -178,7 +178,8 @@ function assertVerified(challenge: string | null, verifier: string | undefined):
 }
 
 /**
- * Returns the scopes of a new access token: the requested scopes that person, application and approval still permit.
+ * Returns the scopes of a new access token: the requested scopes that the person's role, the application and the
+ * approval still permit.
  */
 function remainingScopes(standing: Standing, asked: number = standing.scopes): number {
   if (standing.grant_revoked_at || !standing.role_permissions) throw invalidGrant(message('oauth.grant_revoked'));
@@ -238,8 +239,8 @@ async function replayed(
   await transact({ ...ctx, actor: { ...ctx.actor, organizationId } }, async (tx) => {
     let ended = 0;
     for (;;) {
-      // Repeats until no token is valid, so that a concurrently stored pair is ended by the next iteration. Without a
-      // valid token no further pair can follow.
+      // Repeats until no token is valid, so that the next iteration ends a token pair that was stored concurrently.
+      // Without a valid token no further pair can be issued.
       const more = await across(tx.trx, 'credential')
         .table('oauth_tokens')
         .where({ family_id: family })

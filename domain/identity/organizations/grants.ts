@@ -61,8 +61,8 @@ export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
 }
 
 /**
- * Serializes changes of members, roles and invitations of one organization. So rules about all members (there is always
- * an owner; a role in use stays) hold under concurrency.
+ * Serializes changes of members, roles and invitations of one organization. So rules about all members also hold under
+ * concurrency: there is always an owner, and a role in use is not deleted.
  */
 export async function lockOrganization(tx: Tx): Promise<void> {
   await tx.org.sql('select id from organizations where id = :org for update');

@@ -48,8 +48,8 @@ export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page
 }
 
 /**
- * Counts an invitation before it is created. Separate from {@link invite}, because the count must persist if the
- * invitation is rolled back.
+ * Counts an invitation against the limits before it is created. Separate from {@link invite}, because the count must
+ * persist if the invitation is rolled back.
  * @throws AppError rate_limit_exceeded
  */
 export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
@@ -97,7 +97,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
     const organization = await people.table('organizations').where('id', tx.org.organizationId).first('name');
     const account = await people.table('users').where('email', input.email).first('language');
     const invited = { to: input.email, workspace: organization!.name, token, days: INVITATION_DAYS };
-    // Sent last and before the commit, so that a refused email rolls the invitation back.
+    // The email is sent last and before the commit, so that a refused email rolls the invitation back.
     await ctx.systemMail.send(invitationMail(ctx, invited, account));
     return { ...row, role_name: role.name } as InvitationView;
   });
@@ -172,9 +172,9 @@ function invalid(): AppError {
 }
 
 /**
- * Uses an invitation once and makes its address a member, inside an open transaction. The inviter must still hold the
+ * Uses an invitation once and makes its address a member, inside an open transaction. The inviter must still have the
  * permissions of the invitation's role.
- * @param acting makes the context of the joining person, in the organization they join
+ * @param acting creates the context of the joining person in the organization that they join
  * @throws AppError invitation_invalid
  */
 export async function joinByInvitation(
@@ -223,8 +223,8 @@ export async function joinByInvitation(
 }
 
 /**
- * Refuses an invitation to a role with permissions that the inviter does not hold any more. Otherwise a leaving member
- * could invite another address of their own.
+ * Refuses an invitation to a role with permissions that the inviter no longer has. Otherwise a member who leaves could
+ * keep access by inviting another address of their own.
  * @throws AppError invitation_invalid
  */
 async function assertInviterHolds(

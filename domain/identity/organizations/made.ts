@@ -10,7 +10,7 @@ import { deleteApplication } from '../oauth/applications.ts';
 /** Maximum number of objects listed in a refusal. */
 const MAX_NAMED = 100;
 
-/** An object created by a member: a former member could still act by it, or the others may not know of it. */
+/** An object created by a member. A former member could still use it, and other members may not know of it. */
 interface Made {
   kind: 'api_keys' | 'oauth_applications' | 'integration_connections' | 'app_connections';
   id: string;
@@ -19,9 +19,9 @@ interface Made {
 
 /**
  * Keeps or revokes the API keys, applications and connections created by a member who is about to be removed.
- * @param ctx joins the transaction
- * @throws AppError conflict with up to 100 of these objects if there are any and `what` is absent
- * @throws AppError app_connection_in_use if one to be ended is used by a step or an automation
+ * @param ctx context that uses the transaction `tx`
+ * @throws AppError conflict with up to 100 of these objects, if there are any and `what` is absent
+ * @throws AppError app_connection_in_use if a step or an automation uses an app connection that would be deleted
  */
 export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' | 'revoke' | undefined): Promise<void> {
   const made = await madeBy(tx, userId);

@@ -113,7 +113,7 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
 /**
  * Removes a member. Their sessions lose the organization, and their grants to applications end at once, together with
  * the keys of those applications. API keys, applications and connections that the member created belong to the
- * organization: the caller decides what happens to them.
+ * organization, so the caller decides to keep or to revoke them.
  * @param made `keep` transfers them to the caller; `revoke` revokes the keys, deletes the applications and disconnects
  * the connections
  * @throws AppError not_found; forbidden (the member has more rights); conflict (last owner; the member created objects

@@ -125,7 +125,7 @@ export async function createOrganization(ctx: Ctx, input: NewOrganization): Prom
 /** Changeable fields of an organization. */
 interface OrganizationChange {
   name?: string | undefined;
-  /** True to email the figures of each week to members who may see analytics. */
+  /** True if the figures of each week are emailed to members who may see analytics. */
   weekly_report?: boolean | undefined;
   /** IANA time zone. Determines when a week begins. */
   timezone?: string | undefined;

@@ -110,8 +110,8 @@ export async function teamMemberProblems(ctx: Ctx, userId: string | undefined): 
 export async function addTeamMember(ctx: Ctx, id: string, userId: string): Promise<Team> {
   return transact(ctx, async (tx) => {
     const team = await lockTeam(tx, id);
-    // The membership is locked until the transaction ends, because removing a member from the workspace also removes
-    // them from the team.
+    // Locks the membership until the transaction ends, because removing the member from the workspace also removes them
+    // from the team.
     const [member] = await tx.org.sql(
       'select 1 from memberships where organization_id = :org and user_id = :userId for key share',
       { userId },

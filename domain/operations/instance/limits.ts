@@ -7,8 +7,8 @@ import { PER_PARTNER } from '../../mailboxes/warmup/pool.ts';
 type Limits = Record<string, number | null>;
 
 /**
- * Returns the effective limits of this build and these settings. Names ending in `_ms` are milliseconds, in `_bytes`
- * bytes.
+ * Returns the effective limits of this build and these settings. Limits with names ending in `_ms` are in milliseconds,
+ * and those ending in `_bytes` are in bytes.
  */
 export function readLimits(config: Config): { sending: Limits; warmup: Limits; rates: Limits } {
   return {

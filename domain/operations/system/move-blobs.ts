@@ -9,7 +9,7 @@ import type { BlobStoreName } from '../../../lib/blobs/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { CHUNK_BYTES, readBlob } from '../../platform/blobs.ts';
 
-/**
+/*
  * New files are written to PostgreSQL, in the transaction of the row that they belong to. A worker then moves them to
  * the store of BLOB_PROVIDER. It copies the bytes under a new key; one transaction then records the new place and
  * deletes the old bytes. A crash in between leaves an unused copy, whose key is stored in the row. When the row is
@@ -30,8 +30,8 @@ type Parts = Pick<Deps, 'db' | 'clock' | 'blobs' | 'log'>;
 type Claimed = Columns<'blobs', 'id' | 'organization_id' | 'store' | 'store_key' | 'size' | 'moving_key'>;
 
 /**
- * Moves files to the store of BLOB_PROVIDER, including those stored before it was configured. Safe in several processes
- * at once.
+ * Moves files to the store of BLOB_PROVIDER, including those stored before it was configured. Several processes may
+ * call it concurrently.
  * @param options.restMs minimum age (ms) of a moved file, because files of imports are mostly deleted sooner
  * @returns the number of moved files, which is lower than the number of due ones when a store does not respond
  */
@@ -125,7 +125,7 @@ async function discard(trx: Trx, store: BlobStoreName, key: string): Promise<voi
 
 /**
  * Deletes bytes outside PostgreSQL whose file was deleted: at the end of its retention, or with its contact or
- * workspace. Retries a store that does not respond. Safe in several processes at once.
+ * workspace. Retries a store that does not respond. Several processes may call it concurrently.
  * @returns the number of deleted files
  */
 export async function removeBlobs({ db, clock, blobs, log }: Parts): Promise<number> {

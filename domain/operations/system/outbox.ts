@@ -33,7 +33,8 @@ export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]>
 }
 
 /**
- * Makes the relay retry parked intents at once, with a new count of attempts, and then the intents that wait for them.
+ * Makes the relay retry parked intents immediately, with a new count of attempts, and then the intents that wait for
+ * them.
  * @param ids intents to retry; all if absent
  * @returns the number of retried intents
  * @throws AppError not_found when a named intent is not parked; then none is retried

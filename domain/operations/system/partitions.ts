@@ -138,8 +138,8 @@ async function hasRows(scope: AcrossScope, { table, suffix }: Partition): Promis
 }
 
 /**
- * Returns true if no event of a partition is needed any more. All events must have a position that every subscriber has
- * passed in every organization, and none may be parked.
+ * Returns true if no event of a partition is needed. All events must have a position that every subscriber has passed
+ * in every organization, and none may be parked.
  */
 async function isApplied(scope: AcrossScope, { table, suffix }: Partition): Promise<boolean> {
   const partition = `${table}${suffix}`;

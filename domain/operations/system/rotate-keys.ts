@@ -13,7 +13,7 @@ interface SealedColumn {
   place: (row: Record<string, string>) => string;
 }
 
-/** All columns that hold sealed values. */
+/** All columns that contain sealed values. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'mailboxes', column: 'credentials', key: ['id'], place: ({ id }) => SEAL_PLACES.mailbox(id!) },
   {

@@ -16,10 +16,10 @@ const EXPIRING = [
   { table: 'idempotency_keys', column: 'expires_at', keptMs: 0 },
   { table: 'mailbox_checks', column: 'expires_at', keptMs: 0 },
   { table: 'api_key_usage_logs', column: 'created_at', keptMs: 30 * DAY_MS },
-  // Longer than the maximum range of analytics.
+  // Kept longer than the maximum range of analytics.
   { table: 'api_key_usage_minutes', column: 'minute', keptMs: 100 * DAY_MS },
   { table: 'oauth_tokens', column: 'expires_at', keptMs: DAY_MS },
-  // Equals the maximum lifetime of a code's tokens without a refresh, so that a second use of the code is detected.
+  // Kept for the maximum lifetime of a code's tokens without a refresh, so that a second use of the code is detected.
   { table: 'oauth_codes', column: 'expires_at', keptMs: 90 * DAY_MS },
   // Clients that registered themselves and never got a grant.
   {
@@ -28,7 +28,7 @@ const EXPIRING = [
     keptMs: 30 * DAY_MS,
     only: 'self_registered and not exists (select from oauth_grants g where g.application_id = oauth_applications.id)',
   },
-  // Longer than an approval of the order can take. An ordered quote is kept with its order.
+  // Kept longer than an approval of the order can take. An ordered quote is kept with its order.
   { table: 'mailbox_quotes', column: 'expires_at', keptMs: DAY_MS, only: 'consumed_at is null' },
   { table: 'agent_policy_usage', column: 'day', keptMs: 7 * DAY_MS },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },
@@ -75,7 +75,7 @@ const WARMED = [
   {
     table: 'warmup_mails',
     column: 'id',
-    // A lookup per email, because a join would read all old replies for each page.
+    // Uses a subquery for each row, because a join would read all old replies for each page.
     only: `state not in ('reserved', 'sending') and not coalesce(
       (select a.id > :before or a.state in ('reserved', 'sending') from warmup_mails a where a.answers = warmup_mails.id), false)`,
   },
@@ -89,7 +89,7 @@ const RAN = [
   {
     table: 'automation_runs',
     column: 'id',
-    // A lookup per run, because a join would read all events for each page.
+    // Uses a subquery for each row, because a join would read all events for each page.
     only: `status <> 'running' and coalesce(
       (select false from domain_events e where e.id = case when cause like 'event/%' then cast(substr(cause, 7) as uuid) end), true)`,
   },
@@ -104,8 +104,8 @@ interface Expiry {
 }
 
 /**
- * Drops expired months and deletes expired rows of the whole installation. Works in pages with a transaction each, so
- * that no lock is held for long. A failing table does not stop the others.
+ * Drops expired monthly partitions, and deletes expired rows of the whole installation. Works in pages with a
+ * transaction each, so that no lock is held for long. A failing table does not stop the others.
  * @returns the number of deleted rows
  * @throws AggregateError at the end if some tables failed
  */

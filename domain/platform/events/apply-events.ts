@@ -33,7 +33,7 @@ interface StreamIteration {
   /** `busy`: no event is due, or another process works on the stream. */
   outcome: 'applied' | 'failed' | 'parked' | 'busy';
   applied: number;
-  /** True when more events can be applied at once. */
+  /** True if more events can be applied immediately. */
   more: boolean;
 }
 

@@ -7,7 +7,7 @@ import { sortedTypes, type Subscriber } from './subscriber.ts';
 const PAGE = 5_000;
 const MAX_DUE = 500;
 
-/** One subscriber in one organization that has events to apply. */
+/** Subscriber and organization with events to apply. */
 export interface DueStream {
   subscriber: string;
   organization_id: string;

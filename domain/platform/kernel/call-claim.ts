@@ -1,12 +1,12 @@
 /*
  * A claim of an outside call keeps a second attempt from repeating a call that is still in progress. Temporal repeats
  * an activity whose worker is silent, but a worker that was suspended for a while is not dead. The claim ends with the
- * stored answer, or once no attempt can still be alive. Its times are those of PostgreSQL's clock.
+ * stored answer, or once no attempt can still be alive. The end is a time of PostgreSQL's clock.
  */
 
 /**
- * Time (ms) beyond the timeout of a call during which its attempt counts as alive. It covers the start of the call and
- * the storing of the answer.
+ * Time (ms) after the timeout of a call for which its attempt still counts as alive. It covers the start of the call
+ * and the storing of the answer.
  */
 const MARGIN_MS = 10_000;
 

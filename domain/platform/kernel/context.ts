@@ -56,11 +56,13 @@ export interface Ctx extends Deps {
   language?: Language;
   /** Adds a rate limit that applies to the request to the RateLimit headers of its answer. Set by the HTTP server. */
   reportQuota?: ((quota: Quota) => void) | undefined;
-  /** Set by the guard for idempotent writes. {@link transact} joins this transaction instead of opening another. */
+  /**
+   * Open transaction, set by the guard for idempotent writes. {@link transact} uses it instead of opening another one.
+   */
   trx?: Trx;
   /**
-   * Set together with `trx`: {@link transact} adds its events, audit rows and intents to this transaction, which writes
-   * them at its end in few statements.
+   * Open transaction with its collected events, audit rows and intents, set together with `trx`. {@link transact} adds
+   * to them, and they are written at its end in few statements.
    */
   joined?: Tx;
   /** Length of the chain of reactions that led to this call. Stored with emitted events. */
@@ -88,7 +90,7 @@ export function systemCtx(deps: Deps, organizationId: string, requestId: string)
 /**
  * Returns a context whose database connections count for the share of its organization (`db/shares.ts`). A context
  * without an organization is returned unchanged.
- * @param options.isUrgent for work that stops something
+ * @param options.isUrgent true for work that stops something
  */
 export function withOwnShare(ctx: Ctx, options: { isUrgent?: boolean } = {}): Ctx {
   const { organizationId } = ctx.actor;

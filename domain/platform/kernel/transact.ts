@@ -95,7 +95,7 @@ const PART_TRIES = 2;
  * Runs an optional part of an open transaction in a savepoint. If it throws, its rows, events, audit rows and intents
  * are discarded, and the transaction can continue. If PostgreSQL rejects a row, `part` is repeated once: when two
  * transactions create the same row, the second one then sees the row of the first.
- * @throws errors of `work`; AppError for constraint violations that have a code
+ * @throws errors of `part`; AppError for constraint violations that have a code
  */
 export async function withSavepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -149,8 +149,8 @@ interface StatementWithEvent<T extends StoredEventType> {
 }
 
 /**
- * Runs a write and its event as one SQL statement, which is atomic without a transaction. For hot paths only; use
- * {@link transact} elsewhere.
+ * Runs a write and its event as one SQL statement, which is atomic without a transaction. Only for frequent writes; use
+ * {@link transact} for all others.
  * @returns true if the event was emitted
  */
 export async function writeSingleStatement<T extends StoredEventType>(

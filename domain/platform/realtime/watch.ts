@@ -37,7 +37,7 @@ export async function forwardPositions({
   };
 }
 
-/** Includes the task queue, because installations that share a NATS server have different task queues. */
+/** The subject includes the task queue, because installations that share a NATS server have different task queues. */
 function busSubject({ TEMPORAL_NAMESPACE: namespace, TEMPORAL_TASK_QUEUE: queue }: Deps['config']): string {
   return ['heron', namespace, queue, 'positions'].map((part) => part.replace(/[^\w-]/g, '_')).join('.');
 }

@@ -54,7 +54,7 @@ interface Kind {
   readonly count: number;
   readonly cap: number;
   readonly gapMs: number;
-  /** First time that is free of the projection's own emails. */
+  /** Earliest time at which the gaps to the projection's own emails allow another email. */
   readonly free: number;
   /** Emails sent for the campaign on the latest UTC day. */
   readonly own: { readonly day: number; readonly emails: number };
@@ -134,7 +134,7 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
   return blocked;
 }
 
-/** Drops state that has no effect any more at a day's opening, so that mailboxes become equal again. */
+/** Drops state that has no effect any more at the start of a sending day, so that mailboxes become equal again. */
 function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
   return merge(
     kinds.map((kind) => ({

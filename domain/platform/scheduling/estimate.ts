@@ -156,7 +156,8 @@ class PlayedDays {
 }
 
 /**
- * A campaign-local day with open time. Times are ms from `midnight` (epoch ms), the UTC midnight before its opening.
+ * A campaign-local day with open time. Times are ms from `midnight` (epoch ms), the UTC midnight before the start of
+ * its first sending window.
  */
 interface SendingDay extends OpenTime {
   readonly day: number;

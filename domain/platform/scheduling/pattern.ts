@@ -91,7 +91,8 @@ function skippedSpan(pattern: WeekPattern, segment: ZoneSegment, utc: number): S
   const joined = first.from === 0 && last.to === WEEK;
   let longest = 0;
   for (const span of spans) {
-    // An interval from Sunday 00:00 that continues the one of Saturday belongs to Saturday's interval.
+    // If an interval ends at midnight on Saturday and another begins then, they are one interval. The second part is
+    // skipped.
     if (joined && span === first) continue;
     const length = span.to - span.from + (joined && span === last ? first.to : 0);
     const into = (((span.from - gapStart) % WEEK) + WEEK) % WEEK;

@@ -101,6 +101,6 @@ function dateProblems(input: ScheduleInput, zone: string, now: Date | undefined)
 
 function parseInstant(value: string): Date | null {
   const rfc3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
-  // Both checks are needed: `Date` accepts 30 February as 2 March, and luxon accepts hour 24.
+  // Uses both checks, because `Date` accepts 30 February as 2 March, and luxon accepts hour 24.
   return rfc3339.test(value) ? DateTime.fromISO(value).toJSDate() : null;
 }

@@ -45,7 +45,7 @@ export interface Kind {
   readonly count: number;
   readonly cap: number;
   readonly gapMs: number;
-  /** First time that is free of the projection's own emails. */
+  /** Earliest time at which the gaps to the projection's own emails allow another email. */
   readonly free: number;
   /** Emails sent for the campaign on the latest UTC day. */
   readonly own: { readonly day: number; readonly emails: number };
@@ -91,9 +91,9 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
 }
 
 /**
- * Returns the groups of mailboxes at a day's opening. Times become relative to the UTC midnight before the opening.
- * Drops state that has no effect any more, so that mailboxes become equal again. Openings with the same `key` are
- * equal.
+ * Returns the groups of mailboxes at the start (opening) of a sending day. Times become relative to the UTC midnight
+ * before the opening. Drops state that has no effect any more, so that mailboxes become equal again. Openings with the
+ * same `key` are equal.
  */
 export function openDay(kinds: readonly Kind[], opensAt: number): { key: string; kinds: Kind[] } {
   const days = Math.floor(opensAt / DAY);

@@ -21,7 +21,8 @@ export interface SlotRequest {
   readonly lastSentAt: Date | null;
   readonly minGapSeconds: number;
   /**
-   * Maximum time (ms) by which a gap or an opening is lengthened. The default and upper limit is a fifth of the gap.
+   * Maximum time (ms) by which a gap is lengthened or the start of a window is delayed. The default and upper limit is
+   * a fifth of the gap.
    */
   readonly maxSpreadMs?: number;
   /**
@@ -54,7 +55,7 @@ const SEARCH = 8 * DAY;
 const MAX_PREFERENCES = 2000;
 /** Maximum number of rounds of a search. In each round the schedule or the mailbox requires a later time. */
 const MAX_TRIES = 500;
-/** Latest time of a Date (epoch ms). */
+/** Maximum time that a Date can represent (epoch ms). */
 const FOREVER = 8.64e15;
 
 /**
@@ -132,8 +133,8 @@ function unit(value: number): number {
 
 /**
  * Returns the first interval from `from` (epoch ms) on that suits campaign and recipient, or null if the two never
- * overlap. Excludes weekends if the draw says so and a weekday exists. A repeated request at a weekend slot may find a
- * weekday after a clock change, which delays the email once more but never twice.
+ * overlap. Excludes weekends if the random draw excludes them and a weekday exists. A repeated request at a weekend
+ * slot may find a weekday after a clock change, which delays the email once more but never twice.
  */
 function preferredSpan(
   pattern: WeekPattern,

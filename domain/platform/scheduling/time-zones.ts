@@ -9,8 +9,8 @@ interface TimeZone {
 }
 
 /**
- * Cached list of one hour. Computing it takes a second of processor time, because each zone needs a formatter, and
- * offsets change rarely.
+ * Cached list of time zones, recomputed every hour. Computing it takes a second of processor time, because each zone
+ * needs a formatter, and offsets change rarely.
  */
 let known: { hour: number; zones: Promise<TimeZone[]> } | undefined;
 

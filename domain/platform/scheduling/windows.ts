@@ -12,13 +12,13 @@ export interface MinuteWindow {
 /**
  * Sending schedule of a campaign. Treated as immutable, because compiled data is cached per object.
  * - `windows` applies when it contains any window (seven empty arrays contain none). Otherwise `days`, `startTime` and
- * `endTime` apply. Overlapping windows merge.
+ *   `endTime` apply. Overlapping windows merge.
  * - `days` is a bitmask with bit 0 = Monday. Null means weekdays; 0 means that no day is a sending day.
  * - A missing `startTime` is 00:00 and a missing `endTime` is 24:00. Equal times mean the whole day. A start after the
- * end crosses midnight, and the hours after midnight belong to the day on which the window opened.
+ *   end crosses midnight, and the hours after midnight belong to the day on which the window opened.
  * - `startDate` is the first instant allowed, `endDate` the first instant no longer allowed.
  * - The wall clock decides. An hour that is repeated in autumn is open both times if a window covers it. A window that
- * the clock change in spring skips entirely opens at the end of the gap, for its full length.
+ *   the clock change in spring skips entirely opens at the end of the gap, for its full length.
  */
 export interface Schedule {
   readonly timezone: string;
@@ -74,7 +74,10 @@ export function isOpen(schedule: Schedule, at: Date): boolean {
   return span !== null && span.from <= at.getTime();
 }
 
-/** Returns `at` if the schedule is open then, else the next opening. Null after the end date or without windows. */
+/**
+ * Returns `at` if the schedule is open then, else the start of the next window. Null after the end date or without
+ * windows.
+ */
 export function nextOpening(schedule: Schedule, at: Date): Date | null {
   const span = nextSpan(compileSchedule(schedule), at.getTime());
   if (span === null) return null;

@@ -24,7 +24,7 @@ const MAX_BLOCKS = 64;
 const MAX_ZONES = 1000;
 
 // IANA names without a slash. ICU also accepts abbreviations of its own, some with unexpected meanings (BST is Dhaka,
-// IST is India, CST is Chicago). They are not IANA names, and no campaign should use them.
+// IST is India, CST is Chicago). Such abbreviations are not IANA names, and no campaign should use them.
 const PLAIN_NAMES = new Set(
   [
     'CET',
@@ -74,7 +74,7 @@ const PLAIN_NAMES = new Set(
 const MAX_NAMES = 5_000;
 /**
  * Cache of valid and invalid zone names. luxon checks a name by creating a formatter, and the allocator checks several
- * per email.
+ * names per email.
  */
 const known = new LRUCache<string, boolean>({ max: MAX_NAMES });
 
@@ -143,7 +143,7 @@ export class ZoneClock {
       gap = Math.max(0, next - offset);
       offset = next;
     }
-    // After a transition at the end of the block the segment is empty. The next block then contains it.
+    // If the block ends at a transition, this segment is empty. The next block then begins with the transition.
     segments.push({ from, to: start + BLOCK, offset, gap });
     return segments;
   }

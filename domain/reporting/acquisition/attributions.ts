@@ -48,7 +48,7 @@ export interface CustomerRow {
 export interface CreditedSend {
   send_id: string;
   sent_at: Date;
-  /** False when the email's campaign is deleted and only these fields remain. */
+  /** False if the email's campaign was deleted. Only the fields of this object are then available. */
   send_available: boolean;
   contact_id: string | null;
   campaign_id: string;
@@ -79,7 +79,7 @@ interface Touch {
   event_name: string | null;
 }
 
-/** Explains a person's credit. */
+/** Explanation of a person's credit. */
 export interface Explanation {
   personId: string | null;
   contactId: string | null;

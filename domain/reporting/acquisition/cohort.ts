@@ -20,7 +20,7 @@ export interface StageCount {
   /** The primary goal of the stage. Null for replies, and if no goal is primary. */
   goalId: string | null;
   people: number;
-  /** Number of these people who reached the stage after a send whose window has closed. */
+  /** Number of prospects who reached the stage after a send whose window has closed. */
   maturePeople: number;
 }
 

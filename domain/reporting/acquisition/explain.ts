@@ -24,12 +24,12 @@ type Figure = (typeof FIGURES)[number];
 /** A figure of a report, or of one of its groups. */
 export interface FigureOf {
   figure: Figure;
-  /** For a stage: counts only people who reached the stage after a send whose window has closed. */
+  /** True if a stage counts only people who reached it after a send whose window has closed. */
   mature?: boolean | undefined;
   dimension: Dimension;
   /** Key of the group. Null for sends without key, undefined for the whole report. */
   key?: string | null | undefined;
-  /** Currency, for `window_revenue`. */
+  /** Currency of the figure `window_revenue`. */
   currency?: string | undefined;
 }
 

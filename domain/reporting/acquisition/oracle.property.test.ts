@@ -354,7 +354,7 @@ test('every number of summary, breakdown, attribution, prospects, funnels and sp
       ];
       for (const cohort of cohorts) await compareCohorts(t, office, raw, cohort);
       await compareCohorts(t, office, raw, { from: long, to: edge, windowDays: 10 }, false);
-      // While the group counts are incomplete, the emails are counted.
+      // Marks the group counts as incomplete, so that reports count the emails instead.
       await world.deps.db('stale_groups').insert({ organization_id: office.org });
       await compareCohorts(t, office, raw, cohorts[0]!, false);
       await rebuildGroups(world.deps, office.org);

@@ -4,7 +4,7 @@ import { reader, transact } from '../../platform/kernel/transact.ts';
 
 /** Settings for crediting customers to emails. */
 export interface AttributionSettings {
-  /** Maximum age of a credited email at the acquisition, in 24-hour days. */
+  /** Maximum time from a credited email to the acquisition, in 24-hour days. */
   windowDays: number;
   companyEstimates: boolean;
   /** Id of the last editor. Null if the settings were never changed. */

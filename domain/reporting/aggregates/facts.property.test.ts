@@ -39,7 +39,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Two readers with different country and mail program. */
+/** Two readers with different countries and mail programs. */
 const READERS = [
   { userAgent: 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail', country: 'DE' },
   { userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.12.0', country: null },

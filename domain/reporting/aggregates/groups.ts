@@ -21,7 +21,9 @@ export const GROUP_PLACES = {
   copy: 11,
 } as const;
 
-/** Columns of `send_facts` that define the groups of an email, in the order of their places from the second on. */
+/**
+ * Columns of `send_facts` that define the groups of an email, in the order of {@link GROUP_PLACES} from the second on.
+ */
 const KEY_COLUMNS = [
   'campaign_id',
   'step_id',
@@ -48,8 +50,8 @@ const nextDay = (...columns: string[]) =>
 
 /**
  * SQL: the expected rows of `send_groups` for the emails in `mine (send_id)`, with the stored ones. All or none of a
- * contact's confirmed sends must be included. Sorts the emails once for each place. Expanding each email into its
- * groups and sorting these takes 50 % longer.
+ * contact's confirmed sends must be included. Sorts the emails once for each index of `next_days`. Expanding each email
+ * into its groups and sorting these takes 50 % longer.
  */
 const GROUPED = `select e.send_id, e.sent_at, e.counted_at, e.counted,
        case when e.contact_id is null then array_fill('-infinity'::date, array[cardinality(e.placed || c.next_days)]) else e.placed || c.next_days end as next_days
@@ -76,13 +78,13 @@ export const COUNTED_GROUPS = `select g.dimension, g.key, ${dayOf('s.sent_at')} 
 export const STORED_GROUPS = `select dimension, key, day, next_day, sum(sends)::int as sends from fact_groups where organization_id = :org
      group by 1, 2, 3, 4 having sum(sends) <> 0`;
 
-/** SQL: the emails of the contacts in `wanted (id)`, and the named emails without contact. */
+/** SQL: the emails of the contacts in `wanted (id)`, and those of the emails `:ids` that have no contact. */
 const MINE = `select f.send_id from wanted w join send_facts f on f.contact_id = w.id and f.organization_id = :org
      union all select f.send_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is null`;
 
 /**
- * SQL: the contacts of these emails. The rows are locked until the end, so that a contact that is being deleted is not
- * counted again.
+ * SQL: the contacts of the emails `:ids`. The rows are locked until the transaction ends, so that a contact that is
+ * being deleted is not counted again.
  */
 const WANTED = `select k.id from contacts k where k.organization_id = :org
        and k.id in (select f.contact_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[])) order by k.id for key share`;
@@ -98,8 +100,8 @@ const STORED = `stored as (
 const CHANGED = `select * from (${GROUPED}) g where counted_at is distinct from sent_at or (sent_at is not null and counted is distinct from next_days)`;
 
 /**
- * Updates the group counts for sent emails and for the other emails to their contacts. A new email changes the stored
- * day of the next email of the one before it. Call it under the lock of the facts. Repeated calls change nothing.
+ * Updates the group counts for sent emails and for the other emails to their contacts. For the email before a new one,
+ * the stored day of the next email changes. Call it under the lock of the facts. Repeated calls change nothing.
  */
 export async function recordGroups(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;
@@ -197,8 +199,8 @@ async function repairPage(tx: Tx, { contactIds, sendIds }: Place): Promise<void>
 }
 
 /**
- * CTEs: stored and expected `send_groups` rows for all emails to the contacts of these emails. Emails without a contact
- * are included separately.
+ * CTEs with stored and expected `send_groups` rows for all emails to the contacts of the emails `:ids`. Emails in
+ * `:ids` without a contact are included too.
  */
 export const GROUPS_OF = `wanted as materialized (
        select distinct f.contact_id as id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is not null

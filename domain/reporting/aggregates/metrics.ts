@@ -1,6 +1,6 @@
 /**
  * Counted metrics. The first ones count emails, each at the first occurrence. For `opens` and the metrics after it,
- * every open and click counts. An email that the server refused at once counts as sent and as bounced.
+ * every open and click counts. An email that the server refused in the SMTP session counts as sent and as bounced.
  */
 export const METRICS = [
   'sent',

@@ -28,9 +28,9 @@ export const VISITS = `select f.visitor, o.part, o.key, f.campaign_id, min(e.at)
 export const COUNTED_VISITS = `select campaign_id, part, key, count(*)::int as visitors from visit_facts where organization_id = :org group by 1, 2, 3`;
 
 /**
- * Updates the origins of opens and clicks for the visitors of these emails, and adds the differences to the counts. A
- * contact is one visitor per campaign, regardless of the opened emails. Call it after `recordFacts` in its transaction,
- * under its lock. Repeated calls change nothing.
+ * Updates the origins of opens and clicks for the visitors of the given emails, and adds the differences to the counts.
+ * A contact is one visitor per campaign, regardless of the opened emails. Call it after `recordFacts` in its
+ * transaction, under its lock. Repeated calls change nothing.
  */
 export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;
@@ -59,9 +59,9 @@ export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<
 }
 
 /**
- * Assigns a visitor to opened emails: that of another email to the contact in the campaign, else the first opened
- * email's id. The visitor stays when the contact is deleted, so the counts stay unchanged. Emails first opened after
- * the deletion get another visitor.
+ * Assigns a visitor to opened emails: the visitor of another email to the contact in the campaign, else the id of the
+ * first opened email. The visitor stays when the contact is deleted, so the counts stay unchanged. Emails first opened
+ * after the deletion get another visitor.
  */
 async function nameVisitors(tx: Tx, sendIds: readonly string[]): Promise<void> {
   await tx.org.sql(

@@ -31,7 +31,7 @@ const PENALTY = { error: 60, rest: 30, problem: 10, off: 30 };
 
 /**
  * Returns the health of a mailbox. Error: it is revoked, or held until a person acts. Warning: it is held temporarily,
- * disabled, has an open problem or bad warmup health. The score is at most that of the warmup.
+ * disabled, has an open problem or bad warmup health. The score is at most the warmup's score.
  */
 export function accountHealth(row: HealthRow): AccountHealth {
   const holds = [

@@ -13,7 +13,7 @@ import { ratesOf, trendPoint, type Rates, type TrendPoint } from './rates.ts';
 /** Outcomes of a campaign's emails over its whole time. */
 export interface CampaignReport {
   campaign: { id: string; name: string; status: string };
-  /** Times of the first and the last count. Null if there is none. */
+  /** Start of the first and of the last hour with counts. Null without counts. */
   range: { from: Date; to: Date } | null;
   leads: number;
   /** Number of emails with a slot that are not sent yet. */
@@ -129,7 +129,7 @@ export const MAX_COMPARED = 10;
 
 /**
  * Compares campaigns, in the order of their ids in the request (GET /analytics/campaigns/compare).
- * @throws AppError not_found when one is not the organization's
+ * @throws AppError not_found when a campaign is not one of the organization
  */
 export async function compareCampaigns(ctx: Ctx, ids: readonly string[], range: DayRange): Promise<ComparedCampaign[]> {
   const org = reader(ctx);

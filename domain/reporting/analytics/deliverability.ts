@@ -31,7 +31,7 @@ export interface DeliverabilityReport {
 export const INTENTS = ['positive', 'negative', 'out_of_office', 'question', 'neutral', 'automated'] as const;
 export type Intent = (typeof INTENTS)[number];
 
-/** Placement of warmup emails, as far as known. */
+/** Known placements of warmup emails. */
 interface Placement {
   inbox: number;
   spam: number;

@@ -93,8 +93,8 @@ const emails = (metric: keyof typeof MOMENT_OF): Source => ({
       `select 'email' as kind, f.send_id as id, f.contact_id, null as address, f.campaign_id, f.mailbox_id, ${at} as at from send_facts f
        where f.organization_id = :org ${condition} and ${at} is not null ${inRange(at, of)} ${of.campaignId ? 'and f.campaign_id = :campaign' : ''}
          ${of.stepId ? 'and f.step_id = :step' : ''} ${of.mailboxId ? 'and f.mailbox_id = :mailbox' : ''} ${provider}`;
-    // Emails without a time of sending were refused by the server at once. Each of the two selects has an index on its
-    // time.
+    // Emails without a time of sending were refused by the server in the SMTP session. Each of the two selects has an
+    // index on its time.
     return metric === 'sent'
       ? [counted('f.sent_at'), counted('f.bounced_at', 'and f.sent_at is null')]
       : counted(MOMENT_OF[metric]);

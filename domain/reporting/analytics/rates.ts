@@ -1,7 +1,7 @@
 import type { Counts } from '../aggregates/metrics.ts';
 import { percent } from './period.ts';
 
-/** Shares of emails in percent. Opens and clicks count only those by people. */
+/** Shares of emails in percent. Only opens and clicks by people count. */
 export interface Rates {
   open_rate: number;
   click_rate: number;

@@ -8,8 +8,8 @@ import type { FigurePart } from './figure-part.ts';
 const ALL_TIME = { from: new Date(0), to: new Date('9999-01-01T00:00:00Z') };
 
 /**
- * Returns the number of emails of a metric from stored counts. Undefined if they are not stored for the part: for a
- * step in a range, or for a campaign and a mailbox together.
+ * Returns the number of emails of a metric from stored counts. Undefined if no counts are stored for the requested
+ * part: for a step in a range, or for a campaign and a mailbox together.
  * @param of `from` and `to` are whole hours
  */
 export async function storedTotal(

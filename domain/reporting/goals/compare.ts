@@ -22,7 +22,7 @@ export interface Place {
 /** An event that meets the definition, with the values of its conversion. */
 export interface Match {
   eventId: string;
-  /** Time as PostgreSQL writes it. */
+  /** Time of the event in PostgreSQL's text form. */
   occurredAt: string;
   /**
    * Id of the event's person. Null for an event stored before people existed. The event's person is then found by the
@@ -62,8 +62,8 @@ interface OutcomeRow {
   value_minor: number | null;
   currency: string | null;
   /**
-   * Data of an event for which PostgreSQL cannot evaluate the definition. `standing_revision` is that of its present
-   * conversion.
+   * Data of an event for which PostgreSQL cannot evaluate the definition. `standing_revision` is the revision of its
+   * present conversion.
    */
   data: unknown;
   standing_revision: number | null;
@@ -123,7 +123,7 @@ export function pageStatement(comparison: Comparison, after: Place | null, limit
   };
 }
 
-/** An id lower than every event id. */
+/** Id that is lower than every event id. */
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 function place(page: ComparedPage, row: OutcomeRow, { revision, definition }: Comparison): void {

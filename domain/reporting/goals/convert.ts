@@ -2,7 +2,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { Match } from './compare.ts';
 
-/** Maximum number of people per event. */
+/** Maximum number of people in one `person.changed` event. */
 const MAX_NAMED = 500;
 
 /** A match with its person, goal and revision. */

@@ -10,7 +10,7 @@ interface StoredEvent extends Columns<
   'product_events',
   'id' | 'name' | 'data' | 'received_at' | 'person_id' | 'contact_id'
 > {
-  /** Time as PostgreSQL writes it. */
+  /** Time of the event in PostgreSQL's text form. */
   occurred_at: string;
 }
 
@@ -108,8 +108,8 @@ async function readReplays(
 }
 
 /**
- * Returns the definition for an event: that of a replay that has passed it, or the one in force when the event was
- * received.
+ * Returns the definition for an event: the definition of a replay that has passed the event, or the definition that was
+ * valid when the event was received.
  */
 function inForce(
   revisions: readonly Revision[],

@@ -16,7 +16,7 @@ export interface OpenReplay extends Columns<
   'goal_replays',
   'id' | 'goal_id' | 'goal_revision' | 'from_at' | 'to_at' | 'cursor_id' | 'scanned' | 'blocked_reason'
 > {
-  /** Time as PostgreSQL writes it. */
+  /** Time of the last processed event, in PostgreSQL's text form. */
   cursor_at: string | null;
   is_current: boolean;
   definition: GoalDefinition;

@@ -117,7 +117,7 @@ export async function replaySkippedEvent(tx: Tx, taskId: string): Promise<boolea
   return true;
 }
 
-/** Stores a replay and starts its run. Returns its id. */
+/** Stores a replay and starts its workflow. Returns its id. */
 async function beginReplay(tx: Tx, goalId: string, { from, to }: ReplayRange): Promise<string> {
   const { revision } = await lockGoal(tx, goalId);
   const id = newId();

@@ -31,7 +31,7 @@ const LATEST_DAYS = 6;
  * Mails a report to every member who may see analytics and has not opted out. Nobody is mailed twice about one week. A
  * mail with an unknown result (lost answer or dead worker) is not sent again. A permanent refusal is settled and does
  * not affect the other emails.
- * @returns the result of the run; `why` contains the number of mails sent now
+ * @returns the result of the workflow; `why` contains the number of mails sent now
  * @throws MailFailure when the mail server temporarily refused a mail, which is sent at the next attempt
  */
 export async function mailWeeklyReport(ctx: Ctx, reportId: string): Promise<{ kind: 'done'; why: string }> {

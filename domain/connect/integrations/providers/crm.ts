@@ -173,8 +173,8 @@ function filledFields(fields: Fields): Record<string, string> {
 /**
  * Returns the addresses of a record with one address replaced. The new address keeps the position and marks of the old
  * one; further addresses stay.
- * @param name of the field that has the address
- * @param marks of a new address if the old one is no longer in the record
+ * @param name name of the field that has the address
+ * @param marks marks of a new address if the old one is no longer in the record
  */
 export function withEmail<T extends Record<N, string>, N extends string>(
   emails: readonly T[],

@@ -28,7 +28,7 @@ type ProviderId = (typeof PROVIDER_IDS)[number];
 export interface Provider {
   id: ProviderId;
   name: string;
-  /** One sentence for the catalogue. */
+  /** Description in one sentence, shown in the catalogue. */
   tagline: MessageCode;
   category: 'crm' | 'automation' | 'notifications' | 'meetings' | 'data';
   docsUrl: string;
@@ -205,7 +205,7 @@ interface ProviderPush {
   /**
    * Writes a contact to its record, or creates one, and stores the id in `person.record`, so that a repetition creates
    * no second record.
-   * @param fields by the provider's names
+   * @param fields fields with the provider's names
    */
   writeContact(
     call: ProviderCall,

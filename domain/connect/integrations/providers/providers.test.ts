@@ -64,7 +64,7 @@ const CASES: { [id in keyof Doubles]?: Case } = {
     verb: 'upsert_contact',
     done: () => doubles.salesforce.records.Contact.length,
     converges: true,
-    // Salesforce does not state a wait.
+    // Salesforce's answer states no wait, so a fixed wait is used.
     waitMs: 900_000,
   },
   pipedrive: { verb: 'upsert_contact', done: () => doubles.pipedrive.persons.length, converges: true },

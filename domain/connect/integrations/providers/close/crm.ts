@@ -16,8 +16,8 @@ const PAGE = 100;
 const MAX_PAGES = 10;
 
 /**
- * Close: contacts that belong to a lead (a company), with notes and opportunities of the lead. The stored id of a
- * contact is `lead/contact`, because Close requires the lead's id wherever it requires the contact's.
+ * CRM operations of Close. Its contacts belong to a lead (a company), which has the notes and opportunities. The stored
+ * id of a contact is `lead/contact`, because Close requires the lead's id wherever it requires the contact's.
  */
 export const closeCrm: Crm = {
   name: 'Close',

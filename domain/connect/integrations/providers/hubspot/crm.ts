@@ -8,7 +8,7 @@ const contacts = '/crm/v3/objects/contacts';
 /** Association type ids defined by HubSpot, from a new object to a contact. */
 const TO_CONTACT = { deal: 3, note: 202 };
 
-/** HubSpot: contacts, notes and deals. */
+/** CRM operations of HubSpot, with its contacts, notes and deals. */
 export const hubspotCrm: Crm = {
   name: 'HubSpot',
   upserts: true,

@@ -10,7 +10,9 @@ const person = z.object({
     is_deleted: z.boolean().default(false),
   }),
 });
-/** Built-in fields of Pipedrive's persons. Pipedrive has one name field, so the name parts are joined here. */
+/**
+ * Built-in fields of Pipedrive's persons. Pipedrive has one name field, so `personBody` joins the parts of the name.
+ */
 const OWN_FIELDS: readonly ExternalField[] = [
   { name: 'name', type: 'varchar', readOnly: false },
   { name: 'first_name', type: 'varchar', readOnly: false },
@@ -22,7 +24,7 @@ const PAGE = 500;
 /** Maximum pages that are read. */
 const MAX_PAGES = 10;
 
-/** Pipedrive: persons, notes and deals. */
+/** CRM operations of Pipedrive, with its persons, notes and deals. */
 export const pipedriveCrm: Crm = {
   name: 'Pipedrive',
   changeable: wholeName,

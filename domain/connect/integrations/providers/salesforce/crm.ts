@@ -18,7 +18,7 @@ const API = '/services/data/v62.0';
  */
 const OVER_LIMIT_WAIT_MS = 15 * MINUTE_MS;
 
-/** Salesforce: contacts, completed tasks and opportunities. */
+/** CRM operations of Salesforce, with its contacts, completed tasks and opportunities. */
 export const salesforceCrm: Crm = {
   name: 'Salesforce',
   // Does not use the upsert on Email, which answers 300 if several contacts have the address, and 404 for some endings
