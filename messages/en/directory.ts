@@ -1,6 +1,6 @@
 /** Messages about unknown ids in requests, conditions on contacts, and suppressed addresses. */
 export const directory = {
-  // Messages about ids of no record.
+  // Messages about ids that no record has.
   'directory.not_id': 'is not an id',
   'directory.unknown_contact': 'is not a contact of this workspace',
   'directory.unknown_deal': 'is not a deal of this workspace',
