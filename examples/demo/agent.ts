@@ -28,8 +28,8 @@ interface Run {
 }
 
 /**
- * Third chapter: an agent with its own key prepares a run through MCP. A person approves it on the linked page, and it
- * is sent.
+ * Third chapter: an agent with its own key prepares a run through MCP. A person approves it on the linked page, and its
+ * emails are sent.
  */
 export async function runAgent(
   { api }: Pick<Prepared, 'api'>,
@@ -70,7 +70,7 @@ export async function runAgent(
   }
 }
 
-/** Makes the agent prepare another run, to two other readers, which stays undecided. */
+/** Makes the agent prepare another run, with two other readers, about which nobody decides. */
 export async function askForRun(
   { api }: Pick<Prepared, 'api'>,
   { apiUrl, sessionToken }: AgentOptions,

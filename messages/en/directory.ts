@@ -73,7 +73,7 @@ export const directory = {
   'segment_field.company_domain': 'Company domain',
   'segment_field.emailed_by_campaign': 'Emailed by campaign',
 
-  // Sources of suppressions, and verdicts of address verification.
+  // Sources of suppressions, and results of address verification.
   'suppression_source.bounce': 'bounce',
   'suppression_source.complaint': 'spam complaint',
   'suppression_source.unsubscribe': 'opt-out',
