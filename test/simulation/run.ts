@@ -85,9 +85,7 @@ export interface Company {
   /** Returns the time (epoch ms) of its next action. */
   nextAt(): number;
   act(now: number): Promise<void>;
-  /**
-   * Handles an email that a mailbox has sent. Returns true if the email belongs to the company. `mailbox` is an index.
-   */
+  /** Handles an email of a mailbox, given by its index. Returns true if it belongs to the company. */
   takes(mailbox: number, to: string, raw: Buffer, now: number): boolean;
 }
 
@@ -296,10 +294,7 @@ class Simulation {
     } else actor.at = turn.report.wakeAt;
   }
 
-  /**
-   * Called when the engine has paused a campaign because its pool is empty. Some hours later a person resumes the
-   * campaign, if possible.
-   */
+  /** Lets a person resume a campaign some hours after the engine has paused it for an empty pool, if possible. */
   async #noticePause(campaignId: string): Promise<void> {
     const campaign = this.#built.campaigns.findIndex(({ id }) => id === campaignId);
     const { status } = await this.#deps.db('campaigns').where({ id: campaignId }).first('status');
