@@ -34,7 +34,7 @@ interface Office {
  */
 export async function run({ stack, assembly, quick, dataDir, log }: BenchContext): Promise<BenchResult> {
   await ensureDashboard();
-  // Background work would distort the measurement.
+  // Stops the worker, whose background work would distort the measurement.
   await stack.processes.worker.stop();
   const { deps } = assembly;
   const office = (await keptOffice(deps, dataDir)) ?? (await ownOffice(assembly, quick));

@@ -20,7 +20,7 @@ const SMTP_SESSIONS = 16;
 const BODY =
   'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week? See https://example.com/why for details.';
 
-/** Event types of a history that cost work (temporal.api.enums.v1.EventType). */
+/** Types of history events that are counted, because each of them costs work (temporal.api.enums.v1.EventType). */
 const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
 /** Numbers of events of each kind in the history of a workflow, and of all its events. */
 type Cost = Record<keyof typeof EVENT | 'events', number>;

@@ -130,7 +130,7 @@ async function startOnce(
     await sleep(settleMs);
     return { readySeconds, cpuSeconds, idle: idleMs === 0 ? [] : await measureIdle(child.pid!, idleMs) };
   } finally {
-    // npm may end before the processes that it started.
+    // Reads the pids of the process tree first, because npm may end before the processes that it started.
     const pids = readTree(child.pid!).map(({ pid }) => pid);
     child.kill('SIGTERM');
     while (pids.some((pid) => isAlive(pid))) await sleep(100);

@@ -62,7 +62,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   }
 }
 
-/** Measures all columns at the same time. */
+/** Measures all latencies once, at the same time. */
 async function repetition(
   { quick }: BenchContext,
   neighbour: Neighbour,

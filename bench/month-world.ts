@@ -121,7 +121,7 @@ async function fillLeads(
   leads: number,
 ): Promise<void> {
   await db.transaction(async (trx) => {
-    // Skips foreign keys and triggers, as the rows are consistent.
+    // Skips foreign keys and triggers, because the rows are consistent.
     await trx.raw('set local session_replication_role = replica');
     await trx.raw('set local statement_timeout = 0');
     await trx.raw('set local synchronous_commit = off');

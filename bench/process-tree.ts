@@ -28,7 +28,7 @@ export function readTree(root: number): TreeProcess[] {
   return found;
 }
 
-/** Sums the CPU time (s). */
+/** Sums the CPU time (s) of a process tree. */
 export function cpuOf(tree: readonly TreeProcess[]): number {
   return tree.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }

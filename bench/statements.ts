@@ -79,7 +79,7 @@ export function statementFigures(what: string, { perPiece, byClock }: CountedWor
 
 /** Statistics of the database time of statements, over all processes. */
 interface StatementTimes {
-  /** Restarts the statistics. */
+  /** Resets the statistics. */
   reset(): Promise<void>;
   /** Returns the most frequent statements since the reset. */
   top(pieces: number): Promise<{ perPiece: number; meanMs: number; query: string }[]>;

@@ -2,16 +2,19 @@ import { readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder. */
+/** Folder of the project. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Folder of all regenerable files. */
+/** Folder of all files that can be generated again. */
 export const CACHE = join(ROOT, '.heron', 'cache');
 
 const DAY_MS = 86_400_000;
-/** Age (ms) at which unused folders are removed. */
+/** Age (ms) from which unused folders are removed. */
 const UNUSED_MS = 7 * DAY_MS;
 
-/** Marks folders as used by this process, now and once a day, because it may load parts of them weeks later. */
+/**
+ * Marks folders as used by this process, now and once a day. A process that runs for weeks may still load parts of
+ * them.
+ */
 export function keepUsed(...folders) {
   const mark = () => {
     const now = new Date();
@@ -34,7 +37,7 @@ export function renameUnlessMade(from, to) {
 export function removeUnused(folder) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    // Another process may be removing it too.
+    // Another process may be removing the same entry.
     const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Infinity };
     if (Date.now() - mtimeMs > UNUSED_MS) rmSync(path, { recursive: true, force: true });
   }

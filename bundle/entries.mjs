@@ -16,9 +16,9 @@ import { CACHE, keepUsed, removeUnused, renameUnlessMade, ROOT } from './cache.m
 import { isInstalled, isJoined, joinedFile, joinPackages } from './packages.mjs';
 
 const BUNDLES = join(CACHE, 'bundles');
-/** Link to the folder of the joined packages, in each bundle. */
+/** Path of the link, in each bundle, to the folder of the joined packages. */
 const LINK = join('node_modules', 'joined');
-/** Files besides the sources that determine the content of a bundle. */
+/** Files other than the sources that determine the content of a bundle. */
 const MAKERS = ['node_modules/.package-lock.json', 'bundle/entries.mjs', 'bundle/packages.mjs'];
 
 /**
@@ -55,7 +55,7 @@ async function makeBundle(paths, replaced, record) {
   const startedAt = Date.now();
   mkdirSync(BUNDLES, { recursive: true });
   removeUnused(BUNDLES);
-  // The folder is on the same file system as the final path, so that a rename moves it there.
+  // The folder is on the same file system as the final path, so that it can be renamed to it.
   const making = mkdtempSync(join(BUNDLES, 'making-'));
   try {
     const { sources, specifiers } = await build(paths, replaced, making);
@@ -67,8 +67,8 @@ async function makeBundle(paths, replaced, record) {
     const folder = join(BUNDLES, digest([record, joined, ...texts]));
     // Another process may have created an identical bundle before.
     renameUnlessMade(making, folder);
-    // If a source changed in the meantime, the bundle may be outdated: it is not recorded, and the next process bundles
-    // again.
+    // If a source changed in the meantime, the bundle may be outdated: it is not recorded, so that the next process
+    // bundles again.
     if (read.every((path) => statSync(join(ROOT, path)).mtimeMs < startedAt))
       writeWhole(record, JSON.stringify({ folder, stamps: read.map((path) => [path, stampOf(path)]) }));
     return folder;
@@ -131,7 +131,7 @@ async function esbuild(entryPoints, outdir, options) {
   });
 }
 
-/** Replaces a package by a source of the project in all modules but that source, which imports the package. */
+/** Replaces a package by a source of the project in all modules except that source, which imports the package. */
 function replacePackages(replaced) {
   return {
     name: 'replaced-packages',
@@ -144,7 +144,7 @@ function replacePackages(replaced) {
   };
 }
 
-/** Marks an import that the plugin itself resolves with esbuild. */
+/** Marks a resolution that the plugin itself has requested from esbuild, so that the plugin ignores it. */
 const FOUND = Symbol('found');
 
 /** Excludes packages from the bundle, and imports joined packages from their joined files. */
@@ -152,7 +152,7 @@ function externalPackages(specifiers) {
   return {
     name: 'external-packages',
     setup({ onResolve, resolve: find }) {
-      // This program is plain JavaScript, and programs that bundle others import it from its own path.
+      // The bundler is plain JavaScript. Bundled programs that use it import it from its own path.
       onResolve({ filter: /^\..*\.mjs$/ }, ({ path, resolveDir }) => ({
         path: resolve(resolveDir, path),
         external: true,
@@ -164,7 +164,7 @@ function externalPackages(specifiers) {
           return { path: `joined/${joinedFile(path)}`, external: true };
         }
         if (isInstalled(path)) return { path, external: true };
-        // Packages of a workspace (client, web) are found only from there.
+        // Resolves from the importing folder, because packages of a workspace (client, web) are found only from there.
         const { path: file, errors } = await find(path, { resolveDir, kind, pluginData: FOUND });
         return errors.length > 0 ? { errors } : { path: file, external: true };
       });

@@ -16,7 +16,7 @@ const APART = [
   '@opentelemetry/*',
   '@node-rs/*',
   'pino',
-  // Drivers of knex for other databases, none of which is installed.
+  // Drivers of knex for other databases. None of them is installed.
   'better-sqlite3',
   'mariadb',
   'mariadb/callback',
@@ -29,8 +29,8 @@ const APART = [
   'tedious',
 ];
 /**
- * Large packages in CommonJS, joined as well. An ES module that imported them would make Node search their text for the names of
- * their exports, so a joined file lists the names and requires them.
+ * Large CommonJS packages that are joined as well. If an ES module imported them, Node would search their text for the
+ * names of their exports. So a joined file lists the names and requires the packages.
  */
 const REQUIRED = ['@temporalio/*'];
 /** Test packages that are worth joining. Few processes load the other development dependencies. */
@@ -52,7 +52,7 @@ export function isJoined(specifier) {
   return NAMES.has(packageName(specifier));
 }
 
-/** Returns true if Node finds the package from the project's folder. */
+/** Returns true if Node finds a package from the project's folder. */
 export function isInstalled(specifier) {
   const name = packageName(specifier);
   return name === '' || existsSync(join(ROOT, 'node_modules', name));
@@ -83,7 +83,7 @@ async function makeJoined(folder, specifiers) {
   const { build } = await import('esbuild');
   mkdirSync(JOINED, { recursive: true });
   removeUnused(JOINED);
-  // Inside the project, so that packages that are not joined are found from here.
+  // The folder is inside the project, so that packages that are not joined are found from it.
   const making = mkdtempSync(`${folder}.`);
   try {
     const entries = {};
@@ -116,8 +116,8 @@ async function makeJoined(folder, specifiers) {
 }
 
 /**
- * Writes a module with the exports that Node reports for a package, even for CommonJS, whose exports are otherwise
- * guessed from its text.
+ * Returns a module with the exports that Node reports for a package. For CommonJS, esbuild would otherwise guess them
+ * from the text.
  */
 async function reexport(specifier) {
   const shown = Object.keys(await import(specifier));

@@ -1,6 +1,6 @@
 /**
  * Runs a TypeScript entry point: `node bundle/run.mjs deploy/heron.ts api`. Bundles it first if its sources have
- * changed. A thread names its entry point by the first element of `argv`.
+ * changed. For a worker thread, the first element of `argv` names the entry point.
  */
 import module from 'node:module';
 import { join, resolve } from 'node:path';
@@ -18,7 +18,7 @@ const [, , entry] = process.argv;
 if (!entry) throw new Error('run.mjs needs the TypeScript file to run');
 const source = resolve(entry);
 const { fileOf } = await bundleEntries([source]);
-// Sets the arguments that the program would have if Node ran its source.
+// Sets the arguments that the program would have if Node ran its source directly.
 process.argv.splice(1, 2, source);
 process.noDeprecation ||= true;
 process.setSourceMapsEnabled(true);

@@ -21,7 +21,7 @@ if (!(await readFile(FILE, 'utf8').catch(() => '')).startsWith(firstLine)) {
     maxBuffer: MAX_OUTPUT,
   });
   const text = await typesOf(JSON.parse(stdout) as ApiDocument);
-  // A concurrent compiler reads the old file or the new one, never a part.
+  // Written elsewhere and renamed, so that a concurrent compiler reads either the old file or the new one.
   const writing = join(ROOT, '.heron', 'cache', `client-types.${process.pid}`);
   await writeFile(writing, firstLine + text);
   await rename(writing, FILE);

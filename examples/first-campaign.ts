@@ -13,7 +13,7 @@ if (!HERON_API_KEY)
   throw new Error('Set HERON_API_KEY: the setup page shows one, and `npm run heron -- bootstrap` makes one.');
 const heron = createHeron({ baseUrl: HERON_URL, key: HERON_API_KEY });
 
-/** Connects the mailbox of `npm run mailbox`, unless it is connected already. */
+/** Connects the mailbox of `npm run mailbox`, unless it is already connected. */
 async function connectMailbox(): Promise<string> {
   const address = 'you@heron.test';
   const known = await allOf((cursor) => heron.GET('/v1/emails', { params: { query: { cursor } } }));

@@ -4,7 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 
-/** Entries to suppress before the import, to see suppression at work. */
+/** Entries that are suppressed before the import, to show how suppressions work. */
 export const SUPPRESSED_BEFOREHAND = {
   domain: 'blocked.example.org',
   addresses: [
@@ -81,7 +81,7 @@ const LAST = [
   'Øster',
   'Schäfer',
 ];
-/** People whose names are written in other scripts, with the address given by their company. */
+/** People whose names are written in other scripts, each with the address that their company has given them. */
 const OTHER_SCRIPTS = [
   ['Юлия', 'Петрова', 'yulia.petrova'],
   ['さくら', '田中', 'sakura.tanaka'],
@@ -149,10 +149,10 @@ const HEADER = [
   'Do Not Email',
 ];
 
-/** Placeholder for a byte that is not UTF-8: a dash pasted from an older program. */
+/** Placeholder for a byte that is not UTF-8, such as a dash pasted from an older program. */
 const PASTED = '\ue000';
 
-/** Returns the bytes of the file: byte order mark, CRLF, and all peculiarities of real exports. */
+/** Returns the bytes of the file: with byte order mark, CRLF, and all peculiarities of real exports. */
 export function leadsCsv(): Buffer {
   const [before = '', after = ''] = leadsText().split(PASTED);
   return Buffer.concat([Buffer.from(before), Buffer.from([0x96]), Buffer.from(after)]);
@@ -194,8 +194,8 @@ function leadsText(): string {
 }
 
 /**
- * Hand-written lines with faults of real files. `at` is the index among all lines, counting earlier inserted ones.
- * `good` are the addresses of the good lines.
+ * Manually written lines with faults of real files. `at` is the index among all lines, including lines that were
+ * inserted before. `good` are the addresses of the good lines.
  */
 function faultyLines(good: readonly string[]): [at: number, text: string][] {
   return [
@@ -271,7 +271,7 @@ function faultyLines(good: readonly string[]): [at: number, text: string][] {
     [332, line(['maya.stone@tidewater.example.org', 'Maya', 'Stone', 'Tidewater Dental', '', '', '', '', '', 'yes'])],
     [334, line(['noah.berg@green-grey.test', 'Noah', 'Berg', 'Green & Grey', '', '', '', '', '', 'ask Mia first'])],
     [336, line(['ines.roth@kobo.test', 'Inés', 'Roth', `Café 10 ${PASTED} 20`, '', '', '', '', '', ''])],
-    // Company with an unquoted comma, which shifts all following cells.
+    // The company contains an unquoted comma, which shifts all following cells.
     [338, 'rosa.diaz@cafe-nandu.test,Rosa,Díaz,Café Ñandú, S.L.,,pro,Málaga,,,'],
     [
       340,
@@ -298,7 +298,7 @@ function capitalize(email: string): string {
   return email.replace(/(^|[.@])([a-z])/g, (_, before: string, letter: string) => before + letter.toUpperCase());
 }
 
-/** Mulberry32: a random generator with the same numbers on every machine. */
+/** Returns a random generator that gives the same numbers on every machine (mulberry32). */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -30,11 +30,11 @@ interface BackingOptions {
    * Temporal starts with an empty one.
    */
   upgradeTemporal?: boolean;
-  /** Receives one line per step. */
+  /** Receives one log line per step. */
   log: (line: string) => void;
 }
 
-/** PostgreSQL and Temporal, running and answering. */
+/** Running PostgreSQL and Temporal that answer requests. */
 export interface BackingServices {
   dataDir: string;
   /**
@@ -50,7 +50,7 @@ export interface BackingServices {
    * reconciled.
    */
   temporalReplaced: boolean;
-  /** Undefined if the server was given. */
+  /** Process of PostgreSQL; undefined if the caller provides the server. */
   postgres: Managed | undefined;
   temporal: Managed | undefined;
   /** Stops the started servers; safe to call twice. */

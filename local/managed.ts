@@ -14,7 +14,7 @@ export interface Managed {
   readonly name: string;
   /** Process id; undefined while the program is not running. */
   readonly pid: number | undefined;
-  /** Sends the signal and waits for the process to end. Does nothing if it is not running. */
+  /** Sends a signal to the process and waits for its end. Does nothing if the program is not running. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<void>;
   /** Starts the program again and resolves when it serves. A running process is first killed (SIGKILL). */
   restart(): Promise<void>;

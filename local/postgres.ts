@@ -62,7 +62,7 @@ interface EmbeddedPostgres {
   pid: number;
   /** Settles when the server has ended for any reason. */
   exited: ServerProcess['exited'];
-  /** Shuts down in fast, orderly mode. Removes a directory that is not persistent. Safe to call twice. */
+  /** Shuts the server down quickly, but in order. Removes a directory that is not persistent. Safe to call twice. */
   stop(): Promise<void>;
 }
 

@@ -75,7 +75,7 @@ export interface LocalStack {
   /** Settings of the processes. With the same settings, the operator's command line reaches the same installation. */
   env: Record<string, string>;
   dataDir: string;
-  /** PostgreSQL and Temporal are undefined if the caller provided them. */
+  /** Processes of the stack. PostgreSQL and Temporal are undefined if the caller provides them. */
   processes: {
     /** Process of the servers: API, tracking, forms and realtime. */
     serve: Managed;
@@ -170,7 +170,10 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   }
 }
 
-/** @throws Error naming every required port that is in use */
+/**
+ * Chooses the port of each part.
+ * @throws Error naming every required port that is in use
+ */
 async function choosePorts(options: LocalStackOptions, log: (line: string) => void): Promise<StackPorts> {
   const { ports: preferred = {}, fixedPorts: fixed = {}, env = {} } = options;
   const taken: string[] = [];
@@ -208,7 +211,7 @@ function isGiven(what: keyof StackPorts, env: Record<string, string | undefined>
   return (what === 'temporal' || what === 'temporalUi') && Boolean(env.TEMPORAL_ADDRESS);
 }
 
-/** Merges the stack's settings, the given ones, and the actual addresses. */
+/** Merges the stack's own settings, the given ones, and the actual addresses. */
 async function settings(
   backing: BackingServices,
   ports: StackPorts,

@@ -123,7 +123,7 @@ function settingsIn(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name in settingsSchema.shape));
 }
 
-/** Shows output for the person at the terminal: problems, and system mail with sign-in codes. */
+/** Shows output for the person at the terminal: problems, and the emails with sign-in codes. */
 function show(from: ProcessName, line: string): void {
   const entry = readLogLine(line);
   if (!entry) print(`[${from}] ${line}`);

@@ -47,7 +47,7 @@ export async function removeAbandoned(parent: string): Promise<void> {
       await rm(folder, { recursive: true, force: true });
       await unlock();
     } catch {
-      // The folder is in use, was removed by another process, or is owned by another user.
+      // The folder is in use, was removed by another process, or belongs to another user.
     }
   }
 }

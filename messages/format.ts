@@ -1,7 +1,7 @@
 import { isDateElement, isPluralElement, type MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 import { IntlMessageFormat } from 'intl-messageformat';
 
-/** Message ready for formatting: text without placeholders, or the parser's elements. */
+/** Message that is ready for formatting: text without placeholders, or the parser's elements. */
 export type ParsedSentence = string | MessageFormatElement[];
 
 /** Locale of a reader: language (BCP 47) and time zone (IANA). */
@@ -19,7 +19,7 @@ const prepared = new WeakMap<MessageFormatElement[], Map<string, Prepared>>();
 
 /**
  * Formats a message with values, using the reader's format of numbers, lists and times.
- * @param values text, numbers, lists of text; times as RFC 3339 text
+ * @param values text, numbers, lists of text, and times as RFC 3339 text
  */
 export function formatSentence(
   sentence: ParsedSentence,

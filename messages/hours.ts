@@ -4,7 +4,7 @@ export function toClock(minutes: number): string {
 }
 
 /**
- * Returns the sending hours of a week: a line for each range of days with the same hours, Monday first.
+ * Returns the sending hours of a week as text: one line for each range of days with the same hours, Monday first.
  * @param schedule schedule of a campaign, as an approval has frozen it. `schedule_windows` has minutes of each day,
  * Sunday first. Without windows the hours are `start_time` to `end_time` on its `days` (one bit each, bit 0 is Monday).
  * @param weekdays formats the name of a day, in UTC

@@ -8,7 +8,7 @@ export { LANGUAGES, type Language };
 /** Every message code of the server. */
 export type MessageCode = keyof typeof en;
 
-/** Message by its code and values, as thrown, stored and sent. It is JSON. */
+/** Message as its code and values, in which form it is thrown, stored and sent. It is JSON. */
 export interface Message {
   code: MessageCode;
   values: { [name: string]: MessageValue };
@@ -16,12 +16,12 @@ export interface Message {
 /** Value of a message: text, a number, a time as RFC 3339 text, a list, or a nested message. */
 type MessageValue = string | number | readonly string[] | Message;
 
-/** Messages of every language by code. A code missing in a language does not compile. */
+/** Messages of every language by code. A missing code is a compile error. */
 export const SENTENCES: Readonly<Record<Language, Readonly<Record<MessageCode, string>>>> = { en, de };
 
 type ValuesOf<Code extends MessageCode> = Values<(typeof en)[Code], Message>;
 
-/** Returns the language of a stored or sent tag; undefined for a language without messages. */
+/** Returns the language of a BCP 47 tag; undefined for a language without messages. */
 export function toLanguage(tag: string | null | undefined): Language | undefined {
   return LANGUAGES.find((language) => language === tag);
 }

@@ -5,7 +5,7 @@ import { parseSentence } from './parse.ts';
 const parsed = new Map<string, ParsedSentence>();
 
 /**
- * Renders a message for its reader. A stored code without a text in this version is returned unchanged.
+ * Renders a message for its reader. If this version has no text for a stored code, returns the code.
  * @param timeZone IANA name, for times. Default: UTC
  */
 export function render(message: Message, language: Language = 'en', timeZone = 'UTC'): string {

@@ -1,14 +1,14 @@
 /** Keywords of plural branches. */
 type Branch = 'zero' | 'one' | 'two' | 'few' | 'many' | 'other' | `=${number}`;
 
-/** Message without its quoted braces, which are no placeholders: `'{{'`. */
+/** Text of a message without quoted braces such as `'{{'`, which are not placeholders. */
 type Unquoted<Text extends string> = Text extends `${infer Before}'{${string}'${infer After}`
   ? Unquoted<`${Before}${After}`>
   : Text extends `${infer Before}'}${string}'${infer After}`
     ? Unquoted<`${Before}${After}`>
     : Text;
 
-/** Names of the placeholders of an ICU message with their types, found brace by brace. */
+/** Names and types of the placeholders of an ICU message. The type reads the text from one brace to the next. */
 type Places<Text extends string, Nested, IsPlural = false> = Text extends `${infer Before}{${infer After}`
   ? IsPlural extends true
     ? Before extends `${string}${Branch} `
@@ -27,7 +27,7 @@ type PlaceAt<After extends string, Nested, IsPlural> = After extends `${infer He
         : { [Key in Head]: string | readonly string[] | Nested } & Places<Rest, Nested, IsPlural>
   : unknown;
 
-/** Plural from its first branch on. */
+/** Part of a plural placeholder that begins with its first branch. */
 type PluralBody<After extends string> = After extends `${string}, plural, ${infer Body}` ? Body : never;
 
 type Flat<Type> = { [Key in keyof Type]: Type[Key] };

@@ -14,7 +14,7 @@ const CONFIG = 'oxlint.config.mjs';
 const MAX_LINES = 600;
 const SOURCES = new Set(['.ts', '.tsx', '.js', '.mjs', '.css', '.sql']);
 
-/** Imports that the files of a folder must not have: the reverse of the arrows in ARCHITECTURE.md. */
+/** Imports that the files of a folder must not have. They are the reverse of the arrows in ARCHITECTURE.md. */
 const FORBIDDEN: Record<string, string[]> = {
   'api/audience/contacts/routes.ts': [
     '../../../db/connection.ts',

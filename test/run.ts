@@ -152,7 +152,10 @@ async function runAva({ folder, forAva, isWhole }: Chosen, env: Record<string, s
   return IN_CI && (skipped > 0 || changed.length > 0) ? 1 : 0;
 }
 
-/** Stores the titles and times of a complete run, and reports slower files and changed tests. */
+/**
+ * Stores the titles and times of a complete run. Reports files that became slower, and tests that were added or
+ * removed.
+ */
 function reportRun(titles: string[], times: FileTime[]): string[] {
   mkdirSync(KEPT, { recursive: true });
   writeFileSync(join(KEPT, 'titles.txt'), `${titles.join('\n')}\n`);

@@ -33,7 +33,7 @@ export class ReportReader {
   /** Lines of the full failures, which ava prints after the results. */
   private readonly details: string[] = [];
 
-  /** Processes one line without its line break; ignores colours. */
+  /** Processes one line, without its line break. Ignores colours. */
   line(coloured: string): void {
     const line = stripVTControlCharacters(coloured);
     if (this.complete) {

@@ -89,7 +89,7 @@ function exportedNames(source: string): string[] {
     ...[...source.matchAll(DECLARED)].map(([, name]) => name!),
     ...[...source.matchAll(LISTED)].flatMap(([, names]) => listed(names!).map((name) => name.split(' as ').at(-1)!)),
   ];
-  // Overloads declare one name.
+  // Removes duplicates, because overloads declare one name several times.
   return [...new Set(names)];
 }
 

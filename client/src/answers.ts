@@ -42,7 +42,7 @@ interface Page<T> {
 
 /**
  * Yields every row of a paged list, page after page.
- * @param askFor fetches a page by its cursor; undefined for the first
+ * @param askFor fetches a page by its cursor, which is undefined for the first page
  * @throws HeronError when a page is refused
  */
 export async function* eachOf<T>(

@@ -22,9 +22,9 @@ export type BodyOf<Path extends keyof paths, Method extends keyof paths[Path]> =
   : never;
 
 /**
- * Creates a client. Writes get an Idempotency-Key unless they have one, so that requests without an answer or to a busy
- * server can be retried without acting twice. An answer is `{ data }` or `{ error }`, each with its `response`;
- * `dataOf` returns the data or throws.
+ * Creates a client. Writes get an Idempotency-Key unless they have one, so that a request without an answer, or to a
+ * busy server, can be retried without a second effect. An answer is `{ data }` or `{ error }`, each with its
+ * `response`; `dataOf` returns the data or throws.
  */
 export function createHeron({ baseUrl, key, fetch = globalThis.fetch, ...retries }: HeronOptions): Heron {
   const client = createClient<paths>({ baseUrl, fetch: retrying(paced(fetch, retries), retries) });

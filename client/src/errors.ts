@@ -25,7 +25,7 @@ interface ErrorBody {
 export class HeronError extends Error {
   override readonly name = 'HeronError';
   readonly status: number;
-  /** Heron's message without problems and fix. */
+  /** Heron's message, without its problems and fix. */
   readonly said: string;
   /** Stable code of `said`, with its values, for programs that write their own text. */
   readonly messageCode: string | undefined;

@@ -1,4 +1,4 @@
-/** The typed client of Heron's API. */
+/** Typed client of Heron's API. */
 export { allOf, dataOf, eachOf, executedOf } from './answers.ts';
 export { createHeron, type BodyOf, type Heron, type HeronOptions } from './client.ts';
 export { ApprovalNeeded, HeronError, type Problem } from './errors.ts';

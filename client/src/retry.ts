@@ -4,8 +4,8 @@ export interface RetryOptions {
   /** First pause (ms) if the server requests none. The pause doubles each time, minus a random part of up to half. */
   pauseMs?: number;
   /**
-   * Maximum pause (ms), also for pauses requested by the server. A request that would wait longer returns its answer.
-   * Default: a minute, the longest wait of the rate limits.
+   * Maximum pause (ms), also for pauses requested by the server. If a retry would have to wait longer, the answer is
+   * returned. Default: a minute, the longest wait of the rate limits.
    */
   maxPauseMs?: number;
 }
@@ -16,8 +16,8 @@ const MAX_PAUSE_MS = 60_000;
 const PASSING = new Set([429, 502, 503, 504]);
 
 /**
- * Retries a request that got no answer or a temporary error: after the time in Retry-After, else after a growing pause.
- * Only repeatable requests are retried: reads, and those with an Idempotency-Key.
+ * Retries a request that got no answer or a temporary error: after the time in Retry-After, or else after a pause that
+ * grows. Only repeatable requests are retried: reads, and those with an Idempotency-Key.
  */
 export function retrying(
   send: (request: Request) => Promise<Response>,
@@ -29,7 +29,7 @@ export function retrying(
       const isLast = !isRepeatable || sent === retries;
       const growing = Math.min(pauseMs * 2 ** sent, maxPauseMs) * (0.5 + Math.random() / 2);
       try {
-        // A request object can be sent only once.
+        // A Request object can be sent only once, so a copy is sent as long as retries remain.
         const response = await send(isLast ? request : request.clone());
         const wait = askedPauseMs(response) ?? growing;
         if (isLast || !PASSING.has(response.status) || wait > maxPauseMs) return response;
@@ -45,7 +45,7 @@ export function retrying(
 
 /**
  * Delays a request while the RateLimit header of the last answer shows no remaining request for this key, so that it is
- * not refused first. Waits longer than `maxPauseMs` are skipped.
+ * not refused first. If the wait would be longer than `maxPauseMs`, the request is sent at once.
  */
 export function paced(
   send: (request: Request) => Promise<Response>,
@@ -62,7 +62,7 @@ export function paced(
   };
 }
 
-/** Returns the pause (ms) of Retry-After, given in seconds or as a date. */
+/** Returns the pause (ms) that the Retry-After header requests, in seconds or as a date. */
 function askedPauseMs(response: Response): number | undefined {
   const asked = response.headers.get('retry-after');
   if (asked === null) return undefined;

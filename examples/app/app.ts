@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { isFromHeron } from './verify.ts';
 
-/** The fields of an app.action that this app reads. */
+/** Fields of an app.action that this app reads. */
 interface Action {
   run_mode: 'live' | 'test';
   contact: { email: string; first_name: string };
@@ -17,8 +17,8 @@ interface Action {
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * Starts the app. A repeated event id gets the first answer again, because Heron repeats a request if its answer was
- * lost.
+ * Starts the app. If an event id is repeated, the app gives its first answer again, because Heron repeats a request
+ * whose answer was lost.
  */
 export function startApp(secret: () => string, port = 0): Promise<Server> {
   const answers = new Map<string, { demo_url: string; greeting: string }>();

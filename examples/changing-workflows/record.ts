@@ -1,5 +1,5 @@
 /**
- * Records one run of each release into histories/: `node bundle/run.mjs examples/changing-workflows/record.ts`. Time is
+ * Records workflows of each release in histories/: `node bundle/run.mjs examples/changing-workflows/record.ts`. Time is
  * skipped.
  */
 import { writeFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ try {
     });
     await worker.runUntil(async () => {
       const handle = await env.client.workflow.start('trial', { taskQueue, workflowId: release, args: ['trial'] });
-      // The run has started and waits, as if it were open when the next release is deployed.
+      // The workflow has started and waits, like one that is open when the next release is deployed.
       await env.sleep('1 day');
       await save(`${release}-waiting`, await handle.fetchHistory());
       await handle.result();

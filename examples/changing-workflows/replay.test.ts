@@ -6,7 +6,7 @@ import test from 'ava';
 import { silentLogger } from '../../lib/log.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
-/** Recordings by release; those with `waiting` were open when recorded. */
+/** Recorded workflows by release. Those with `waiting` were still open when they were recorded. */
 type Recording = 'first' | 'first-waiting' | 'patched' | 'patched-waiting' | 'deprecated' | 'deprecated-waiting';
 type Release = 'first' | 'careless' | 'patched' | 'deprecated';
 
@@ -19,7 +19,7 @@ test.before(async () => {
 });
 
 /**
- * Returns true if the code of a release can continue a recorded run. The bundle exports each release under its own
+ * Returns true if the code of a release can continue a recorded workflow. The bundle exports each release under its own
  * name.
  */
 async function goesOn(release: Release, recording: Recording): Promise<boolean> {

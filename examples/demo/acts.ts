@@ -6,7 +6,7 @@ import { awayReply, deliveryReport, replyTo } from './letters.ts';
 import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
-/** Dependencies of an act. `draw` returns numbers from 0 to 1 that depend only on the person. */
+/** Dependencies of an act. `draw` returns a number from 0 to 1 that depends only on the person and a question. */
 export interface Scene {
   world: World;
   api: Heron;
@@ -15,7 +15,7 @@ export interface Scene {
   draw: (question: string) => number;
 }
 
-/** Action of a recipient on an email, some time (ms, from and to) after its arrival. */
+/** Action of a recipient on an email, performed some time (ms, from and to) after its arrival. */
 export interface Act {
   name: string;
   after: readonly [number, number];
@@ -53,7 +53,7 @@ const act =
   (name: string, perform: Act['perform']) =>
   (after: Range): Act => ({ name, after, perform });
 
-/** Acts of the {@link Role}s. */
+/** Actions of recipients, as used by the {@link Role}s. */
 export const acts = {
   open: act('opens', async (letter, { diary, draw }) => {
     await fetchPixel(letter, pick(MAIL_PROGRAMS, draw('program')));
@@ -86,17 +86,18 @@ export const acts = {
   }),
   unsubscribe: act('unsubscribes', async (letter, { diary }) => {
     expect(letter.oneClick, 'the letter has no List-Unsubscribe header');
-    // RFC 8058: the request of a mail program's unsubscribe button, without confirmation, cookies or redirects.
+    // Request of a mail program's unsubscribe button (RFC 8058), without confirmation, cookies or redirects.
     const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
     const response = await fetch(letter.oneClick!, { method: 'POST', body, redirect: 'manual' });
     expect(response.status === 200, `one-click unsubscribe answered ${response.status}`);
     diary.write('unsubscribed', letter);
   }),
   buy: act('buys', async (letter, { api, diary, draw, campaignId }) => {
-    // An event only counts for contacts that already wait, and a quick reader has the offer before that.
+    // The campaign ignores an event of a contact that does not wait yet, and a quick reader may have the offer before
+    // that.
     await untilWaiting(api, campaignId, letter.to);
-    // The shop reports the order to Heron. The report includes the shop's order number, so a repetition cannot count
-    // twice.
+    // The shop reports the order to Heron. The report includes the shop's order number, so that a repeated report
+    // cannot count twice.
     const number = `N-${String(Math.floor(draw('order') * 1e9)).padStart(9, '0')}`;
     const body = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };
     const params = { header: { 'Idempotency-Key': number } };

@@ -7,7 +7,7 @@ import { createUntil, type Result, type Until } from './chapter.ts';
 import type { Prepared } from './setup.ts';
 import type { World } from './world.ts';
 
-/** Permissions of the agent's key: read, and request runs. The key may not decide. */
+/** Permissions of the agent's key, which may read data and request runs, but not decide about them. */
 const RIGHTS = ['READ_EMAILS', 'READ_CAMPAIGNS', 'READ_CONTACTS', 'READ_RUNS', 'WRITE_RUNS', 'EXECUTE_RUNS'];
 export const READERS = ['ada@engines.example', 'grace@compilers.example', 'mary@stars.example'];
 const LATER_READERS = ['emmy@rings.example', 'hedy@radios.example'];
@@ -15,7 +15,7 @@ const PATIENCE_MS = 60_000;
 
 export interface AgentOptions {
   apiUrl: string;
-  /** Session of the owner, who creates the key and approves. */
+  /** Session of the owner, who creates the key and approves the run. */
   sessionToken: string;
   owner: { email: string; password: string };
 }
@@ -28,8 +28,8 @@ interface Run {
 }
 
 /**
- * Third chapter: an agent with its own key prepares a run through MCP. A person approves it on the linked page, and it
- * is sent.
+ * Third chapter: an agent with its own key prepares a run through MCP. A person approves it on the linked page, and its
+ * emails are sent.
  */
 export async function runAgent(
   { api }: Pick<Prepared, 'api'>,
@@ -70,7 +70,7 @@ export async function runAgent(
   }
 }
 
-/** Makes the agent prepare another run, to two other readers, which stays undecided. */
+/** Makes the agent prepare another run, with two other readers, about which nobody decides. */
 export async function askForRun(
   { api }: Pick<Prepared, 'api'>,
   { apiUrl, sessionToken }: AgentOptions,

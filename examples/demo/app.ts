@@ -6,19 +6,19 @@ import { isFromHeron } from '../app/verify.ts';
 
 /** One call of an app_action step, as received by the app. */
 export interface AppCall {
-  /** X-Service-Event-Id, equal for every attempt of one step run. */
+  /** Value of X-Service-Event-Id, equal for every attempt of one step run. */
   eventId: string;
   email: string;
   plan: string;
   offerCode: string;
-  /** True if the event had been answered before. */
+  /** True if the app had already answered this event. */
   repeated: boolean;
 }
 
-/** The customer's own app: a small HTTP server from which Heron requests an offer. */
+/** App of the customer: a small HTTP server from which Heron requests an offer for each contact. */
 export interface DemoApp {
   url: string;
-  /** All calls that it answered. */
+  /** All calls that the app answered. */
   calls: readonly AppCall[];
   /** Number of requests refused because of a wrong signature. */
   readonly refused: number;
@@ -40,7 +40,7 @@ export async function startApp(): Promise<DemoApp> {
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const raw = await readBody(request);
     const header = (name: string): string => String(request.headers[name] ?? '');
-    // First verifies that the request comes from Heron. The signature covers the exact bytes of the body.
+    // Verifies first that the request comes from Heron. The signature covers the exact bytes of the body.
     if (!secret || !isFromHeron(header('x-service-signature'), secret, raw)) {
       refused += 1;
       return reply(response, 401, { error: 'bad signature' });
@@ -51,7 +51,7 @@ export async function startApp(): Promise<DemoApp> {
     }
     const eventId = header('x-service-event-id');
     const { contact, inputs } = JSON.parse(raw.toString()) as { contact: { email: string }; inputs: { plan: string } };
-    // A delivery may arrive twice with the same event id, and gets the same answer.
+    // A request may arrive twice with the same event id, and then gets the same answer.
     const known = answered.get(eventId);
     const offer = known ?? makeOffer(contact.email, inputs.plan);
     answered.set(eventId, offer);
@@ -89,7 +89,7 @@ function makeOffer(email: string, plan: string): object {
   return { offer_code: offerCode(email), discount_percent: DISCOUNTS[plan.trim().toLowerCase()] ?? 25, seats: 5 };
 }
 
-/** Returns the unique, constant code of an address. */
+/** Returns the offer code of an address. It is unique and always the same. */
 export function offerCode(email: string): string {
   return `HELLO-${createHash('sha256').update(email).digest('hex').slice(0, 8).toUpperCase()}`;
 }

@@ -5,7 +5,9 @@
  */
 import type { BodyOf } from '../../client/src/index.ts';
 
-/** Phrase that every email of a step contains and no other, by which readers and the demo identify it. */
+/**
+ * Phrase that occurs in every email of a step and in no other email. Recipients and the demo identify the step by it.
+ */
 export const MARKS = {
   hello: 'May I send you an offer',
   offer: 'Your code is',
@@ -17,7 +19,7 @@ export type LetterName = keyof typeof MARKS;
 export const LETTERS = Object.keys(MARKS) as LetterName[];
 
 export const EVENT = 'order.paid';
-/** Target of the links. It is never fetched; the demo only checks the redirect. */
+/** Target of the links. Nobody requests it; the demo only checks the redirect. */
 export const SHOP = 'https://northlight.example/shop';
 
 const SUBJECT = '{A question|A quick question|One question} about {{.Company | default "your company"}}';
@@ -45,7 +47,7 @@ ${MARKS.welcome} {{.App.order.number}}! Your lamps are on their way.`;
 
 const NUDGE_TEXT = `{{.FirstName | default "Hello"}}, just so that it does not get lost: {{.App.offer.offer_code}} ${MARKS.nudge} until the end of the month.`;
 
-/** Step at which people have an offer and have not bought yet. */
+/** Name of the step at which people have an offer but have not bought yet. */
 export const WAIT_STEP = `wait for ${EVENT}`;
 
 const outcome = (value: string) => [{ field: 'node_outcome', operator: 'equals' as const, value }];
@@ -55,14 +57,14 @@ export function campaignBody(appConnectionId: string, waitMinutes: number): Body
   return {
     name: 'Lamps for spring',
     sender_strategy: 'explicit',
-    // Sends at any time without a daily limit. (Sunday first, in minutes of the day.)
+    // The campaign sends at any time (Sunday first, in minutes of the day) and without a practical daily limit.
     schedule_windows: Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]),
     daily_limit: 100_000,
     stop_on_reply: true,
     open_tracking: true,
     link_tracking: true,
     unsubscribe_header: true,
-    // Three bounces among the first fifty emails are chance here; a real campaign should pause.
+    // In this small campaign, three bounces among the first fifty emails are chance. A real campaign should pause.
     advanced_overrides: { bounce_pipeline: { auto_pause_campaign_on_spike: false } },
     steps: [
       { name: 'hello', subject: SUBJECT, body_plain: HELLO_TEXT, body_html: HELLO_HTML },
@@ -82,7 +84,7 @@ export function campaignBody(appConnectionId: string, waitMinutes: number): Body
       {
         name: WAIT_STEP,
         action: { type: 'wait_for_event', wait_event_name: EVENT, timeout_minutes: waitMinutes, output_key: 'order' },
-        // Steps can be referred to by their index in this list.
+        // A branch refers to steps by their index in this list.
         conditions: {
           branches: [
             { to: 4, when: outcome('event') },
@@ -91,7 +93,7 @@ export function campaignBody(appConnectionId: string, waitMinutes: number): Body
         },
         wait_after: 0,
       },
-      // A subject starts a new conversation. No step follows.
+      // An email with a subject starts a new conversation. No step follows.
       {
         name: 'welcome',
         subject: 'Welcome, {{.FirstName | default "friend"}}!',

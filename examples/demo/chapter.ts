@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Expectation with its differences; none if the expectation holds. */
+/** Name of a check with its differences; there are none if the check passes. */
 export type Result = readonly [name: string, differences: string[]];
 
-/** Polls until there is a result, and returns it. */
+/** Polls `ask` until it returns a result, and returns the result. */
 export type Until = <T>(what: string, ask: () => Promise<T | undefined | false>) => Promise<T>;
 
 /**
- * Creates a chapter's {@link Until}: it polls four times a second and throws an Error naming `what` after `patienceMs`
- * (ms).
+ * Creates the {@link Until} of a chapter. It polls four times a second, and throws an Error with `what` after
+ * `patienceMs` (ms).
  */
 export function createUntil(signal: AbortSignal, patienceMs: number): Until {
   return async (what, ask) => {

@@ -16,7 +16,7 @@ export interface Facts {
   app: { calls: readonly AppCall[]; refused: number };
   leads: readonly Lead[];
   record: ProductRecord;
-  /** Time at which the product first reported a recipient as finished. */
+  /** Times at which the product first reported recipients as finished. */
   leftSeenAt: ReadonlyMap<string, Date>;
   /** Suppressions created by the product: GET /v1/suppressions. */
   suppressed: readonly { email: string; source: string }[];
@@ -30,7 +30,7 @@ export interface Facts {
 /** Check that returns its differences as text; none if the facts are as expected. */
 type Check = readonly [name: string, differences: (facts: Facts) => string[]];
 
-/** Final checks: each compares the product's numbers with an independent record. */
+/** Final checks. Each compares the product's numbers with an independent record. */
 export const CHECKS: readonly Check[] = [
   [
     'every row of leads.csv is accounted for',
@@ -139,8 +139,8 @@ function endings({ people, leads }: Facts): string[] {
 }
 
 /**
- * Expected emails per recipient. People who opt out may still get an email that was being sent; otherwise the sequence
- * is exact.
+ * Checks the emails that each recipient got. People who opt out may still get an email that was being sent; otherwise
+ * the sequence must be exact.
  */
 function lettersOfEveryWay({ people, letters }: Facts): string[] {
   const got = new Map<string, LetterName[]>();
@@ -162,7 +162,7 @@ function lettersOfEveryWay({ people, letters }: Facts): string[] {
   ];
 }
 
-/** A recipient may opt out during the call of the app; the app's answer is then unused. */
+/** Checks the calls of the app. A recipient may opt out during a call; the answer is then unused. */
 function appCalls({ record, app }: Facts): string[] {
   const line = (call: { eventId: string; email: string; offerCode: string | null }): string =>
     `${call.eventId} ${call.email} ${call.offerCode}`;
@@ -213,8 +213,8 @@ function threading({ letters }: Facts): string[] {
 }
 
 /**
- * An opt-out counts once the product has reported it. An email claimed before may still arrive; an email claimed later
- * is a fault.
+ * Checks that nobody is emailed after an opt-out that the product has reported. An email claimed before may still
+ * arrive; an email claimed later is a fault.
  */
 function afterTheFact({ people, diary, record, leftSeenAt }: Facts): string[] {
   const left = new Map([...leftSeenAt].filter(([email]) => people.get(email)?.role.ends !== 'completed'));

@@ -12,25 +12,25 @@ export type Deed =
   | 'unsubscribed'
   | 'bought';
 
-/** Action of a recipient. */
+/** Action of a recipient, as recorded in the diary. */
 interface Entry {
   deed: Deed;
   email: string;
   letter: LetterName;
   /** Time of the action: after the product's answer, if there is one. */
   at: Date;
-  /** Return date or order number. */
+  /** Detail of the action: a return date or an order number. */
   detail: string;
 }
 
 /** The recipients' own record of their actions, compared with the product at the end. */
 export interface Diary {
   entries: readonly Entry[];
-  /** Failed actions, as text. */
+  /** Descriptions of failed actions. */
   troubles: readonly string[];
   write: (deed: Deed, letter: Pick<Letter, 'to' | 'name'>, detail?: string) => void;
   complain: (trouble: string) => void;
-  /** Returns the people who performed this action, as `address/letter`. */
+  /** Returns the people who performed this action, each as address and name of the email, such as `address/hello`. */
   who: (deed: Deed) => Set<string>;
 }
 

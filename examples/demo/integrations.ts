@@ -7,10 +7,10 @@ import { readLeads } from './watch.ts';
 const PATIENCE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Tools of the company Northlight as local servers: a CRM, a chat and a calendar. */
+/** Other tools of the company Northlight, as local servers: a CRM, a chat and a calendar. */
 export type Tools = Awaited<ReturnType<typeof startTools>>;
 
-/** Starts the tools; `env` contains the settings with their addresses for Heron. */
+/** Starts the tools. `env` contains the settings by which Heron finds them. */
 export async function startTools() {
   return startDoubles(['close', 'discord', 'calendly']);
 }
@@ -85,7 +85,7 @@ async function subscribe(api: Heron, id: string, action: string, config: Record<
   await dataOf(api.POST('/v1/integrations/connections/{id}/events', { params: { path: { id } }, body }));
 }
 
-/** Returns a reader of chapter two's campaign who waits for its second email. */
+/** Finds a reader of the second chapter's campaign who waits for the second email. */
 async function whoWaits(api: Heron): Promise<{ campaignId: string; email: string }> {
   const campaigns = await allOf((cursor) => api.GET('/v1/campaigns', { params: { query: { limit: 50, cursor } } }));
   const { id: campaignId } = campaigns.find(({ name }) => name === 'Lamps for a bad day')!;

@@ -10,9 +10,9 @@ const STAGES = [
 ];
 
 /**
- * Adds a deal and a run that waits for approval, which the chapters do not leave behind. After that it requests a row
- * for each room of the dashboard from the API.
- * @returns a result per room, with a difference if the room is empty
+ * Adds a deal, and a run that waits for approval, because no chapter leaves these behind. Then requests one row for
+ * each area of the dashboard from the API.
+ * @returns a result per area, with a difference if the area is empty
  */
 export async function furnish(
   prepared: Pick<Prepared, 'api' | 'campaignId'>,
@@ -42,7 +42,7 @@ export async function furnish(
   ];
 }
 
-/** Creates a deal with the first contact who has replied to the campaign, in the first stage of a pipeline. */
+/** Creates a deal in the first stage of a pipeline, with the first contact who has replied to the campaign. */
 async function createDeal(person: Heron, campaignId: string): Promise<void> {
   const { data: leads } = await dataOf(
     person.GET('/v1/campaigns/{id}/leads', {

@@ -1,6 +1,6 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
 
-/** Data of the answered email. */
+/** Data of an email that is answered. */
 interface Answered {
   to: string;
   from: string;
@@ -11,7 +11,7 @@ interface Answered {
   at: Date;
 }
 
-/** Returns a person's reply, as a mail program writes it. */
+/** Returns a person's reply, as a mail program would write it. */
 export function replyTo(letter: Answered, words: string): Promise<Buffer> {
   return compose(
     letter,

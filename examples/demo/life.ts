@@ -2,14 +2,14 @@ import type { Scene } from './acts.ts';
 import { draw, type Person } from './people.ts';
 import type { Letter } from './world.ts';
 
-/** Simulated recipients. */
+/** Simulated recipients in action. */
 interface Life {
   /** Number of pending actions on received emails. */
   readonly pending: number;
   stop(): void;
 }
 
-/** Makes every recipient act on each email at the due time, as defined by their role. */
+/** Makes every recipient react to each email at the times that their role defines. */
 export function bringToLife(
   people: ReadonlyMap<string, Person>,
   { world, api, diary, campaignId, pace }: Omit<Scene, 'draw'> & { pace: number },

@@ -34,28 +34,30 @@ const SHOWN = 10;
 const DIFFERENCES_SHOWN = 5;
 const VERIFY_TURNS = 5;
 const VERIFY_PAUSE_MS = 2000;
-/** Time (ms) for an orderly stop of a stack that is still starting. Only the first fetch of Temporal takes longer. */
+/**
+ * Time (ms) for an orderly stop of a stack that is still starting. Only the first download of Temporal takes longer.
+ */
 const PATIENCE_MS = 20_000;
 
-/** Settings that accelerate the demo: a minute takes a few seconds. */
+/** Settings that make the demo fast: retries and waits of minutes take a few seconds. */
 const SETTINGS = {
-  // Mail servers, app and links are on this machine.
+  // Allows private addresses, because mail servers, app and links are on this machine.
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
-  // Normally opens within seconds of the send count as a machine's. People act so quickly in the demo that only the
+  // Normally an open within seconds of the email counts as a machine's. People in the demo act so quickly that only the
   // user agent decides.
   TRACKING_INSTANT_MS: '0',
   IMAP_POLL_MS: '1000',
   SMTP_UNREACHABLE_RETRY_MS: '1000',
   INTEGRATION_RETRY_BASE_MS: '1000',
-  // A run that waits for an approval still waits after a person has looked around.
+  // An approval does not expire while a person looks around in the demo that is kept running.
   APPROVAL_EXPIRES_MS: '86400000',
   SHUTDOWN_GRACE_MS: '10000',
-  // Nobody reads the owner's mail in the demo.
+  // Disables sign-in codes, because nobody reads the owner's email in the demo.
   AUTH_LOGIN_CODE: 'off',
 };
 
-/** Person who signs in on the approval page. */
+/** Credentials of the person who signs in on the approval page. */
 const OWNER = { email: 'demo@northlight.example', password: 'a lamp for every desk' };
 
 const steps = createStepList(process.stdout);
@@ -78,7 +80,7 @@ async function main(): Promise<number> {
   say('Heron demo: PostgreSQL, Temporal, Heron, mail servers and an app, all on this machine.\n');
   if (options.keep) {
     const dashboard = steps.begin('The dashboard');
-    // The page itself reports a failed fetch.
+    // A failed download is ignored here, because the page of the reference reports it.
     ensureReference(() => undefined).catch(() => undefined);
     await ensureDashboard();
     dashboard.end();
@@ -144,7 +146,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Ends the demo if a process ends unexpectedly, because the demo could not continue. */
+/** Ends the demo if one of Heron's processes ends unexpectedly, because the demo could not continue. */
 function watchOver({ processes }: LocalStack): NodeJS.Timeout {
   return setInterval(() => {
     const gone = Object.values(processes).find((managed) => managed && managed.pid === undefined);
@@ -153,7 +155,7 @@ function watchOver({ processes }: LocalStack): NodeJS.Timeout {
 }
 
 /**
- * Runs the operator's command exactly as in the README. Returns a session of the owner, who creates the demo's key.
+ * Runs the operator's command as in the README. Returns a session of the owner, with which the demo's key is created.
  */
 async function bootstrap(env: Record<string, string>): Promise<string> {
   const step = steps.begin('heron bootstrap: organization Northlight and its owner');
@@ -164,7 +166,8 @@ async function bootstrap(env: Record<string, string>): Promise<string> {
 }
 
 /**
- * Compares every count that reports read with the rows. Retries a few times, because reports lag by a second or two.
+ * Compares every count on which reports are based with the rows. Retries a few times, because reports lag by a second
+ * or two.
  */
 async function verifyFacts(env: Record<string, string>): Promise<Result[]> {
   const step = steps.begin('heron facts verify');
@@ -198,7 +201,7 @@ async function heron(env: Record<string, string>, ...args: string[]): Promise<st
   return stdout;
 }
 
-/** Prints the table of the campaign, and a line per check in the order of the chapters. */
+/** Prints the table of the campaign, and one line per check in the order of the chapters. */
 function report(told: Told, table: Outcome['table']): void {
   say(['', ...table.map((line) => line && `  ${line}`)].join('\n'));
   for (const chapter of Object.keys(CHAPTERS) as Chapter[])
@@ -258,7 +261,10 @@ function readOptions(): { keep: boolean; full: boolean } {
   }
 }
 
-/** Ctrl-C often arrives twice, from the terminal and from a parent program; only a later one forces the end. */
+/**
+ * Handles Ctrl-C, which often arrives twice, from the terminal and from a parent program. Only a signal more than a
+ * second later forces the end.
+ */
 function interrupt(): void {
   if (interruption.signal.aborted) return;
   interruption.abort(BY_HAND);
@@ -272,7 +278,7 @@ function interrupt(): void {
   setTimeout(() => stack ?? process.exit(INTERRUPTED), PATIENCE_MS).unref();
 }
 
-/** Prints permanent lines. */
+/** Prints lines above the list of steps; they stay on the terminal. */
 function say(text: string): void {
   steps.write(text);
 }

@@ -11,7 +11,7 @@ const PATIENCE_MS = 90_000;
 
 interface OrderOptions {
   apiUrl: string;
-  /** Session of the owner, who buys. */
+  /** Session of the owner, who buys the mailbox. */
   sessionToken: string;
   shop: Shop;
 }

@@ -3,27 +3,27 @@ import type { LetterName } from './campaign.ts';
 import { acts, type Act } from './acts.ts';
 import type { Size } from './size.ts';
 
-/** Behaviour of a recipient with its expected outcome. */
+/** Role of recipients: their behaviour and its expected outcome. */
 interface Role {
   name: string;
-  /** Share of recipients with this role, which at least one has; `one`: exactly one. */
+  /** Share of recipients with this role; at least one has it. With `one`, exactly one recipient has it. */
   share: number | 'one';
   /** Final status of the lead in GET /v1/campaigns/:id/leads. */
   ends: 'completed' | 'replied' | 'bounced' | 'unsubscribed' | 'paused';
-  /** Emails that they must get, each once. */
+  /** Names of the emails that these recipients must get, each once. */
   gets: readonly LetterName[];
-  /** Emails that a worker may already have claimed when they opted out; no others. */
+  /** Names of emails that they may get in addition, because a worker may already have claimed them at the opt-out. */
   mayGet?: readonly LetterName[];
   /** Outcome of the wait_for_event step. */
   wait?: 'resumed' | 'timed_out';
-  /** True if their mail server answers 550. */
+  /** True if their mail server refuses emails with 550. */
   refused?: true;
   does: Partial<Record<LetterName, readonly Act[]>>;
 }
 
 const { open, openByProxy, click, scan, reply, awayReply, reportUndeliverable, unsubscribe, buy } = acts;
 
-/** The roles. Times are milliseconds after the arrival of an email, drawn from a range by address. */
+/** All roles. Times are milliseconds after the arrival of an email, drawn from a range by the recipient's address. */
 export const ROLES: readonly Role[] = [
   { name: 'no such address', share: 0.02, ends: 'bounced', gets: [], refused: true, does: {} },
   {
@@ -109,19 +109,19 @@ export const ROLES: readonly Role[] = [
     wait: 'timed_out',
     does: { hello: [scan([50, 400])] },
   },
-  // All others. Most mail is only read or ignored.
+  // Role of all other recipients, because most emails are only read or ignored.
   { name: 'does nothing', share: 1, ends: 'completed', gets: ['hello', 'offer', 'nudge'], wait: 'timed_out', does: {} },
 ];
 
-/** One recipient. */
+/** Recipient with a role. */
 export interface Person {
   email: string;
   role: Role;
 }
 
 /**
- * Assigns roles to recipients, of whom there must be enough. The assignment depends only on the addresses, so the same
- * list always behaves the same.
+ * Assigns roles to recipients. There must be enough recipients for all roles. The assignment depends only on the
+ * addresses, so the same list always behaves the same.
  * @returns people by address
  */
 export function cast(addresses: readonly string[], { perRole }: Pick<Size, 'perRole'>): Map<string, Person> {
@@ -136,7 +136,7 @@ export function cast(addresses: readonly string[], { perRole }: Pick<Size, 'perR
   return people;
 }
 
-/** Returns a number from 0 to 1 that depends only on an address and a question. */
+/** Returns a number from 0 to 1 that depends only on the address and the question. */
 export function draw(email: string, question: string): number {
   return createHash('sha256').update(`spring/${email}/${question}`).digest().readUInt32BE() / 2 ** 32;
 }

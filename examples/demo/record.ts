@@ -1,6 +1,6 @@
 /**
- * The only file of the demo that reads PostgreSQL; all others use the REST API. It reads numbers per step and email for
- * which no public route exists yet.
+ * The only file of the demo that reads PostgreSQL; all others use the REST API. It reads numbers per step and email,
+ * for which there is no public route yet.
  */
 import { connectRaw } from '../../db/connection.ts';
 
@@ -10,7 +10,7 @@ export interface SendRecord {
   step: string;
   state: string;
   messageId: string | null;
-  /** Time at which a worker claimed the email; it may be sent from then on. */
+  /** Time at which a worker claimed the email. The email may be sent from this time on. */
   claimedAt: Date | null;
   sentAt: Date | null;
   openedAt: Date | null;

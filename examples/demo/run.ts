@@ -26,7 +26,7 @@ interface RunOptions {
   apiUrl: string;
   databaseUrl: string;
   sessionToken: string;
-  /** Credentials of the session's person. */
+  /** Credentials of the person to whom the session belongs. */
   owner: { email: string; password: string };
   world: World;
   app: DemoApp;
@@ -43,18 +43,21 @@ interface RunOptions {
 export interface Outcome {
   told: Told;
   prepared: Prepared;
-  /** Table of the campaign's numbers per step. */
+  /** Lines of a table with the campaign's numbers per step. */
   table: string[];
 }
 
-/** Time (ms) after which an unfinished campaign is presumed stuck; the checks show where. */
+/** Time (ms) after which an unfinished campaign is presumed stuck. The checks then show the reason. */
 const LIMIT_MS = 6 * 60_000;
-/** Time (ms) within which the effects of the last emails appear (a click is counted after the burst check). */
+/**
+ * Time (ms) within which the effects of the last emails must appear. For example, a click is counted only after the
+ * check for bursts.
+ */
 const SETTLE_MS = 20_000;
 
 /**
- * Runs the demo on a running Heron: prepare, start, watch, compare. Other chapters run while the campaign's readers
- * wait, or after its end if they share its mailboxes.
+ * Runs the demo on a running Heron: prepares the campaign, starts it, follows it, and compares the records. Other
+ * chapters run while the campaign's readers wait, or after its end if they share its mailboxes.
  */
 export async function runDemo(options: RunOptions): Promise<Outcome> {
   const { world, tools, size, steps } = options;
@@ -63,7 +66,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   const prepared = await prepare({ ...options, say: setUp.say });
   setUp.end();
 
-  // A failing chapter ends the others.
+  // Ends the other chapters when one fails.
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
   const chapter = async (name: Chapter, play: (say: (line: string) => void) => Promise<Result[]>): Promise<void> => {
@@ -100,7 +103,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   };
   const end = (error: unknown): never => {
     failure.abort(error);
-    // Also ends the wait for the campaign to become quiet.
+    // Also ends the wait of the chapters that wait for the campaign.
     isQuiet();
     throw error;
   };
@@ -131,7 +134,7 @@ async function runCampaign(
   const diary = startDiary();
   const life = bringToLife(people, { world, api, diary, campaignId, pace: size.pace });
   const record = openRecord(databaseUrl);
-  // Recipients of the other chapters; all other emails belong to the campaign.
+  // Addresses of the other chapters' recipients. All other emails belong to the campaign.
   const elsewhere = new Set([...READERS, READER, ...readers.map(({ email }) => email)]);
   try {
     await dataOf(api.POST('/v1/campaigns/{id}/start', { params: { path: { id: campaignId } }, body: {} }));
@@ -167,7 +170,7 @@ async function runCampaign(
   }
 }
 
-/** Polls until there are no differences, at most {@link SETTLE_MS}. */
+/** Polls until the checks find no differences, at most for {@link SETTLE_MS}. */
 async function settled(gather: () => Promise<Facts>, signal: AbortSignal): Promise<Facts> {
   const deadline = Date.now() + SETTLE_MS;
   for (;;) {

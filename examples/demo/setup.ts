@@ -14,7 +14,7 @@ const EMAILS_A_DAY = 100;
 /** Number of recipients and mailboxes of the second chapter. */
 const READERS = 12;
 const TROUBLE_MAILBOXES = 3;
-/** Request limit of the demo's key, which needs more than the default of 60 a minute. */
+/** Requests per minute of the demo's key, which needs more than the default of 60. */
 const REQUESTS_PER_MINUTE = 6_000;
 
 /** Import job, as returned by GET /v1/contacts/imports/:id. */
@@ -30,21 +30,21 @@ export interface ImportJob {
   error: string | null;
 }
 
-/** The fields of a contact that the demo needs. */
+/** Fields of a contact that the demo needs. */
 export interface Contact {
   id: string;
   email: string;
 }
 
-/** All objects prepared before the campaign starts. */
+/** Objects that are prepared before the campaign starts. */
 export interface Prepared {
   api: Heron;
   apiKey: string;
   campaignId: string;
   job: ImportJob;
-  /** The campaign's leads. */
+  /** Leads of the campaign, by address. */
   people: Map<string, Person>;
-  /** Contacts outside of the campaign and the mailboxes that email them, for the second chapter. */
+  /** Contacts for the second chapter, which are not in the campaign, and the mailboxes that email them. */
   readers: Contact[];
   troubleMailboxIds: string[];
 }
@@ -58,7 +58,7 @@ interface SetupOptions {
   say: (line: string) => void;
 }
 
-/** Prepares a campaign with only the REST API. */
+/** Prepares the campaign, using only the REST API. */
 export async function prepare({ apiUrl, sessionToken, world, app, size, say }: SetupOptions): Promise<Prepared> {
   const person = createHeron({ baseUrl: apiUrl, key: sessionToken });
   const { id: apiKeyId, secret: apiKey } = await createKey(person);
@@ -89,13 +89,13 @@ export async function prepare({ apiUrl, sessionToken, world, app, size, say }: S
 
 async function createKey(api: Heron): Promise<{ id: string; secret: string }> {
   const { permissions } = await dataOf(api.GET('/v1/api-keys/permissions'));
-  // Every permission. A real shop's key would only have WRITE_EVENTS.
+  // The demo's key has every permission. The key of a real shop would only have WRITE_EVENTS.
   const everything = permissions.reduce((mask, { value }) => mask + value, 0);
   const body = { name: 'Demo', permissions: everything, rate_limit_per_minute: REQUESTS_PER_MINUTE };
   return dataOf(api.POST('/v1/api-keys', { body }));
 }
 
-/** Allows the key to start campaigns without a person, today and with these mailboxes. */
+/** Allows the key to start campaigns today with these mailboxes, without a person's approval. */
 async function createPolicy(person: Heron, apiKeyId: string, mailboxIds: string[]): Promise<void> {
   await dataOf(
     person.POST('/v1/agent-policies', {
@@ -117,7 +117,7 @@ async function connectMailboxes(api: Heron, world: World, say: SetupOptions['say
   const ids = await Promise.all(
     world.mailboxes.map(async ({ email, password, smtp, imap }) => {
       const service = { username: email, password, security: 'none' as const };
-      // Answered after a worker has really signed in to both servers.
+      // The API answers only after a worker has really signed in to both servers.
       const { id } = await dataOf(
         api.POST('/v1/emails', {
           body: {

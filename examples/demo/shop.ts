@@ -3,7 +3,7 @@ import { startProvisioning, type ProvisioningSandbox } from '../../local/provisi
 import { startStripe, type StripeDouble } from '../../test/harness/stripe.ts';
 import type { World } from './world.ts';
 
-/** Companies that sell mailboxes: a provider sandbox, and a stub of Stripe. */
+/** Stubs of the companies that sell mailboxes: a provider sandbox, and Stripe. */
 export interface Shop {
   sandbox: ProvisioningSandbox;
   stripe: StripeDouble;
@@ -12,7 +12,7 @@ export interface Shop {
   stop(): Promise<void>;
 }
 
-/** Starts the companies. A bought mailbox is created on the mail servers of the world. */
+/** Starts the stubs. A bought mailbox is created on the mail servers of the world. */
 export async function startShop(world: World): Promise<Shop> {
   const [sandbox, stripe, imapPort] = await Promise.all([startProvisioning(), startStripe(), freePort()]);
   sandbox.mailServers.smtp = { ...world.smtp, security: 'none' };

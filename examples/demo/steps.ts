@@ -1,7 +1,7 @@
 /** Intervals (ms) between redraws on a terminal, and between progress lines elsewhere. */
 const DRAW_EVERY_MS = 250;
 const PLAIN_EVERY_MS = 5_000;
-/** Maximum width of a line outside of a terminal; the list of migrations would be longer. */
+/** Maximum width of a line outside of a terminal. The list of migrations would be longer. */
 const PLAIN_WIDTH = 160;
 
 /** Running step of the demo. */
@@ -13,10 +13,13 @@ interface Step {
   end: () => void;
 }
 
-/** List of finished and running steps with times: redrawn in place on a terminal, one line per event elsewhere. */
+/**
+ * List of finished and running steps with their times. On a terminal it is redrawn in place; elsewhere each event
+ * prints a line.
+ */
 export interface StepList {
   begin: (title: string) => Step;
-  /** Prints permanent lines, above the list on a terminal. */
+  /** Prints lines that stay, on a terminal above the list. */
   write: (text: string) => void;
   /** Leaves the list unchanged and starts an empty one. */
   close: () => void;

@@ -1,10 +1,10 @@
 import { createHeron, dataOf } from '../../client/src/index.ts';
 import type { Result } from './chapter.ts';
 
-/** Independently known facts of the campaign. */
+/** Facts of the campaign that are known independently of the product. */
 interface Known {
   campaignId: string;
-  /** Number of its emails that the mail server accepted, and of their recipients. */
+  /** Number of the campaign's emails that the mail server accepted. `people` is the number of their recipients. */
   letters: number;
   people: number;
 }

@@ -1,7 +1,7 @@
 import { EVENT, WAIT_STEP } from './campaign.ts';
 import type { ProductRecord } from './record.ts';
 
-/** Steps of the campaign by name, with their labels in the table. */
+/** Steps of the campaign by name, each with its label in the table. */
 const STEPS: readonly [step: string, label: string][] = [
   ['hello', 'hello'],
   ['ask the app', 'ask the app'],
@@ -14,8 +14,8 @@ const HEAD = ['sent', 'opened', 'clicked', 'replied', 'bounced', 'answered', 're
 const LABEL_WIDTH = 12;
 
 /**
- * Returns the table of the demo from the product's database: one line per step. Opens and clicks are people's, not
- * machines'.
+ * Returns the table of the demo from the product's database: one line per step. Opens and clicks by machines are not
+ * counted.
  */
 export function stepTable({ sends, waits, calls }: ProductRecord): string[] {
   const cellsOf = (step: string): (number | '')[] => {

@@ -7,7 +7,7 @@ import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
 const PATIENCE_MS = 120_000;
-/** Danish typed without å, æ and ø: the writer opts out. */
+/** Danish opt-out, typed without å, æ and ø. */
 const REPLY = 'Lad vaere med at skrive til mig igen.\n\nVenlig hilsen\nFreja';
 
 /**

@@ -13,17 +13,17 @@ export interface Lead {
   hold: { until: string | null; source: string } | null;
 }
 
-/** Snapshot of the product's answers. */
+/** Answers of the product at one time. */
 export interface View {
   leads: readonly Lead[];
   record: ProductRecord;
 }
 
-/** Follows a campaign. */
+/** Functions that follow a campaign. */
 interface Watch {
-  /** Takes a snapshot, and records people first seen as finished, with the time. */
+  /** Reads the product's answers, and records when people are first reported as finished. */
   look(): Promise<View>;
-  /** Time at which an answer of the product first reported a recipient as finished, which is later than the fact. */
+  /** Times at which an answer of the product first reported recipients as finished, which is later than the fact. */
   readonly leftSeenAt: ReadonlyMap<string, Date>;
 }
 
@@ -31,7 +31,7 @@ interface Watch {
 const OVER = new Set(['completed', 'replied', 'bounced', 'failed', 'unsubscribed', 'undeliverable']);
 const LOOK_EVERY_MS = 500;
 
-/** Returns true if a lead needs no further emails: it has finished, or waits for a person. */
+/** Returns true if a lead gets no further emails, because it has finished or waits for a person. */
 export function isThrough(lead: Lead): boolean {
   return OVER.has(lead.status) || lead.status === 'paused';
 }
@@ -74,8 +74,8 @@ export function toProgress({ leads }: View): string {
 }
 
 /**
- * Takes snapshots twice a second until `done` returns true, at most for `limitMs`; the checks find an unfinished
- * campaign. `onView` gets every snapshot, including the last.
+ * Takes snapshots twice a second until `done` returns true, at most for `limitMs`. The checks later find a campaign
+ * that is unfinished then. `onView` gets every snapshot, including the last.
  */
 export async function follow(parts: {
   watch: Watch;

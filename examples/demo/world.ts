@@ -11,14 +11,16 @@ import { LETTERS, MARKS, type LetterName } from './campaign.ts';
 export interface Letter {
   name: LetterName;
   to: string;
-  /** Sending mailbox. */
+  /** Address of the sending mailbox. */
   from: string;
   messageId: string;
   inReplyTo: string | undefined;
   references: readonly string[];
   subject: string;
   text: string;
-  /** Parts that a mail program finds in the email: the open-tracking image, links, the List-Unsubscribe URL. */
+  /**
+   * URLs that a mail program finds in the email: the image for open tracking, the links, and the List-Unsubscribe URL.
+   */
   pixel: string | undefined;
   links: readonly string[];
   oneClick: string | undefined;
@@ -31,27 +33,27 @@ export interface World {
   smtp: Endpoint;
   /** Adds a mailbox, such as a bought one. */
   addMailbox: MailWorld['addMailbox'];
-  /** All emails that the mail server accepted, oldest first: the reference for the product. */
+  /** All emails that the mail server accepted, oldest first. The product's numbers are compared with them. */
   letters: readonly Letter[];
   /** Emails that do not belong to the campaign; must be empty. */
   strangers: readonly string[];
   /** Returns the emails to these addresses. */
   lettersTo(addresses: readonly string[]): Letter[];
   onLetter(listener: (letter: Letter) => void): void;
-  /** Makes the server answer 550 to mail for this address, from then on. */
+  /** Makes the server refuse emails to this address with 550 from now on. */
   refuse(address: string): void;
-  /** Makes the provider report that this mailbox has reached its daily limit, from then on. */
+  /** Makes the provider report from now on that this mailbox has reached its daily limit. */
   limit(mailbox: string): void;
-  /** Makes the mail server unreachable and reachable again. `attempts` counts connections in between. */
+  /** Makes the mail server unreachable, and then reachable again. `attempts` counts the connections in between. */
   outage: { begin(): void; end(): void; readonly attempts: number };
-  /** Adds mail to the inbox of one of the senders. */
+  /** Adds a message to the inbox of one of the senders. */
   answer(mailbox: string, raw: Buffer | string): void;
   stop(): Promise<void>;
 }
 
 /**
  * A mailbox sends at most 100 campaign emails a day, and a free workspace has ten. So some names exist at several
- * domains, as usual in large campaigns.
+ * domains, which is common in large campaigns.
  */
 const NAMES = ['mia', 'noah', 'lena', 'paul', 'ines'];
 const DOMAINS = ['northlight.example', 'trynorthlight.example'];

@@ -1,7 +1,7 @@
 import type { MailWorldMailbox, ReceivedMessage } from '../../test/harness/mail.ts';
 import { replyTo } from '../demo/letters.ts';
 
-/** Received email with the answers written to it here. */
+/** Received email, with the answers that were written to it on the page. */
 export interface ShownLetter {
   id: number;
   from: string;
@@ -17,7 +17,7 @@ export interface ShownLetter {
 
 /** Emails that the mail server has accepted since its start. */
 export interface Inbox {
-  /** Newest first. */
+  /** Returns the emails, newest first. */
   letters: () => readonly ShownLetter[];
   find: (id: number) => ShownLetter | undefined;
   receive(message: ReceivedMessage): Promise<void>;

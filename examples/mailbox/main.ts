@@ -24,7 +24,7 @@ try {
   const inbox = createInbox(mailbox);
   mail.onMessage((message) => void inbox.receive(message));
   const page = await startPage(inbox, ports.page);
-  // Registered before it reports readiness, because the waiting program may stop it immediately.
+  // Registered before the program reports that it is ready, because a caller may then stop it at once.
   const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   process.stdout.write(
     `${[
@@ -48,7 +48,7 @@ try {
 }
 
 /**
- * Returns the port of a setting, or the default one, or a free one if that is in use.
+ * Returns the port of a setting. Without the setting, returns the default port, or a free one if the default is in use.
  * @throws Error naming the setting when its port is in use
  */
 async function choosePort(setting: string, usual: number): Promise<number> {

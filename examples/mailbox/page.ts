@@ -11,7 +11,7 @@ form{display:flex;gap:.5rem}input{flex:1;font:inherit;padding:.4rem .6rem}button
 
 /**
  * Serves the emails on 127.0.0.1: `GET /` for people, `GET /letters.json` for programs. `POST /letters/:id/reply` with
- * the field `text` answers one as its recipient.
+ * the field `text` answers an email as its recipient.
  */
 export async function startPage(inbox: Inbox, port: number): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
@@ -45,7 +45,7 @@ async function answer(inbox: Inbox, request: IncomingMessage, response: ServerRe
 
 /**
  * Returns true for requests of this page. Host names of other sites can resolve to this machine (DNS rebinding), and
- * their pages can send forms here: both are refused.
+ * pages of other sites can send forms to it. Both are refused.
  */
 function isFromHere({ headers }: IncomingMessage): boolean {
   const isLocal = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '');

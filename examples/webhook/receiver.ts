@@ -1,7 +1,6 @@
 /**
- * A receiver of webhooks, in plain Node: `HERON_WEBHOOK_SECRET=whsec_… node bundle/run.mjs
- * examples/webhook/receiver.ts`. Prints a line for each event. docs/tutorials/first-webhook.md shows how to create its
- * endpoint.
+ * Receiver of webhooks, in plain Node: `HERON_WEBHOOK_SECRET=whsec_… node bundle/run.mjs examples/webhook/receiver.ts`.
+ * Prints a line for each event. docs/tutorials/first-webhook.md shows how to create its endpoint.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { isFromHeron } from '../app/verify.ts';
@@ -17,7 +16,7 @@ interface WebhookEvent {
 
 const { HERON_WEBHOOK_SECRET: secret, PORT = '4200' } = process.env;
 if (!secret) throw new Error('Set HERON_WEBHOOK_SECRET to the secret of the endpoint');
-/** Ids of events that were handled. A real program stores them in its database. */
+/** Ids of the events that were handled. A real program would store them in its database. */
 const handled = new Set<string>();
 
 createServer((request, response) => {
@@ -27,7 +26,7 @@ createServer((request, response) => {
   );
 }).listen(Number(PORT), '127.0.0.1', () => console.log(`Waiting for webhooks on port ${PORT}`));
 
-/** Returns the status to answer with. Heron repeats a delivery that was not answered with 2xx. */
+/** Handles a delivery. Returns the status of the answer; Heron repeats a delivery that was not answered with 2xx. */
 async function receive(request: IncomingMessage): Promise<number> {
   const raw = await readBody(request);
   const signature = request.headers['x-service-signature'] as string | undefined;

@@ -6,7 +6,10 @@ const OPENING = /^(?:what|how|whether|where|of|who)\b/i;
 /** Matches a text that ends with an abbreviation, whose full stop does not end a sentence. */
 const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|incl|no)\.$/i;
 
-/** House metaphors with the plain words to use instead. The patterns allow other uses of the words. */
+/**
+ * Metaphors that comments must not use, each with the plain words to use instead. The patterns allow other uses of the
+ * words.
+ */
 const METAPHORS: readonly (readonly [RegExp, string])[] = [
   [
     /(?<!\b(?:dead|digits?|case|capital|script|alphabet)\b.*)\bletters?\b(?!.*\b(?:digits?|case|script|alphabet)\b)/i,

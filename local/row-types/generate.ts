@@ -9,7 +9,7 @@ import { COLUMNS } from '../../db/columns.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** TypeScript types by PostgreSQL type, as db/connection.ts makes node-postgres parse them. */
+/** TypeScript type by PostgreSQL type, as node-postgres parses them in db/connection.ts. */
 const TYPES: Record<string, string> = {
   uuid: 'string',
   text: 'string',
@@ -39,7 +39,7 @@ interface Column {
   isNullable: boolean;
   /** True if an insert may omit the column although it is not nullable. */
   hasDefault: boolean;
-  /** True if PostgreSQL computes the column and refuses a given value. */
+  /** True if PostgreSQL computes it and refuses a value. */
   isGenerated: boolean;
 }
 
@@ -84,10 +84,7 @@ export async function generateRowTypes(url: string, file: string): Promise<void>
   await format(file);
 }
 
-/**
- * Reads the columns of all tables except those of the migrations, and the union types of checks `column in (…)` by
- * `table.column`.
- */
+/** Reads the columns of all tables but the migrations' own, and the union types of checks `column in (…)` by `table.column`. */
 async function readCatalog(url: string): Promise<{ columns: Column[]; unions: Map<string, string> }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** Sätze des Raums agents. */
+/** Messages of the agents area. */
 export const agents = {
   'mcp.too_large': 'Die Nachricht hat mehr als {max, number} Bytes',
   'mcp.batch': 'Eine Anfrage muss eine einzige Nachricht enthalten',

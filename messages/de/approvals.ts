@@ -1,13 +1,13 @@
-/** Sätze des Raums approvals. */
+/** Messages of the approvals area. */
 export const approvals = {
-  // Handlungen, die auf einen Menschen warten.
+  // Titles of actions that wait for a person.
   'action.launch': 'Kampagne „{name}“ starten',
   'action.leads': '{count, plural, one {# weiterem Lead} other {# weiteren Leads}} von „{name}“ schreiben',
   'action.email': 'E-Mail „{subject}“',
   'action.reply': 'Antwort „{subject}“',
   'action.order': '{count, plural, one {# Postfach} other {# Postfächer}} für {price} im Monat bestellen',
 
-  // Gründe, aus denen eine Handlung wartet.
+  // Reasons why an action waits.
   'approval_reason.no_policy': 'Der Zugang hat keine Richtlinie: Über jede Handlung entscheidet ein Mensch',
   'approval_reason.credential_revoked': 'Der Zugang wurde widerrufen',
   'approval_reason.policy_disabled': 'Die Richtlinie ist ausgeschaltet',
@@ -28,7 +28,7 @@ export const approvals = {
   'approval_reason.leads_per_day_exceeded':
     'Heute {count, plural, one {# Lead} other {# Leads}}; für diese Kampagne sind {most, number} am Tag erlaubt',
 
-  // Entscheidungen; Leads und Schritte von Schlüsseln und Anwendungen.
+  // Messages about decisions, and about leads and steps of keys and applications.
   'approval.no_credential': 'Der Zugang fehlt',
   'approval.credential_gone': 'Den Zugang gibt es nicht mehr',
   'approval.people_only':

@@ -1,4 +1,4 @@
-/** Sätze des Raums audience. */
+/** Messages of the audience area: contacts, imports, product events, the catalogue. */
 export const audience = {
   'audience.no_referral': 'Die Nachricht nennt niemanden mit einer Adresse',
   'audience.too_many_contacts': 'Höchstens {max, number} Kontakte auf einmal',
@@ -71,7 +71,7 @@ export const audience = {
   'audience.not_whole': 'muss eine ganze Zahl von {min, number} bis {max, number} sein',
   'audience.fewer_than_min': 'darf nicht kleiner als min_employees sein',
 
-  // Importe von Dateien.
+  // Messages about file imports.
   'imports.not_finished': 'Der Import ließ sich nicht abschließen; noch einmal beginnen',
   'imports.refused': 'Die Datei kann so nicht importiert werden',
   'imports.not_a_table': 'ist {kind}; speichere die Liste als CSV, XLSX oder ODS',
@@ -91,7 +91,7 @@ export const audience = {
     'muss eines von {targets} sein oder custom:<key> mit einem Schlüssel von höchstens {max, number} Zeichen, der nicht {reserved} ist',
   'imports.no_email': 'braucht eine Spalte mit dem Ziel email',
 
-  // Kinds of files, for use after "is".
+  // Kinds of files, for use after "ist".
   'file_kind.pdf': 'ein PDF-Dokument',
   'file_kind.old_excel': 'eine Excel-Datei der alten Form (.xls) oder mit Kennwort',
   'file_kind.gzip': 'ein gzip-Archiv',

@@ -1,6 +1,6 @@
-/** Sätze des Raums billing. */
+/** Messages of the billing area. */
 export const billing = {
-  // Angebote und Bestellungen von Postfächern.
+  // Messages about quotes and orders of mailboxes.
   'order.not_offered': 'Diese Installation bietet keine verwalteten Postfächer an',
   'order.not_offered.fix': 'Eigene Postfächer verbinden, mit POST /v1/emails.',
   'order.provider_silent': 'Der Anbieter der Postfächer hat nicht geantwortet; nichts wurde bestellt',
@@ -21,7 +21,7 @@ export const billing = {
   'field.order_count': 'muss mindestens {min, number} je Bestellung sein',
   'field.order_count_most': 'darf höchstens {max, number} je Bestellung sein',
 
-  // Gründe, aus denen eine Bestellung scheiterte.
+  // Reasons for a failed order.
   'order.payment_expired': 'Es wurde nicht rechtzeitig bezahlt',
   'order.payment_expired.fix': 'Ein neues Angebot einholen und noch einmal bestellen.',
   'order.payment_failed': 'Die Zahlung wurde abgelehnt',
@@ -38,7 +38,7 @@ export const billing = {
   'order.domain_gone': 'Keine Domain der Bestellung ist mehr registriert',
   'order.domain_gone.fix': 'Postfächer auf einer anderen Domain bestellen. Der laufende Monat wird erstattet.',
 
-  // Verlängerungen von Domains, Erstattungen, Zahlungen.
+  // Messages about domain renewals, refunds and payments.
   'renewal.not_eligible': 'Mit der Bestellung der Domain ist etwas offen, darum wird sie nicht verlängert',
   'renewal.not_eligible.fix':
     'Klären, was bei der Bestellung steht (GET /v1/mailbox-provisioning/:id); sie wird jeden Tag neu geprüft.',
@@ -67,7 +67,7 @@ export const billing = {
   'payments.unsigned.fix':
     'STRIPE_WEBHOOK_SECRET mit dem Signing Secret des Webhooks bei Stripe vergleichen und die Uhr dieses Rechners prüfen.',
 
-  // Posten von Bestellungen und Zahlungen.
+  // Line items of orders and payments.
   'line.mailboxes': 'Postfächer ({provider})',
   'line.warmup': 'Aufwärmen',
   'line.domain': 'Domain {domain}, ein Jahr',

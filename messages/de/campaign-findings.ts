@@ -1,4 +1,4 @@
-/** Befunde der Prüfungen einer Kampagne. */
+/** Findings of campaign checks: `finding.<code>`, or `finding.<code>.<case>` for a code with several messages. */
 export const campaignFindings = {
   'finding.no_sending_domains': 'Kein Postfach der Kampagne hat eine Domain, die sich prüfen lässt',
   'finding.no_sending_domains.fix': 'Der Kampagne ein Postfach als Absender geben und die Prüfung wiederholen.',

@@ -1,4 +1,4 @@
-/** Sätze über Kampagnen: Protokoll, Ablehnungen, Prüfungen, Tests, Läufe von Agenten. */
+/** Messages of campaigns: activity log, refusals, checks, tests, agent runs. */
 export const campaigns = {
   'log.campaign_created': 'Die Kampagne wurde erstellt',
   'log.campaign_copied': 'Die Kampagne wurde von einer anderen kopiert',

@@ -1,4 +1,4 @@
-/** Sätze des Raums connect: App-Verbindungen, Webhooks, Integrationen, Automatisierungen. */
+/** Messages of app connections, webhooks, integrations and automations. */
 export const connect = {
   'connect.app_connection_in_use':
     'Ein Schritt einer Kampagne oder eine Automatisierung verwendet diese App-Verbindung',

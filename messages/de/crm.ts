@@ -1,4 +1,4 @@
-/** Sätze des Raums crm. */
+/** Messages of the CRM. */
 export const crm = {
   'crm.pipelines': 'Pipelines',
   'crm.stages': 'Stufen in einer Pipeline',

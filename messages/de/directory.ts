@@ -1,4 +1,4 @@
-/** Sätze des Raums directory: was eine Anfrage beim Namen nennt, Bedingungen an Kontakte, gesperrte Adressen. */
+/** Messages about unknown ids in requests, conditions on contacts, and suppressed addresses. */
 export const directory = {
   'directory.not_id': 'ist keine ID',
   'directory.unknown_contact': 'ist kein Kontakt dieses Arbeitsbereichs',

@@ -1,4 +1,4 @@
-/** Beschreibungen der Ereignisse von Webhooks und der Auslöser von Automatisierungen. */
+/** Descriptions of webhook events and of automation triggers. */
 export const events = {
   'event.campaign.created': 'Eine Kampagne wurde angelegt.',
   'event.campaign.updated': 'Einstellungen, Schritte oder Absender einer Kampagne wurden geändert.',

@@ -1,4 +1,4 @@
-/** Sätze zu jeder Anfrage: was an einem Feld nicht stimmt, was es nicht gibt, was im Moment nicht geht. */
+/** Messages of any request: invalid fields, missing records, temporary refusals. */
 export const http = {
   'field.not_json': 'ist kein gültiges JSON',
   'field.required': 'fehlt',
@@ -122,7 +122,7 @@ export const http = {
   'thing.webhook_delivery': 'Zustellung',
   'thing.webhook_endpoint': 'Endpunkt',
 
-  // Felder, die mehrere Räume prüfen.
+  // Problems of fields that several areas check.
   'field.key_required': 'fehlt: ein eindeutiger Text, derselbe nur für die Wiederholung derselben Anfrage',
   'field.years': 'muss in den Jahren 0001 bis 9999 (UTC) liegen',
   'field.past': 'darf nicht in der Vergangenheit liegen',
@@ -140,7 +140,7 @@ export const http = {
   'field.name_problem': 'hat ein Feld, dessen Name ungültig ist: Er {problem}',
   'field.full': 'hat schon {most, plural, one {# Eintrag} other {# Einträge}}, mehr gehen nicht',
 
-  // Adressen, die Heron aufruft.
+  // Problems of URLs that Heron calls.
   'field.url': 'muss eine gültige URL sein',
   'field.url_characters': 'darf keinen Leerraum, keine Steuerzeichen und keinen Backslash enthalten',
   'field.url_not_https': 'muss mit https beginnen',
@@ -151,7 +151,7 @@ export const http = {
   'field.url_host': 'muss einen gültigen Server nennen',
   'field.url_not_allowed': 'muss einen Server der erlaubten Domains nennen',
 
-  // Anfragen an andere Server.
+  // Errors of requests to other servers.
   'egress.aborted': 'Die Anfrage wurde abgebrochen',
   'egress.address': 'Die Adresse ist nicht öffentlich erreichbar',
   'egress.answer_not_http': 'Die Antwort ist kein gültiges HTTP',
@@ -168,7 +168,7 @@ export const http = {
   'egress.tls': 'Die TLS-Verbindung kam nicht zustande',
   'egress.unresolved': 'Der Name des Servers ist im DNS nicht zu finden',
 
-  // Anfragen im Ganzen.
+  // Errors of requests as a whole.
   'request.problems': 'An der Anfrage {count, plural, one {stimmt etwas nicht} other {stimmen # Dinge nicht}}',
   'call.problems': 'Am Aufruf {count, plural, one {stimmt etwas nicht} other {stimmen # Dinge nicht}}',
   'request.unreadable': 'Die Anfrage ließ sich nicht lesen',
@@ -208,7 +208,7 @@ export const http = {
   'row.exists': 'Das gibt es schon',
   'row.busy': 'Eine andere Anfrage ändert gerade denselben Eintrag; noch einmal versuchen',
 
-  // Meldungen zu Zugang und Rechten.
+  // Errors of authorization.
   'access.no_workspace': 'Kein Arbeitsbereich ist gewählt',
   'access.no_workspace.fix': 'Einen wählen, mit POST /v1/organizations/:id/select.',
   'workspace.ends': 'Der Arbeitsbereich wird am {at, date, moment} gelöscht und nimmt keine neue Arbeit an',
@@ -231,7 +231,7 @@ export const http = {
   'egress.tls_untrusted': 'Das TLS-Zertifikat kommt von keiner vertrauten Stelle',
   'egress.tls_incomplete': 'Die Kette des TLS-Zertifikats ist unvollständig',
 
-  // Der Stream der Ereignisse.
+  // Errors of the event stream.
   'realtime.no_json': 'Die Nachricht ist kein JSON',
   'realtime.not_text': 'Eine Nachricht muss Text sein',
   'realtime.unknown_message': 'Eine solche Nachricht nimmt der Stream nicht an',

@@ -1,13 +1,13 @@
-/** Sätze des Raums identity. */
+/** Messages of accounts, sign-in, API keys, roles and OAuth. */
 export const identity = {
-  // Formulare der Seiten.
+  // Messages about forms of the pages.
   'form.too_old': 'Dieses Formular ist zu alt',
   'form.too_old.fix': 'Vielleicht hast du dich seither an- oder abgemeldet. Öffne die Seite noch einmal.',
   'form.foreign': 'Dieses Formular kam nicht von dieser Seite',
   'form.foreign.fix': 'Öffne die Seite unter {url} und versuche es noch einmal.',
   'form.faults': 'Bitte berichtige das Formular',
 
-  // Versuche, wie sie nach „Zu viele Anfragen:“ stehen.
+  // Kinds of attempts, for use after "Zu viele Anfragen:".
   'attempts.sign_in': 'Anmeldungen bei diesem Konto',
   'attempts.sign_in_source': 'Anmeldungen von dieser Adresse',
   'attempts.sign_in_failures': 'falsche Passwörter von dieser Adresse',
@@ -24,7 +24,7 @@ export const identity = {
   'attempts.password': 'Versuche mit Passwörtern',
   'attempts.client_registrations': 'Registrierungen von Anwendungen von dieser Adresse',
 
-  // Konten, Sitzungen, Zugänge.
+  // Messages about accounts, sessions and credentials.
   'account.gone': 'Das Konto gibt es nicht mehr',
   'account.wrong_sign_in': 'Die E-Mail-Adresse oder das Passwort ist falsch',
   'account.wrong_password': 'Das bisherige Passwort ist falsch',
@@ -81,7 +81,7 @@ export const identity = {
   'plan.paid_only': 'Integrationen und Automatisierungen brauchen einen bezahlten Tarif',
   'plan.paid_only.fix': 'Frage die Betreiber dieser Installation nach einem bezahlten Tarif.',
 
-  // API-Schlüssel.
+  // Messages about API keys.
   'api_key.revoked': 'Der API-Schlüssel wurde widerrufen',
   'revoked.by_user': 'Von einer Person widerrufen',
   'revoked.with_key': 'Der Schlüssel, der ihn erstellt hat, wurde widerrufen',
@@ -100,7 +100,7 @@ export const identity = {
   'field.range_days': 'darf mit interval {interval} höchstens {days, plural, one {# Tag} other {# Tage}} vor to liegen',
   'field.one_of_fields': 'muss mindestens ein Feld haben',
 
-  // Mitglieder, Rollen, Teams.
+  // Messages about members, roles and teams.
   'role.not_found': 'Diese Rolle gibt es nicht',
   'role.system': 'Vorgegebene Rollen lassen sich nicht ändern',
   'role.system.fix': 'Eine eigene Rolle anlegen.',
@@ -132,7 +132,7 @@ export const identity = {
   'team.many': 'Teams',
   'team.many_members': 'Mitglieder in einem Team',
 
-  // Anwendungen (OAuth).
+  // Messages about OAuth applications.
   'oauth.people_only': 'Das kann nur ein Mensch, der angemeldet ist',
   'oauth.approve_people_only': 'Nur ein Mensch, der angemeldet ist, kann eine Anwendung zulassen',
   'oauth.not_asked': 'Die Anwendung hat darum nicht gebeten: {scopes}',
@@ -188,7 +188,7 @@ export const identity = {
   'field.scope_unknown': 'ist kein Scope; Scopes sind die Namen aus GET /v1/api-keys/permissions in Kleinbuchstaben',
   'oauth.verifier_alone': 'code_verifier kommt, ohne dass vorher eine code_challenge kam',
 
-  // Rechte von Schlüsseln und Anwendungen.
+  // Descriptions of permissions of keys and applications.
   'permission.READ_EMAILS': 'Postfächer, ihre Einstellungen und ihren Zustand sehen',
   'permission.READ_CAMPAIGNS': 'Kampagnen, Schritte, Absender, Leads, Aktivität und Produktereignisse sehen',
   'permission.WRITE_EMAILS': 'Postfächer verbinden, ändern, testen und entfernen',

@@ -1,4 +1,4 @@
-/** Sätze des Posteingangs: E-Mails schreiben und lesen. */
+/** Messages of the inbox: writing and reading emails. */
 export const inbox = {
   'compose.no_text': 'darf nicht leer sein, wenn auch body_html leer ist',
   'compose.only_scheduled': 'muss fehlen, außer bei send_mode scheduled',

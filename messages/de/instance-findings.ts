@@ -1,4 +1,4 @@
-/** Befunde über die Installation. */
+/** Findings about the installation: `finding.<code>`, with `.title` and `.fix`. */
 export const instanceFindings = {
   'finding.secret_published_default.title': 'Ein Geheimnis steht im veröffentlichten Quelltext',
   'finding.secret_published_default': '{names}: Der veröffentlichte Wert ist in Gebrauch',

@@ -1,4 +1,4 @@
-/** Sätze des Raums mail. */
+/** Messages of the mail area. */
 export const mail = {
   'template.no_variables': 'Variablen ($) werden nicht unterstützt',
   'template.unexpected': 'unerwartet: {text}',

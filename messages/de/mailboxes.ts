@@ -1,4 +1,4 @@
-/** Sätze über Postfächer: verbinden, prüfen, zustimmen, aufwärmen. */
+/** Messages of mailboxes: connecting, checking, consent, warmup. */
 export const mailboxes = {
   'mailboxes.no_answer_in_time': 'Der Server antwortete nicht rechtzeitig',
   'mailboxes.unreachable_dns': 'Der Name des Servers ließ sich nicht auflösen',

@@ -1,6 +1,6 @@
-/** Sätze der E-Mails, die die Installation ihren Nutzern sendet. */
+/** Texts of the emails that the installation sends to its users. */
 export const mails = {
-  // Konten.
+  // Emails about accounts.
   'mail.ignore': 'Wenn du das nicht warst, brauchst du nichts zu tun: Es hat sich nichts geändert.',
   'mail.sign_in_code.subject': '{code} ist dein Code zum Anmelden',
   'mail.sign_in_code': 'Dein Code zum Anmelden ist',
@@ -17,6 +17,7 @@ export const mails = {
   'mail.invitation':
     'Du bist in den Arbeitsbereich {workspace} eingeladen. Nimm hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} an:',
   'mail.invitation_unknown': 'Wenn du den Arbeitsbereich nicht kennst, brauchst du nichts zu tun.',
+<<<<<<< HEAD
   // Mails über die Löschung eines Arbeitsbereichs oder Kontos.
   'mail.workspace_deletion.scheduled.subject': '{workspace} wird am {at, date, day} gelöscht',
   'mail.workspace_deletion.reminder.subject': '{workspace} wird morgen gelöscht',
@@ -34,17 +35,20 @@ export const mails = {
   'mail.deletion_call_back': 'Um die Löschung aufzuhalten, melde dich bis dahin an und wähle Behalten:',
 
   // Eine Antwort, die mit rechtlichen Schritten droht.
+=======
+  // Emails about replies that threaten legal steps.
+>>>>>>> w/prose-c
   'mail.legal_threat.subject': 'Eine Antwort an {workspace} droht mit rechtlichen Schritten',
   'mail.legal_threat':
     '{sender} hat auf eine E-Mail des Arbeitsbereichs {workspace} geantwortet und spricht von rechtlichen Schritten. Der Betreff lautet „{subject}“. Heron sendet keine weitere E-Mail an diese Adresse.',
   'mail.legal_threat_link': 'Zur Unterhaltung:',
 
-  // Tracking-Domains.
+  // Emails about tracking domains.
   'mail.tracking_domain.subject': 'Links verwenden {domain} nicht mehr',
   'mail.tracking_domain':
     'Der Arbeitsbereich {workspace} verwendet {domain} für Links in seinen E-Mails. Eine Prüfung ist gescheitert: {cause}. Bis eine Prüfung gelingt, führen Links in neuen E-Mails über {host}. Schon gesendete E-Mails behalten ihre Links. Die Prüfung wird stündlich wiederholt.',
 
-  // Freigaben.
+  // Emails about approvals.
   'mail.approval.subject': '{requester} fragt: {title}',
   'mail.approval': 'Eine Handlung wartet auf eine Freigabe, und du darfst entscheiden:',
   'mail.approval_action': 'Handlung',

@@ -1,6 +1,6 @@
-/** Sätze des Raums operations. */
+/** Messages of the operations area. */
 export const operations = {
-  // Administratoren, die Outbox, gescheiterte Arbeit.
+  // Messages about administrators, the outbox and dead letters.
   'admin.no_account': 'Kein Konto hat die Adresse {email}',
   'admin.last': 'Die Installation braucht mindestens einen Administrator',
   'outbox.not_parked': 'Diese Absichten sind nicht zurückgestellt, und nichts wurde geändert: {ids}',
@@ -11,7 +11,7 @@ export const operations = {
   'task.replayed.fix': 'GET /v1/tasks/dlq?status=pending nennt, was noch wartet.',
   'task.not_uncertain_any_more': 'Die E-Mail ist nicht mehr ungewiss',
 
-  // Prüfungen der laufenden Teile (readiness).
+  // Results of the readiness checks.
   'health.stalled': 'Hintergrundarbeit dieses Prozesses steht still: {loops}',
   'health.stalled.fix': 'Den Prozess neu starten. Sein Protokoll zeigt, worauf er gewartet hat.',
   'ready.database': 'PostgreSQL antwortet',

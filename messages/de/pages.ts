@@ -1,4 +1,4 @@
-/** Sätze der Seiten, die der Server rendert. Mit Hervorhebung oder Link sind sie HTML; Werte darin werden maskiert. */
+/** Texts of the server-rendered pages. A text with emphasis or a link is HTML; values in it are escaped. */
 export const pages = {
   'page.refused.failed': 'Etwas ging schief',
   'page.refused.too_many': 'Zu viele Versuche',

@@ -1,4 +1,4 @@
-/** Sätze des Raums platform. */
+/** Messages of the platform area. */
 export const platform = {
   'database.slow': 'Die Datenbank brauchte für diese Anfrage zu lange',
   'database.away': 'Die Datenbank ist im Moment nicht zu benutzen',
@@ -19,7 +19,7 @@ export const platform = {
   'field.before_today': 'darf nicht vor heute liegen',
   'field.after_start': 'muss nach start_date liegen',
 
-  // Einträge, die es nur einmal geben kann.
+  // Messages about unique constraints.
   'contact.email_taken': 'Ein anderer Kontakt hat diese E-Mail-Adresse schon',
   'contact.email_taken.fix': 'Den vorhandenen Kontakt oder eine andere Adresse verwenden.',
   'mailbox.connected_already': 'Dieses Postfach ist schon verbunden',

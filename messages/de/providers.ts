@@ -1,4 +1,4 @@
-/** Sätze des Katalogs der Integrationen: was ein Anbieter tut und wo seine Schlüssel stehen. */
+/** Texts of the integration catalogue: description of a provider, and where to find its keys. */
 export const providers = {
   'provider.hubspot.tagline': 'Kontakte, Notizen und Geschäfte in HubSpot, immer aktuell.',
   'provider.highlight.contacts': 'Kontakte werden nach ihrer Adresse angelegt oder aktualisiert',

@@ -1,4 +1,4 @@
-/** Sätze des Raums reporting. */
+/** Messages of the reporting area. */
 export const reporting = {
   'reporting.goal_archived': 'Das Ziel ist archiviert',
   'reporting.goal_archived.fix': 'Ein neues Ziel festlegen.',

@@ -1,4 +1,4 @@
-/** Sätze der Maschine: worauf ein Lead wartet, warum er am Ende ist, weshalb ein Postfach ruht. */
+/** Messages of the sending engine: why a lead waits, why it ended, and why a mailbox is on hold. */
 export const sending = {
   'settings.invalid': 'Eine Einstellung hat einen unzulässigen Wert',
   'settings.single_line': 'muss eine einzelne Zeile sein',

@@ -1,4 +1,4 @@
-/** Messages of agents. */
+/** Messages of the agents area. */
 export const agents = {
   'mcp.too_large': 'The message is larger than {max, number} bytes',
   'mcp.batch': 'A request must hold one message, not a batch',

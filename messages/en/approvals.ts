@@ -1,4 +1,4 @@
-/** Messages of approvals. */
+/** Messages of the approvals area. */
 export const approvals = {
   // Titles of actions that wait for a person.
   'action.launch': 'Launch "{name}"',

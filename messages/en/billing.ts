@@ -1,4 +1,4 @@
-/** Messages of billing. */
+/** Messages of the billing area. */
 export const billing = {
   // Messages about quotes and orders of mailboxes.
   'order.not_offered': 'This installation does not offer managed mailboxes',

@@ -1,6 +1,6 @@
 /** Messages about unknown ids in requests, conditions on contacts, and suppressed addresses. */
 export const directory = {
-  // Messages about ids of no record.
+  // Messages about ids that no record has.
   'directory.not_id': 'is not an id',
   'directory.unknown_contact': 'is not a contact of this workspace',
   'directory.unknown_deal': 'is not a deal of this workspace',
@@ -73,7 +73,7 @@ export const directory = {
   'segment_field.company_domain': 'Company domain',
   'segment_field.emailed_by_campaign': 'Emailed by campaign',
 
-  // Sources of suppressions, and verdicts of address verification.
+  // Sources of suppressions, and results of address verification.
   'suppression_source.bounce': 'bounce',
   'suppression_source.complaint': 'spam complaint',
   'suppression_source.unsubscribe': 'opt-out',

@@ -125,7 +125,7 @@ export const http = {
   'thing.webhook_delivery': 'Webhook delivery',
   'thing.webhook_endpoint': 'Webhook endpoint',
 
-  // Problems of fields that several rooms check.
+  // Problems of fields that several areas check.
   'field.key_required': 'is required: any unique string, and the same one again only to repeat the identical request',
   'field.years': 'must be in the years 0001 to 9999 of UTC',
   'field.past': 'must not be in the past',

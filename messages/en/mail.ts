@@ -1,4 +1,4 @@
-/** Sentences of the room mail. */
+/** Messages of the mail area. */
 export const mail = {
   'template.no_variables': 'variables ($) are not supported',
   'template.unexpected': 'unexpected {text}',

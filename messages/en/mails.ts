@@ -1,6 +1,6 @@
-/** Texts of the mails that the installation sends to its users. */
+/** Texts of the emails that the installation sends to its users. */
 export const mails = {
-  // Mails about accounts.
+  // Emails about accounts.
   'mail.ignore': 'If this was not you, ignore this email: nothing has changed.',
   'mail.sign_in_code.subject': '{code} is your sign-in code',
   'mail.sign_in_code': 'Your code to sign in is',
@@ -17,6 +17,7 @@ export const mails = {
     'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
   'mail.invitation_unknown': 'If you do not know the workspace, ignore this email.',
 
+<<<<<<< HEAD
   // Mails about the deletion of a workspace or an account.
   'mail.workspace_deletion.scheduled.subject': '{workspace} will be deleted on {at, date, day}',
   'mail.workspace_deletion.reminder.subject': '{workspace} will be deleted tomorrow',
@@ -33,17 +34,20 @@ export const mails = {
   'mail.deletion_call_back': 'To stop the deletion, sign in until then and choose Keep:',
 
   // Mails about replies that threaten legal steps.
+=======
+  // Emails about replies that threaten legal steps.
+>>>>>>> w/prose-c
   'mail.legal_threat.subject': 'A reply to {workspace} threatens legal steps',
   'mail.legal_threat':
     '{sender} answered an email of the workspace {workspace} and mentions legal steps. The subject is "{subject}". Heron sends no further email to this address.',
   'mail.legal_threat_link': 'Read the conversation:',
 
-  // Mails about tracking domains.
+  // Emails about tracking domains.
   'mail.tracking_domain.subject': 'Links no longer use {domain}',
   'mail.tracking_domain':
     'The workspace {workspace} uses {domain} for links in its emails. A check of it failed: {cause}. Until a check passes, links in new emails use {host}. Emails that were sent before keep their links. The check is repeated every hour.',
 
-  // Mails about approvals.
+  // Emails about approvals.
   'mail.approval.subject': '{requester} asks: {title}',
   'mail.approval': 'An action waits for an approval, and you may decide:',
   'mail.approval_action': 'Action',

@@ -1,4 +1,4 @@
-/** Messages of operations. */
+/** Messages of the operations area. */
 export const operations = {
   // Messages about administrators, the outbox and dead letters.
   'admin.no_account': 'No account has the address {email}',

@@ -1,4 +1,4 @@
-/** Messages of the platform room. */
+/** Messages of the platform area. */
 export const platform = {
   'database.slow': 'The database took too long for this request',
   'database.away': 'The database cannot be used at the moment',

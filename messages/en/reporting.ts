@@ -1,4 +1,4 @@
-/** Messages of reporting. */
+/** Messages of the reporting area. */
 export const reporting = {
   // Messages about goals and their replays.
   'reporting.goal_archived': 'The goal is archived',
@@ -37,7 +37,7 @@ export const reporting = {
   'mailbox_issue.quarantined': 'Its warmup is quarantined',
   'mailbox_issue.blocked': 'Its warmup is blocked',
 
-  // Texts of the weekly report mail.
+  // Texts of the email with the weekly report.
   'report.subject':
     '{workspace}: {sent, number} sent, {replies, plural, one {# reply} other {# replies}} in the week of {week, date, day}',
   'report.heading': '{workspace}, week of {week, date, day}',

@@ -1,4 +1,4 @@
-/** Messages of the sending engine: a lead's wait, the cause of its end, a mailbox's hold. */
+/** Messages of the sending engine: why a lead waits, why it ended, and why a mailbox is on hold. */
 export const sending = {
   // Messages about outreach settings.
   'settings.invalid': 'A setting has a value it cannot have',
@@ -64,7 +64,7 @@ export const sending = {
   'suppressed.imported_opted_out': 'Opted out according to an imported list',
   'suppressed.imported_bounced': 'Bounced according to an imported list',
   'suppressed.reported': 'Unsubscribed, reported through the API',
-  // End of a lead with its reason.
+  // Texts about the end of a lead, with its reason.
   'ended.bounced': 'The email bounced',
   'ended.not_sent': 'The email could not be sent',
   'ended.step_failed': 'The step failed ({outcome})',
@@ -84,7 +84,7 @@ export const sending = {
   'ended.meeting': 'A meeting was booked',
   'ended.removed': 'Removed from the campaign',
   'ended.by_automation': 'Removed from the campaign by an automation',
-  // Messages about absences and deliveries.
+  // Messages about out-of-office absences and deliveries.
   'away.until': 'Away until {at, date, day}',
   away: 'Away',
   'sent.worker_died': 'The worker stopped before the answer of the mail server was stored',

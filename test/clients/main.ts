@@ -1,9 +1,9 @@
 /**
- * `npm run test:clients`: generates Python and Go clients of the OpenAPI document with foreign generators, without a
- * warning. Each then runs a campaign from a contact to its figures, on an installation with a worker and mail servers.
- * Then a peer's SDK calls the routes that both have, and the conformance suite of the Model Context Protocol runs.
- * With names as arguments, only those run.
- * An unavailable generator is skipped with its reason; with CI set, that is a failure.
+ * `npm run test:clients`: generates Python and Go clients of the OpenAPI document with generators of other projects,
+ * without a warning. Each then runs a campaign from a contact to its figures, on an installation with a worker and mail
+ * servers. Then the SDK of a similar product calls the routes that both have, and the conformance suite of the Model
+ * Context Protocol runs. With names as arguments, only those run. An unavailable generator is skipped with its reason;
+ * with CI set, that is a failure.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

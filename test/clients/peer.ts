@@ -4,7 +4,7 @@ import { cacheFolder } from '../../local/packages/cache.ts';
 import { output } from './foreign-client.ts';
 
 const HERE = fileURLToPath(new URL('peer/', import.meta.url));
-/** Environment with the packages of requirements.txt, installed once per machine. */
+/** Python environment with the packages of requirements.txt, installed once per machine. */
 const ENVIRONMENT = join(cacheFolder('peer-sdk'), 'venv');
 const PYTHON = join(ENVIRONMENT, 'bin', 'python');
 

@@ -6,7 +6,7 @@ import { cacheFolder } from '../../local/packages/cache.ts';
 
 const HERE = fileURLToPath(new URL('python/', import.meta.url));
 const REQUIREMENTS = join(HERE, 'requirements.txt');
-/** Environment with the packages of requirements.txt, installed once per machine. */
+/** Python environment with the packages of requirements.txt, installed once per machine. */
 const ENVIRONMENT = join(cacheFolder('openapi-python-client'), 'venv');
 const PYTHON = join(ENVIRONMENT, 'bin', 'python');
 

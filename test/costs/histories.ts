@@ -4,7 +4,7 @@ import proto from '@temporalio/proto';
 /** Totals over the histories of a workflow type. */
 export interface HistoryCost {
   runs: number;
-  /** Completed workflow tasks. */
+  /** Number of completed workflow tasks. */
   tasks: number;
   events: number;
   /** Size (bytes) of the events, with times, durations and process names normalized to a fixed length. */

@@ -4,7 +4,7 @@ import type { RawDb } from '../harness/database.ts';
 export type RowCounts = Record<string, number>;
 
 const LOG = 'cost_rows';
-/** Tables of presence and leases, which processes renew by the clock. */
+/** Tables of presence and leases, which processes renew at intervals. */
 const BY_CLOCK = ['workers', 'sync_workers', 'mailbox_sync'];
 
 /**

@@ -38,7 +38,7 @@ export interface Stage {
   mail: MailWorld;
   engine: Engine;
   clock: ManualClock;
-  /** Dependencies of the engine's processes, on the counted pool. */
+  /** Dependencies of the engine's processes. Their pool counts statements. */
   deps: World['deps'];
   /** Statement counters of the engine's pool and of the servers' pool. */
   counters: { engine: StatementCounter; servers: StatementCounter };
@@ -101,7 +101,7 @@ export async function openStage(): Promise<Stage> {
   const has = async (condition: string): Promise<boolean> =>
     (await probe.raw(`select exists (${condition}) as found`)).rows[0].found;
   const memory: FanOutMemory = { open: undefined };
-  /** Runs one iteration of a loop with work; false if no loop has work. */
+  /** Runs one iteration of a loop that has work. Returns false if no loop has any. */
   const turn = async (): Promise<boolean> => {
     if (await has('select from outbox where parked_at is null and available_at <= now()')) {
       await inPath('relay', () => relayBatch({ db: pool, databaseUrl: world.databaseUrl, carry, log: silentLogger }));

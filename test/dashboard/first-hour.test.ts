@@ -9,8 +9,9 @@ import { installation, terminal } from '../harness/installation.ts';
 import { PASSWORD } from '../harness/people.ts';
 
 /*
- * First hour of a newcomer with a browser, `npm start` and `npm run mailbox`: from the printed setup link to the first
- * reply in the inbox. PostgreSQL and Temporal are those of the tests; all other servers come from the two commands.
+ * Tests the first hour of a newcomer with a browser, `npm start` and `npm run mailbox`: from the printed setup link to
+ * the first reply in the inbox. PostgreSQL and Temporal are those of the tests; all other servers come from the two
+ * commands.
  */
 
 const browserTest = browserTests(test);
@@ -39,7 +40,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   t.teardown(() => chrome.close());
   await Promise.all([heron.says('Heron is up.'), mailbox.says('The mailbox is up.')]);
 
-  // Setup by the printed link.
+  // Sets the installation up with the printed link.
   const { page, context } = await chrome.visit({ locale: 'en-GB', viewport: { width: 1440, height: 900 } });
   const faults = watchFaults(page);
   await page.goto(/Setup link\s+(\S+)/.exec(heron.said())![1]!);
@@ -52,7 +53,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('heading', { name: 'Steps to the first reply' }).waitFor();
   await page.getByText('0 of 7 done').waitFor();
 
-  // Later sign-in with the mailed code, which is printed because no mail server is configured.
+  // Signs in again, with the emailed code, which is printed because no mail server is configured.
   await page.getByRole('button', { name: 'Account of' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByLabel('Email address').fill(OWNER);

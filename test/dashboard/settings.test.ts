@@ -12,7 +12,7 @@ const browserTest = browserTests(test);
 const GUEST = 'ben@example.com';
 let world: DashboardWorld;
 let tenant: Tenant;
-/** Records in DNS, by name. */
+/** Values of DNS records, by name. */
 const dns = new Map<string, string[]>();
 const found = async (name: string) => dns.get(name) ?? [];
 test.before(async () => {

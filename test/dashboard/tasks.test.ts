@@ -22,7 +22,7 @@ browserTest('tasks are chosen, completed, prioritized and deleted in bulk, with 
   for (const [at, title] of titles.entries()) {
     const { id } = await api(tenant, 'POST', '/crm/tasks', {
       title,
-      // The list is sorted by due date.
+      // The due dates differ, because the list is sorted by them.
       due_date: new Date(Date.now() + (at + 1) * 86_400_000).toISOString(),
     });
     if (at === 1) await api(tenant, 'PATCH', `/crm/tasks/${id}`, { status: 'in_progress', priority: 'high' });

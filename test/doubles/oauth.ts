@@ -5,7 +5,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Answer, formOf, type Heard, type Route } from './server.ts';
 
-/** Differences between providers. */
+/** Properties in which the authorization servers of providers differ. */
 interface OAuthDeclaration {
   authorizePath: string;
   tokenPath: string;
@@ -33,7 +33,7 @@ type OAuthError = 'invalid_client' | 'invalid_grant' | 'invalid_request' | 'unsu
 /** Permission that a person has granted. */
 export interface Grant {
   scopes: readonly string[];
-  /** Person or workspace that granted it, by its name in the stub. */
+  /** Person or workspace that granted the permission, by its name in the stub. */
   account: string;
 }
 
@@ -51,7 +51,7 @@ export interface OAuthServer {
   expire(): void;
   /** Revokes all tokens, like a person at the provider. */
   revokeAll(): void;
-  /** Ends a token; false if it is unknown. */
+  /** Revokes a token. Returns false if it is unknown. */
   revoke(token: string): boolean;
   /** Every issued access token and refresh token, in order. */
   readonly issued: readonly string[];

@@ -120,7 +120,7 @@ test.serial('a worker that stands still in the middle of an activation goes on',
       ),
     PATIENCE_MS,
   );
-  // Longer than the SDK's own limit for an activation (5 s).
+  // Waits longer than the SDK's own limit for an activation (5 s).
   await new Promise((resolve) => setTimeout(resolve, 7_000));
   const ended = once(worker, 'exit');
   worker.kill('SIGCONT');

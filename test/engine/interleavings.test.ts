@@ -6,7 +6,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import type { Attempt } from '../harness/fake-smtp.ts';
 import { message } from '../../messages/index.ts';
 
-/** Shortly before the end of the mailboxes' day, so that slots, retries and counts fall on both days. */
+/** Time shortly before the end of the mailboxes' day, so that slots, retries and counts fall on both days. */
 const EVENING = new Date('2026-03-02T23:50:00Z');
 const clock = new ManualClock(EVENING);
 let world: World;
@@ -96,7 +96,7 @@ const attempt: fc.Arbitrary<Attempt> = fc.oneof(
   },
 );
 
-/** Rounds of concurrent operations. */
+/** Arbitrary of several rounds of concurrent operations. */
 const rounds = fc.array(fc.array(operation, { minLength: 1, maxLength: 6 }), { minLength: 4, maxLength: 14 });
 
 async function play(plan: Operation[][], attempts: Attempt[]): Promise<EngineWorld> {

@@ -22,7 +22,7 @@ import { Crash, createFakeSmtp, type Attempt } from '../harness/fake-smtp.ts';
 import type { World } from '../harness/world.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
-/** Random operation. `lead` is one of six leads, `which` one of two campaigns or mailboxes. */
+/** Random operation. `lead` is the index of one of six leads, `which` that of one of two campaigns or mailboxes. */
 export type Operation =
   | {
       kind:
@@ -63,7 +63,7 @@ export interface EngineWorld {
   perform(operation: Operation): Promise<void>;
   /** Returns the number of emails that the server has accepted. */
   mails(): number;
-  /** Ends all faults and runs all work to its end. */
+  /** Ends all faults, and completes all work. */
   settleAll(): Promise<void>;
   assertNoneTwice(): void;
   assertRecordAgrees(): Promise<void>;

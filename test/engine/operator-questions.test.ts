@@ -59,7 +59,7 @@ const handleOf = (workflowId: string) => engine.temporal.workflow.getHandle(work
 const detailsOf = async (handle: WorkflowHandle): Promise<string> =>
   (await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata')).currentDetails ?? '';
 
-/** Creates a contact of a campaign that waits one hour for a product event. */
+/** Creates a contact that waits one hour for a product event, in a campaign. */
 async function waitingContact() {
   // Creates a mailbox at the mail server, because that of the other tests has no server.
   const { organizationId } = await world.tenant();

@@ -17,7 +17,7 @@ const EVENT: StepSpec = {
   action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' },
 };
 
-/** Two active campaigns with the same contacts, and a mailbox; the second begins with `first`. */
+/** Creates two active campaigns with the same contacts and a mailbox. The second campaign begins with `first`. */
 async function scene(mode: string | null, first: StepSpec = EMAIL) {
   const tenant = await world.tenant();
   const { organizationId: org, apiKey: token } = tenant;

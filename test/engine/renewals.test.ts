@@ -15,7 +15,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { createOrderToPay, createPaymentWorld, type PaymentWorld } from '../harness/payments.ts';
 import { assertStatus, call } from '../harness/world.ts';
 
-/** The sandbox's price of another year, and the amount charged for it. */
+/** Price of another year in the sandbox, and the amount that Heron charges for it. */
 const COST = 1_400;
 const AMOUNT = 1_471;
 

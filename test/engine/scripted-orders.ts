@@ -124,7 +124,10 @@ const renewals: Scripted[] = [
   ),
 ];
 
-/** Scripted runs of orders, their refunds and domain renewals. Times are relative to the loading of this file. */
+/**
+ * Scripted workflows of orders, of their refunds and of domain renewals. Times are relative to the loading of this
+ * file.
+ */
 export const ORDERS: readonly Scripted[] = [...refunds, ...mailboxOrders, ...renewals];
 
 function mailboxOrder(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

@@ -28,7 +28,7 @@ const UNREACHABLE: SmtpOutcome = {
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 
-/** Creates one contact at its first email, and a scripted mail server. */
+/** Creates a lead at its first email, and a scripted mail server. */
 async function given(steps?: StepSpec[], campaign: Record<string, unknown> = {}) {
   const lead = await createLead(stage, steps, { campaign });
   const { db, organizationId } = lead;

@@ -42,7 +42,7 @@ function idNumber(index: number): string {
   return `019cad4d-3c00-7000-8000-${String(index).padStart(12, '0')}`;
 }
 
-/** Normalized ids and plain words are no secrets. */
+/** Returns true if a token must not be replaced. Normalized ids and plain words are not secrets. */
 function isKept(token: string, ids: ReadonlyMap<string, string>): boolean {
   return [...ids.values()].some((id) => token.includes(id)) || !/\d/.test(token);
 }

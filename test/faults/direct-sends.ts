@@ -25,7 +25,7 @@ const SETTINGS: Record<string, string> = {
   NODE_ENV: 'test',
   LOG_LEVEL: 'info',
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
-  // Longer than any delay of the mail server, so that a running attempt is never taken for a dead one.
+  // This is longer than any delay of the mail server, so that a running attempt is never mistaken for an abandoned one.
   SEND_CLAIM_MS: '5000',
 };
 const MAILBOXES = 4;

@@ -12,7 +12,7 @@ export const CAMPAIGN_SETTINGS: Record<string, string> = {
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ORG_WRITES_PER_MINUTE: '0',
-  // Longer than any delay of the mail server, so that a running attempt is never taken for a dead one.
+  // This is longer than any delay of the mail server, so that a running attempt is never mistaken for an abandoned one.
   SEND_CLAIM_MS: '5000',
   LAUNCH_HORIZON_MS: '20000',
   IMAP_POLL_MS: '1000',

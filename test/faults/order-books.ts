@@ -4,7 +4,7 @@ import type { RawDb } from '../harness/database.ts';
 import type { StripeDouble } from '../harness/stripe.ts';
 import type { Check } from './reconcile.ts';
 
-/** Data to compare: from the database, the provider and Stripe. */
+/** Data that are compared: from the database, the provider and Stripe. */
 interface OrderFacts {
   db: RawDb;
   sandbox: ProvisioningSandbox;

@@ -29,7 +29,7 @@ const UNDOING = ['mailboxes/retire', 'domains/release'];
 /** Number of iterations after which an order that waits for payment notifications is put aside. */
 const TURNS = 60;
 
-/** An order with the test's own record of it. */
+/** Order with the test's own record of it. */
 interface Played {
   id: string;
   desk: OrderDesk;
@@ -44,10 +44,10 @@ interface OrderFaults {
 }
 
 /**
- * Plays orders with random payments, faults of the provider and of Stripe, cancellations at any step and two concurrent
- * runs of one order. Compares the database with the objects created in the sandbox and the money taken and refunded by
- * Stripe. A person then resolves the orders that need it, and all records are compared again. The same seed gives the
- * same orders.
+ * Plays orders with random payments, faults of the provider and of Stripe, cancellations at any step, and two
+ * concurrent workflows of one order. Compares the database with the objects created in the sandbox and the money taken
+ * and refunded by Stripe. A person then resolves the orders that need it, and all records are compared again. The same
+ * seed gives the same orders.
  */
 export async function runOrderFaults(options: {
   seed: number;

@@ -5,7 +5,7 @@ import { verifySignature } from '../../lib/signature.ts';
 import { messageIdOf, type MailWorld, type MailWorldMailbox, type ReceivedMessage } from './mail-record.ts';
 import { EVENT_NAME, MARKS, type Person } from './people.ts';
 
-/** A call that the app received. */
+/** Call that the app received. */
 interface AppCall {
   eventId: string;
   email: string;
@@ -14,7 +14,7 @@ interface AppCall {
   status: number;
 }
 
-/** An event that was reported from outside, with all its requests. */
+/** Event that was reported from outside, with all its requests. */
 interface Publication {
   key: string;
   email: string;
@@ -43,7 +43,7 @@ export interface Outside {
   publications: Publication[];
   /** Contacts that have replied. */
   replied: Set<string>;
-  /** Number of reports in progress. */
+  /** Number of event reports in progress. */
   readonly busy: number;
   stop(): Promise<void>;
 }

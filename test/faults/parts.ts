@@ -10,7 +10,7 @@ import { freePort } from '../../local/servers.ts';
 const WATCH_MS = 500;
 const RESTART_TRIES = 20;
 
-/** A process that can be killed and restarted with its data on disk. */
+/** Process that can be killed and restarted with its data on disk. */
 export interface Part {
   name: string;
   readonly pid: number | undefined;
@@ -24,12 +24,12 @@ export interface Part {
   restart(): Promise<void>;
 }
 
-/** A local installation that keeps all its data on disk and has several workers. */
+/** Local installation that keeps all its data on disk and has several workers. */
 export interface Parts {
   /** Settings of the processes, also for code in this process that reads their data. */
   env: Record<string, string>;
   apiUrl: string;
-  /** The process with all servers. */
+  /** Process with all servers. */
   api: Part;
   workers: Part[];
   temporal: Part;
@@ -54,7 +54,7 @@ export interface PartsOptions {
 /** Starts an installation that keeps its state (PostgreSQL with fsync, Temporal in a file), and the other workers. */
 export async function startParts({ workers, env: settings, furtherEnv, log }: PartsOptions): Promise<Parts> {
   const folder = await mkdtemp(join(tmpdir(), 'heron-faults-'));
-  // PostgreSQL can run under a different account.
+  // PostgreSQL may run under another account, which must be able to enter the folder.
   await chmod(folder, 0o755);
   const stack = await startLocalStack({
     dataDir: folder,

@@ -1,8 +1,11 @@
-/** Random numbers that depend only on the seed: the same seed gives the same contacts, behaviours and kills. */
+/**
+ * Generator of random numbers that depend only on the seed: the same seed gives the same contacts, behaviours and
+ * kills.
+ */
 export interface Random {
-  /** Uniform from 0 (inclusive) to 1 (exclusive). */
+  /** Returns a uniformly distributed number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** Uniform from `from` to `to`. */
+  /** Returns a uniformly distributed number between `from` and `to`. */
   between(from: number, to: number): number;
   pick<T>(list: readonly T[]): T;
   /** Creates a separate generator, so that its use does not change the numbers of another one. */

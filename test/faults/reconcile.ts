@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts';
 import type { Message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
-/** A comparison. `faults` has one line per difference; empty if there are none. */
+/** Comparison of records. `faults` has one line per difference; empty if there are none. */
 export interface Check {
   name: string;
   /** Text with the numbers of the compared items. */
@@ -61,7 +61,7 @@ interface Wait {
   event_id: string | null;
 }
 
-/** The data of both sides, read once. */
+/** Data of both sides, read once. */
 interface Facts {
   scenario: Scenario;
   outside: Outside;

@@ -37,7 +37,7 @@ interface RestoreDrillReport extends Kept {
 
 const SETTLE_MS = 300_000;
 
-/** A worker on a restored database, with an empty Temporal. */
+/** Worker on a restored database, with an empty Temporal. */
 interface Successor {
   assembly: TestAssembly;
   report: RestoreReport;
@@ -56,9 +56,9 @@ interface Drill {
 
 /**
  * Backs up an installation during a campaign, lets it continue for a short time, and kills all its processes at once.
- * Its successor is restored with an empty Temporal and must not send any email by itself. A person starts the campaign.
- * During its work the successor is killed too and backed up in that state, and a second successor is restored, in which
- * nothing needs to be held. The second one finishes the campaign.
+ * Its successor is restored with an empty Temporal and must not send any email without a person's action. A person
+ * starts the campaign. During its work the successor is killed too and backed up in that state, and a second successor
+ * is restored, in which nothing needs to be held. The second one finishes the campaign.
  */
 export async function runRestoreDrill(options: RestoreDrillOptions): Promise<RestoreDrillReport> {
   const mail = await startMailWorld();

@@ -70,7 +70,10 @@ interface Role {
   processes: {
     url: string;
     child: Incarnation;
-    /** @param root folder of the build; defaults to this build */
+    /**
+     * Starts a process of the role.
+     * @param root folder of the build; defaults to this build
+     */
     start: (root?: string) => Promise<Incarnation>;
     inRotation: boolean;
   }[];

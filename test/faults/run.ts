@@ -26,9 +26,9 @@ interface FaultOptions {
    * The relay and the regular search run in addition.
    */
   losses: number;
-  /** True in full runs only: some contacts wait a minute for a timeout. */
+  /** True in full runs only. Some contacts then wait a minute for a timeout. */
   slow: boolean;
-  /** Contacts reply to emails; needs the worker's sync role. */
+  /** True if contacts reply to emails, which needs the worker's sync role. */
   replies: boolean;
   /** Time (ms) after the last kill after which the test stops waiting for unfinished contacts. */
   settleMs: number;
@@ -83,7 +83,7 @@ interface Stage {
 async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
   const { options, random, mail, outside, parts, assembly } = stage;
   const { log } = options;
-  // A mailbox sends about every 1.1 s; most contacts get two emails.
+  // A mailbox sends about one email per 1.1 s, and most contacts get two emails.
   const mailboxes = Math.max(2, Math.round((options.contacts * 1.8 * 1.1) / options.pace));
   const scenario = await prepare(assembly, mail, outside, random.fork('people'), { ...options, mailboxes });
   outside.bringToLife(scenario.people, { url: parts.apiUrl, key: scenario.tenant.apiKey });

@@ -29,7 +29,9 @@ export interface Scenario {
 interface ScenarioOptions {
   contacts: number;
   mailboxes: number;
-  /** True in full runs only: for some contacts the wait times out (a minute) or the email is deferred (a minute). */
+  /**
+   * True in full runs only. For some contacts, the wait times out or the email is deferred, which takes a minute each.
+   */
   slow: boolean;
   replies: boolean;
 }

@@ -1,7 +1,7 @@
 import { createBrowserCookie, type Tenant } from '../harness/factories.ts';
 import type { World } from '../harness/world.ts';
 
-/** State that a browser stores of Heron's pages: cookies, and the hidden fields in the forms of the current page. */
+/** State of a browser on Heron's pages: cookies, and the hidden fields in the forms of the current page. */
 export interface Browser {
   cookie: string;
   csrf: string;

@@ -16,7 +16,7 @@ interface Received {
   text: string;
 }
 
-/** Compares responses with an OpenAPI document, with a third-party validator. */
+/** Compares responses with an OpenAPI document, by means of a third-party validator. */
 export class DocumentCheck {
   readonly #responses: Record<string, DocumentedAnswer>;
   readonly #operations = new Map<string, Operation>();

@@ -106,8 +106,8 @@ function apply(root: unknown, path: Path, how: 'replace' | 'remove' | 'add' | 'w
 }
 
 /**
- * JSON texts that `JSON.stringify` never writes: duplicate keys, escapes of half surrogates, very large numbers,
- * invalid text.
+ * Arbitrary of JSON texts that `JSON.stringify` never writes: duplicate keys, escapes of half surrogates, very large
+ * numbers, invalid text.
  */
 export function hostileText(body: unknown): fc.Arbitrary<string> {
   const text = JSON.stringify(body ?? {}) ?? '{}';
@@ -135,7 +135,7 @@ export function hostileText(body: unknown): fc.Arbitrary<string> {
   );
 }
 
-/** Hostile values for a path or a query. */
+/** Arbitrary of hostile values for a path or a query. */
 export const hostileWord: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',

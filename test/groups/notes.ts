@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 /**
- * A note of a test process: the tests of a file that it will run, or the time (elapsed and processor) of the file's
- * tests and hooks.
+ * Note of a test process: the tests of a file that it will run, or the time (elapsed and processor) of the file's tests
+ * and hooks.
  */
 type Note = { file: string; titles: string[] } | { file: string; seconds: number; cpuSeconds: number };
 

@@ -50,7 +50,7 @@ export interface ApprovedDesk {
   pending(): Promise<any[]>;
 }
 
-/** A Monday at noon, UTC. */
+/** Monday at noon, UTC. */
 const OPEN = new Date('2026-03-02T12:00:00Z');
 /** Number of rounds in which all leads of a campaign are advanced. */
 const ROUNDS = 12;
@@ -115,7 +115,7 @@ export async function openApproved(
   if (held.status !== 202) throw new Error(held.text);
   const decided = await decide(held.body.approval_id);
   if (decided.body.status !== 'executed') throw new Error(decided.text);
-  // A time within the sending windows of the campaign.
+  // Sets the clock to a time within the sending windows of the campaign.
   clock.set(OPEN);
   const { id: stepId } = await db('campaign_steps').where({ campaign_id: campaignId }).first('id');
   const approval = await db('approvals').where({ id: held.body.approval_id }).first();

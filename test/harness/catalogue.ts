@@ -7,7 +7,7 @@ import { createEmptyDatabase } from './database.ts';
 
 /** Prospect catalogue of one test file. */
 export interface TestCatalogue {
-  /** URL for its owner role. */
+  /** URL of the catalogue's database for its owner role. */
   url: string;
   reader: CatalogueReader;
   /** Loads records from a file of JSON lines, like the command line. */

@@ -1,8 +1,8 @@
 import type { RawDb } from './database.ts';
 
 /**
- * Makes PostgreSQL end the first connection that changes a matching row, in the middle of its statement; later ones
- * proceed.
+ * Makes PostgreSQL end the first connection that changes a matching row, in the middle of its statement. Later
+ * connections proceed.
  * @param before `update` or `delete`
  * @param where condition of a trigger on `new` or `old`; default: all rows
  * @returns `times` returns how often such a row was changed so far; `remove` removes the trigger

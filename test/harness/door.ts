@@ -9,7 +9,7 @@ export interface Door {
   open: ReadonlySet<Socket>;
   /** Returns the number of connections so far. */
   taken(): number;
-  /** With true, new connections are accepted and never answered. */
+  /** If true, new connections are accepted and never answered. */
   setSilent(silent: boolean): void;
   /** Resets all connections. */
   cut(): void;

@@ -1,4 +1,4 @@
-/** Types of the part of hoodiecrow-imap that the mail harness uses; the package has none. */
+/** Types for those parts of hoodiecrow-imap that the mail harness uses. The package itself has no types. */
 declare module 'hoodiecrow-imap' {
   import type { Server, Socket } from 'node:net';
 
@@ -32,7 +32,7 @@ declare module 'hoodiecrow-imap' {
       socket: Socket | null;
       /** If set, receives the client's lines instead of the command parser. */
       inputHandler: ((line: string) => void) | false;
-      /** True sends notices at once, not with the next answer. */
+      /** True if the server sends notices at once, false if it sends them with the next answer. */
       directNotifications: boolean;
       processNotifications(): void;
       send(response: Response, description: string, parsed: Command, data: string): void;

@@ -37,7 +37,7 @@ interface User {
   isSpam: (raw: Buffer) => boolean;
 }
 
-/** Real mail servers inside this process. */
+/** Real mail servers inside the test's process. */
 export interface MailWorld {
   smtp: Endpoint;
   /** Every message that the SMTP server has accepted, oldest first: the reference for comparisons. */

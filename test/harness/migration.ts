@@ -5,7 +5,7 @@ import type { RawDb } from './database.ts';
 interface MeasuredMigration {
   /** Strongest lock on each table that existed before the migration. */
   locks: Record<string, HeavyLock>;
-  /** Duration (ms) from its first statement to its commit. */
+  /** Duration (ms) from the migration's first statement to its commit. */
   durationMs: number;
 }
 

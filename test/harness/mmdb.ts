@@ -60,7 +60,7 @@ export async function writeCountries(path: string, countries: Record<string, str
 
 type Value = string | number | { [key: string]: Value };
 
-/** Encodes short strings, 32-bit unsigned numbers and small maps in the format. */
+/** Encodes short strings, 32-bit unsigned numbers and small maps in MaxMind's format. */
 function encode(value: Value): Buffer {
   if (typeof value === 'string') return Buffer.concat([Buffer.from([(2 << 5) | value.length]), Buffer.from(value)]);
   if (typeof value === 'number') {

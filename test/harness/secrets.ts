@@ -28,7 +28,7 @@ export function assertNowhere(t: Pick<ExecutionContext, 'false'>, where: unknown
 
 /**
  * Returns the encoded forms of a secret. Base64 encodes bytes in three ways depending on their offset; digits that
- * depend on neighbouring bytes are dropped.
+ * depend on neighbouring bytes are left out.
  */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);

@@ -19,7 +19,7 @@ const HUMAN = { method: 'GET', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firef
 /**
  * Creates a campaign with emails sent over the last days including today, for reports. The first email of each day is
  * opened, the second of every other day is answered, and one of all emails bounces. `perDay` returns the number of
- * emails of a day, counted back from today.
+ * emails of a day, by its distance from today.
  */
 export async function createSentHistory(
   world: World,

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** The only account of an AWS stub. */
+/** Only account of an AWS stub. */
 interface AwsAccount {
   id: string;
   secret: string;

@@ -33,11 +33,11 @@ export interface SkippingStage<W extends { world: World } = { world: World }> {
   passUntil(moment: Date | number): Promise<void>;
 }
 
-/** Timeout (real ms) for processing committed work. */
+/** Timeout (ms of real time) for processing committed work. */
 const QUIET_MS = 30_000;
 /** Number of attempts to start the server. */
 const START_TRIES = 6;
-/** Timeout (real ms) of a test over months. */
+/** Timeout (ms of real time) of a test that simulates months. */
 const PATIENCE_MS = 90_000;
 
 /**
@@ -90,7 +90,7 @@ export async function skippingTests<W extends { world: World; close(): Promise<v
     });
 }
 
-/** Creates a plain world, for {@link skippingTests}. */
+/** Creates a world without additional parts, for {@link skippingTests}. */
 export async function plainWorld(options: WorldOptions): Promise<{ world: World; close(): Promise<void> }> {
   const world = await createWorld(options);
   return { world, close: () => world.close() };
@@ -100,7 +100,7 @@ interface Opened<W extends { world: World }> extends SkippingStage<W> {
   close(): Promise<void>;
 }
 
-/** Starts the server, with retries: the SDK allows it five seconds, which may be too short on a busy machine. */
+/** Starts the server, with retries. The SDK gives it five seconds, which may be too short on a busy machine. */
 async function startServer(path: string): Promise<TestWorkflowEnvironment> {
   for (let left = START_TRIES - 1; ; left -= 1) {
     try {
@@ -117,7 +117,7 @@ async function openStage<W extends { world: World; close(): Promise<void> }>(
   path: string,
   make: (options: WorldOptions) => Promise<W>,
 ): Promise<Opened<W>> {
-  // Installed before anything creates the SDK's own runtime, of which a process has one.
+  // Runs before anything else creates the SDK's runtime, because a process has only one.
   await installRuntime(silentLogger);
   const env = await startServer(path);
   const clock = new ServerClock(env);
@@ -159,7 +159,7 @@ async function openStage<W extends { world: World; close(): Promise<void> }>(
   };
 }
 
-/** Waits until committed work is processed: intents by the relay, events by the fan-out and the reactions. */
+/** Waits until committed work is processed: intents by the relay, events by the fan-out and the subscribers. */
 async function untilQuiet(db: RawDb): Promise<void> {
   await eventually(
     async () => {

@@ -5,8 +5,9 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 export type SmtpMoment = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'rset';
 
 /**
- * Behaviour: `ok`; a custom reply, optionally followed by a cut, at once or `after` something; cutting the connection;
- * or silence. For a body, `take-and-cut` and `take-and-hush` accept the message without confirming it.
+ * Behaviour at a point of the conversation: `ok`, cutting the connection, silence, or a custom reply. A cut may follow
+ * the reply, at once or `after` something. For a body, `take-and-cut` and `take-and-hush` accept the message without
+ * confirming it.
  */
 export type SmtpMove =
   | 'ok'

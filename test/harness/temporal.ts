@@ -5,7 +5,7 @@ import { resolveTemporalCli, startTemporalServer, type TemporalServer } from '..
 
 /**
  * Starts an in-memory Temporal server for one test; `stop` removes it and its log.
- * @param bare omits Heron's search attributes, like a fresh cluster
+ * @param bare true if Heron's search attributes are not created, as on a fresh cluster
  * @param settings settings of the server, as `name=value`
  */
 export async function startOwnTemporal({

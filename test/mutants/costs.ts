@@ -1,7 +1,7 @@
 /**
- * `node bundle/run.mjs test/mutants/costs.ts`: adds a statement to one path of a copy of this source at a time, and
- * runs the test that must detect it. Prints the test's output as a Markdown table. Exits with 1 if a change is not
- * detected. Not part of `npm test`.
+ * `node bundle/run.mjs test/mutants/costs.ts`: adds a statement to a code path in a copy of this source, one path at a
+ * time, and runs the test that must detect the statement. Prints the test's output as a Markdown table. Exits with 1 if
+ * a change is not detected. Not part of `npm test`.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

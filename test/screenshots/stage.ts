@@ -21,14 +21,14 @@ export interface Stage {
   post(path: string, body: unknown, method?: string): Promise<any>;
 }
 
-/** True if the images are for the documents, which then show harmless names. */
+/** True if the images are for the documents, which show harmless names. */
 export const IS_FOR_DOCS = process.argv.includes('--docs');
 /** Hostile, long and right-to-left names. Pages must show them as text, without an effect. */
 export const HOSTILE = IS_FOR_DOCS
   ? 'Lamps for the bakery'
   : `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 export const WIDE = IS_FOR_DOCS ? 'Street lights, Lübeck' : `${'W'.repeat(90)} مرحبا 🦩`;
-/** A very long word. */
+/** Text with a very long word. */
 export const ENDLESS = IS_FOR_DOCS ? 'Could you send me your price list?' : 'x'.repeat(10_000);
 /** Sender of a message with hostile content. */
 export const STRANGER = IS_FOR_DOCS ? 'miriam@harbour.example' : 'mallory@evil.example';

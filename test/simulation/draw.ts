@@ -19,7 +19,7 @@ export interface MailboxSpec {
   restsUntil: number | null;
 }
 
-/** A recipient's reaction to an email. */
+/** Reaction of a recipient to an email. */
 export type Reaction = 'opened' | 'clicked' | 'replied';
 
 /**
@@ -62,7 +62,7 @@ export interface CampaignSpec {
   weekends: boolean;
   entryDelayMinutes: number;
   prioritizeNew: boolean;
-  /** Indexes of the mailboxes in its pool; null sends from all mailboxes. */
+  /** Indexes of the mailboxes in the campaign's pool; null if all mailboxes send. */
   pool: number[] | null;
   poolBy: 'senders' | 'tags';
   /** Step before the first email; null if there is none. */
@@ -98,7 +98,7 @@ export type Happening = { at: number } & (
   | { kind: 'window'; campaign: number; window: Window }
   | { kind: 'wait'; campaign: number; waitDays: number }
   | { kind: 'pool'; campaign: number; pool: number[] }
-  /** An out-of-office notice with a day of return (YYYY-MM-DD). */
+  /** An out-of-office notice arrives, with a day of return (YYYY-MM-DD). */
   | { kind: 'away'; lead: number; returns: string }
   /** `replyToFirst` is a reply to the first email, even if others have followed. */
   | {

@@ -7,7 +7,7 @@ import { dayOf, isOpenAt, isPreferred, matches, type Ledger } from './ledger.ts'
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Time (ms) for which a lead may be due while a suitable mailbox is idle. */
+/** Maximum time (ms) for which a lead may be due while a suitable mailbox is idle. */
 const STARVED_MS = 90 * MINUTE;
 
 /** Checks that the API shows every lead in one state, with the cause of its wait or end. */

@@ -168,7 +168,9 @@ export class Ledger {
     return rules.begin && rules.begin.kind !== 'wait' ? null : at + rules.entryDelayMinutes * MINUTE + firstWait(rules);
   }
 
-  /** Records a person's day of return: no email is sent before the working day after it begins in their time zone. */
+  /**
+   * Records a person's day of return. No email may be sent before the following working day begins in their time zone.
+   */
   setAway(lead: number, at: number, returns: string): void {
     let day = DateTime.fromISO(returns, { zone: this.spec.leads[lead]!.timezone }).plus({ days: 1 });
     while (day.weekday > 5) day = day.plus({ days: 1 });

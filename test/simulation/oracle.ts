@@ -45,7 +45,7 @@ function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order
   return course.placed;
 }
 
-/** Order in which campaigns request emails. */
+/** Order in which the oracle serves campaigns, mailboxes and leads. */
 interface Order {
   campaigns: readonly number[];
   /**
@@ -237,7 +237,7 @@ class Course {
 
   #fits(job: Job, mailbox: number, rules: CampaignSpec, at: number): boolean {
     if (!this.#ledger.isSender(job.campaign, mailbox, at)) return false;
-    // A conversation continues from another mailbox only if its own is no longer a sender.
+    // A conversation moves to another mailbox only if its own mailbox is no longer a sender.
     if (job.mailbox !== null && this.#ledger.isSender(job.campaign, job.mailbox, at)) return job.mailbox === mailbox;
     const { provider } = this.#spec.leads[job.lead]!;
     return rules.espMatch !== 'strict' || matches(provider, this.#spec.mailboxes[mailbox]!.provider);

@@ -85,7 +85,7 @@ export interface Company {
   /** Returns the time (epoch ms) of its next action. */
   nextAt(): number;
   act(now: number): Promise<void>;
-  /** Handles an email sent by a mailbox, given by its index; returns true if the email belongs to the company. */
+  /** Handles an email of a mailbox, given by its index. Returns true if it belongs to the company. */
   takes(mailbox: number, to: string, raw: Buffer, now: number): boolean;
 }
 
@@ -132,7 +132,7 @@ class Simulation {
   readonly #turns = { launcher: 0, run: 0 };
   /** Future receipts and events, soonest first. */
   readonly #script: { at: number; act: () => Promise<void> }[] = [];
-  /** True if a statement has written to the outbox since the last read. */
+  /** True if a statement may have written to the outbox since it was last read. */
   #intended = false;
   /** Id of the last processed row of the outbox. */
   #relayed = '0';
@@ -294,7 +294,7 @@ class Simulation {
     } else actor.at = turn.report.wakeAt;
   }
 
-  /** The engine has paused a campaign because its pool is empty; a person resumes it some hours later, if possible. */
+  /** Lets a person resume a campaign some hours after the engine has paused it for an empty pool, if possible. */
   async #noticePause(campaignId: string): Promise<void> {
     const campaign = this.#built.campaigns.findIndex(({ id }) => id === campaignId);
     const { status } = await this.#deps.db('campaigns').where({ id: campaignId }).first('status');

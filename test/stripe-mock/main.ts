@@ -1,8 +1,8 @@
 /**
  * `npm run test:stripe-mock`: sends every request that Heron makes to Stripe to Stripe's own mock server, which refuses
- * what its published schema does not contain. The binary is `stripe-mock` in the path or STRIPE_MOCK (`go install
- * github.com/stripe/stripe-mock@latest`). Without it nothing is tested, which is reported, and is a failure if CI is
- * set.
+ * requests that Stripe's published schema does not allow. The binary is `stripe-mock` in the path or STRIPE_MOCK (`go
+ * install github.com/stripe/stripe-mock@latest`). Without it nothing is tested, which is reported, and is a failure if
+ * CI is set.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -38,9 +38,7 @@ const FILLED: Record<string, string> = {
   TRACKING_KEYS: '23'.repeat(32),
 };
 
-/**
- * Interpolates a value like Compose: the variable, else its default. @throws Error for a required one that is not set
- */
+/** Interpolates a value like Compose does: with the variable, or else its default. */
 function interpolate(text: string, env: Record<string, string>): string {
   return text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
     if (env[name]) return env[name];

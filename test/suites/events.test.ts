@@ -63,10 +63,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/**
- * Events that are not caused here. Those of warmup and the CRM are caused in their own suites; the other types are not
- * emitted yet, as their descriptions say.
- */
+/** Events that are caused in their own suites (warmup, CRM), or not emitted yet (their descriptions say so). */
 const NOT_HERE = /^(warmup|crm|form)\.|^inbox\.email_deleted$/;
 
 interface Stage {

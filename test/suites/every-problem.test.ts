@@ -76,7 +76,7 @@ async function faultsOf(spec: AnyRoute): Promise<Fault[]> {
       const body = { ...(attempt.reaching.body as Body), [field]: value };
       if (!spec.body!.safeParse(body).success) continue;
       const answer = await send(spec, attempt, body);
-      // Sign-in and sign-up consume their input.
+      // A sign-in or sign-up uses up its input, so each further request needs a new one.
       if (answer.status < 300 && spec.scope === 'public') attempt = await prepareAttempt(world, spec);
       const paths = pathsOf(answer).filter((path) => path === `body.${field}` || path.startsWith(`body.${field}.`));
       if (paths.length === 0) continue;

@@ -97,7 +97,7 @@ test.serial('every command of docs/tutorials/first-campaign.md does what the pag
   t.true(pids.every(isAlive));
   heron.child.kill('SIGTERM');
   await ends(heron.child);
-  // npm may end before the processes that it started.
+  // Waits for the last line of output, because npm may end before the processes that it started.
   await heron.says('Stopped.');
   t.false(pids.some(isAlive));
 });

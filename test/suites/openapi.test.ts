@@ -54,7 +54,7 @@ interface Document {
 
 /** Maximum size (bytes) of the document as served. */
 const MAX_BYTES = 1_500_000;
-/** Maximum number of fields of an envelope around resources. */
+/** Maximum number of fields in an object that only wraps resources. */
 const MAX_ENVELOPE = 3;
 
 const published = apiDocument('https://heron.test') as Document;
@@ -191,7 +191,7 @@ test('every event is in the document with its envelope and payload, and the chal
   );
   const { properties } = created.requestBody.content['application/json'].schema;
   t.is(properties.event_type.const, 'contact.created');
-  // All fields, and no others.
+  // The event's data must have exactly these fields.
   t.deepEqual(properties.data.required, [
     'contact_id',
     'contact_email',

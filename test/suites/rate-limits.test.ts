@@ -65,7 +65,7 @@ test('every route tells the limits that it counts against', async (t) => {
   t.teardown(() => world.close());
   const guarded = routes.filter((spec) => spec.scope !== 'public' && !spec.platformAdmin);
   await each(t, guarded, async (spec) => {
-    // Some routes end the caller's session or membership.
+    // Uses a new tenant, because some routes end the caller's session or membership.
     const tenant = await world.tenant();
     const token = spec.scope === 'session' ? tenant.sessionToken : tenant.apiKey;
     const request = wellFormed(spec);

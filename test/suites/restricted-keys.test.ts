@@ -22,16 +22,17 @@ import { makeRows, parametersOf } from './foreign-ids.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 
 /*
- * Checks the effect of a key's `allowed_email_accounts` on every route; docs/explanation/security.md has the table. The mail,
- * settings and errors of a mailbox that the key may not use contain a word that must be in no answer to it.
+ * Checks the effect of a key's `allowed_email_accounts` on every route; docs/explanation/security.md has the table. The
+ * mail, settings and errors of a mailbox that the key may not use contain a word that must not occur in any answer to
+ * the key.
  */
 
 /** Rule for each area. A new area must be added. */
 const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
-  // Refused: routes that show or change data of every mailbox; of integrations and automations only the
-  // writes, of warmup only the routing rules.
+  // Areas whose routes show or change data of every mailbox; the key is refused. Of integrations and automations these
+  // are only the writes, of warmup only the routing rules.
   refused: ['webhooks', 'oauth', 'integrations', 'automations', 'audit', 'mailbox-orders', 'warmup'],
-  // Narrowed: routes that return only data of the key's mailboxes, and send from no other.
+  // Areas whose routes return only data of the key's mailboxes, and send only from them.
   narrowed: [
     'mailboxes',
     'threads',
@@ -47,7 +48,7 @@ const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
     'agent-tools',
     'mcp',
   ],
-  // Whole: routes about the workspace and no mailbox.
+  // Areas whose routes concern the workspace but no mailbox.
   whole: [
     'api-keys',
     'app-connections',

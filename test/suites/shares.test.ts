@@ -8,7 +8,10 @@ import { createApiKey } from '../harness/factories.ts';
 import { eventually } from '../harness/eventually.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../harness/world.ts';
 
-/** Number of connections in a world's pool, and the maximums for one organization and for its searches and reports. */
+/**
+ * Number of connections in the pool of a world, and the maximum numbers for one organization and for its searches and
+ * reports.
+ */
 const [POOL, SHARE, QUESTIONS] = [20, 15, 2];
 /** Maximum number of open requests of one credential. */
 const UNDER_WAY = 128;

@@ -144,7 +144,7 @@ test.serial(
     };
 
     const none = await recorded(0, async () => {
-      // The trace id decides about recording: of all ids, the share with the lowest values is recorded.
+      // The trace id decides if a trace is recorded: of all ids, only a share with the lowest values is.
       for (const id of [STRANGER, '00000000000000000000000000000001']) {
         const { body } = await call(world, 'GET', '/v1/nothing', { headers: traceparentOf(id) });
         t.regex(body.trace_id, /^[0-9a-f]{32}$/);

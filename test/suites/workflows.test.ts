@@ -76,7 +76,7 @@ async function replayAll(): Promise<Map<string, Error | undefined>> {
   }));
   const options = { workflowBundle: await workflowBundle(silentLogger), ...ENCRYPTING };
   const errors = new Map<string, Error | undefined>();
-  // Histories are replayed one after the other, in this order.
+  // Results come in this order, because histories are replayed one after the other.
   for await (const { error } of Worker.runReplayHistories(options, recorded)) errors.set(places[errors.size]!, error);
   return errors;
 }

@@ -40,7 +40,7 @@ const TRIGGERS = [
   'MEETING_ENDED',
 ];
 
-/** Starts Cal.com with one user. */
+/** Starts the stub of Cal.com with one user. */
 export async function startCalCom(port?: number): Promise<CalComDouble> {
   const webhooks: CalComDouble['webhooks'] = [];
   const outbox: CalComWebhook[] = [];

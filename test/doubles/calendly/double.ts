@@ -47,7 +47,7 @@ const API = 'https://api.calendly.com';
 const USER = `${API}/users/AAAAAAAAAAAAAAAA`;
 const ORGANIZATION = `${API}/organizations/AAAAAAAAAAAAAAAA`;
 
-/** Starts Calendly with one user. */
+/** Starts the stub of Calendly with one user. */
 export async function startCalendly(port?: number): Promise<CalendlyDouble> {
   const subscriptions: CalendlySubscription[] = [];
   const outbox: CalendlyWebhook[] = [];

@@ -8,7 +8,7 @@ import { basicOf } from '../oauth.ts';
 import { Answer, jsonOf, startDouble, type Double, type Heard } from '../server.ts';
 
 export interface CloseDouble extends Double {
-  /** Valid keys. */
+  /** API keys that the stub accepts. */
   keys: string[];
   leads: CloseThing[];
   contacts: CloseThing[];
@@ -167,7 +167,7 @@ function checkContact(body: any): any {
   return body;
 }
 
-/** The only supported search: contacts with an email address. */
+/** Reads a search. The stub supports only one: contacts with an email address. */
 function readSearch(query: any): string {
   const [kind, related] = query?.type === 'and' ? query.queries : [];
   const condition = related?.related_query?.condition;

@@ -8,11 +8,11 @@ import { Answer, jsonOf, startDouble, type Double, type Heard } from '../server.
 interface DiscordDouble extends Double {
   webhook: { id: string; token: string };
   messages: { content: string; embeds: any[]; pings: string[] }[];
-  /** Deletes the webhook, as in the settings of the channel. */
+  /** Deletes the webhook, like a person in the settings of the channel. */
   remove(): void;
 }
 
-/** Starts Discord with one webhook. */
+/** Starts the stub of Discord with one webhook. */
 export async function startDiscord(port?: number): Promise<DiscordDouble> {
   const webhook = { id: '1200000000000000001', token: randomBytes(51).toString('base64url') };
   const messages: DiscordDouble['messages'] = [];

@@ -16,7 +16,7 @@ interface GoogleSheetsDouble extends Double {
 
 const SHEETS = 'https://www.googleapis.com/auth/spreadsheets';
 
-/** Starts Google with one spreadsheet. */
+/** Starts the stub of Google with one spreadsheet. */
 export async function startGoogleSheets(port?: number): Promise<GoogleSheetsDouble> {
   const sheets: Record<string, string[][]> = { Sheet1: [], Replies: [['email', 'name']] };
   const spreadsheetId = '1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms';

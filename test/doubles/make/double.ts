@@ -9,7 +9,7 @@ interface MakeDouble extends Double {
   remove(): void;
 }
 
-/** Starts Make with one scenario. */
+/** Starts the stub of Make with one scenario. */
 export async function startMake(port?: number): Promise<MakeDouble> {
   const taken: TakenWebhook[] = [];
   let isThere = true;

@@ -9,7 +9,7 @@ export interface N8nDouble extends Double {
   remove(): void;
 }
 
-/** Starts n8n with one active workflow. */
+/** Starts the stub of n8n with one active workflow. */
 export async function startN8n(port?: number): Promise<N8nDouble> {
   const taken: TakenWebhook[] = [];
   let isThere = true;

@@ -73,7 +73,7 @@ export async function startSlack(port?: number): Promise<SlackDouble> {
 
   const double = await startDouble(
     {
-      // One message per second and channel, with short bursts.
+      // The limit is one message per second and channel, but short bursts are allowed.
       rate: { requests: 10, perMs: 1_000 },
       limited: (seconds) => new Answer(429, { ok: false, error: 'ratelimited' }, { 'retry-after': String(seconds) }),
       broken: () => new Answer(503, { ok: false, error: 'service_unavailable' }),

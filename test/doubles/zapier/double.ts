@@ -11,7 +11,7 @@ interface ZapierDouble extends Double {
   remove(): void;
 }
 
-/** Starts Zapier with one Zap. */
+/** Starts the stub of Zapier with one Zap. */
 export async function startZapier(port?: number): Promise<ZapierDouble> {
   const taken: TakenWebhook[] = [];
   let isThere = true;

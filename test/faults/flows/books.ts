@@ -408,7 +408,7 @@ async function policyCounts({ db, workspaces }: Books): Promise<Check> {
   return { name: 'what a policy allowed is counted once', seen: `${total} actions`, faults };
 }
 
-/** Checks that the daily counters of mailboxes equal the emails that count for them. */
+/** Checks that the daily counters of mailboxes equal the numbers of emails that use one of their slots on that day. */
 async function dailyCounts({ db }: Books): Promise<Check> {
   const { rows } = await db.raw(
     `with held as (

@@ -15,7 +15,7 @@ export interface Act {
   said: Said;
 }
 
-/** Running round. */
+/** State of a running round. */
 export interface Game {
   assembly: TestAssembly;
   client: Client;
@@ -24,7 +24,7 @@ export interface Game {
   acts: Act[];
   /** Row id of each accepted flow. */
   ids: Map<string, string>;
-  /** Open actions of players; awaited before the comparison. */
+  /** Actions of people that are still in progress. They are awaited before the comparison. */
   doing: Promise<void>[];
   shop: Shop;
   /** Orders of the buying flows. */

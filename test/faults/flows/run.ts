@@ -232,7 +232,7 @@ const UNDER_WAY = `
     union all select 'intents', workflow_id from outbox
   ) rows group by what order by what`;
 
-/** Waits until all flows have ended, or returns the unfinished ones. */
+/** Waits until all flows have ended. Returns the flows that have not ended in time. */
 async function settle(
   game: Game,
   killed: () => Promise<void>,

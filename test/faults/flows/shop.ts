@@ -21,7 +21,7 @@ export interface Shop {
   tell(apiUrl: string): void;
   /** Assigns a workspace to a flow, whose plan then decides how the stubs behave. */
   serve(organizationId: string, flow: Flow): void;
-  /** Number of webhooks not accepted yet. */
+  /** Number of webhooks that the API has not accepted yet. */
   readonly untold: number;
   stop(): Promise<void>;
 }

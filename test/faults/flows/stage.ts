@@ -30,7 +30,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Starts the app. It answers as defined by the flow named in the call. */
+/** Starts the app. It answers as the flow that is named in the call defines. */
 export async function startApp(flowOf: (marker: string) => Flow | undefined): Promise<App> {
   const calls: AppCall[] = [];
   const server: Listening = await listenHttp(

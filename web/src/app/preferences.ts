@@ -35,7 +35,9 @@ export function region(): string {
   return navigator.languages.find((one) => isOf(one, current.language) && isLocale(one)) ?? current.language;
 }
 
-/** Returns true for a tag that Intl accepts. A browser under the POSIX locale names `en-US@posix`, which is none. */
+/**
+ * Returns true for a tag that Intl accepts. A browser under the POSIX locale reports `en-US@posix`, which Intl refuses.
+ */
 function isLocale(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length > 0;

@@ -51,7 +51,7 @@ declare module '@tanstack/react-query' {
 type EventType = NonNullable<BodyOf<'/v1/webhooks', 'post'>['event_types']>[number];
 type Subject = EventType extends `${infer Subject}.${string}` ? Subject : never;
 
-/** Data that an event makes stale, by the subject of its type. */
+/** Kinds of data that an event makes stale, by the subject of the event's type. */
 export const STALE: Readonly<Record<Subject, readonly Data[]>> = {
   agent_policy: ['policies'],
   approval: ['approvals', 'runs'],

@@ -28,7 +28,7 @@ const routeOf = <Path extends string>({ path, load }: PageRoute<Path>) =>
 
 type RouteOf<Page> = Page extends PageRoute<infer Path> ? ReturnType<typeof routeOf<Path>> : never;
 type Pages = typeof PAGES;
-/** One route for each page, so that the compiler knows the parameters of every address. */
+/** One route for each page, so that the compiler knows the parameters of every URL. */
 type Routes = { -readonly [Index in keyof Pages]: RouteOf<Pages[Index]> };
 
 const tree = root.addChildren(PAGES.map((page: PageRoute) => routeOf(page)) as unknown as Routes);

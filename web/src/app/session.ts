@@ -22,7 +22,10 @@ let wasSignedIn = false;
 let access: Access | undefined;
 let renewing: Promise<Access> | undefined;
 
-/** Returns this tab's access token, kept only in memory. Scripts cannot read the cookie behind it. */
+/**
+ * Returns this tab's access token, kept only in memory. Scripts cannot read the session's cookie, with which it is
+ * requested.
+ */
 export async function accessToken(): Promise<string> {
   if (access && access.expiresAt - MARGIN_MS > Date.now()) return access.token;
   return (await renew()).token;

@@ -6,8 +6,8 @@ import { restoreFocus, useFocusReturn } from './focus.ts';
 import { errorTexts } from './states.tsx';
 
 /**
- * Hook for an action of the person: the call, the query keys to refetch and the success message. Errors are shown as
- * notifications unless `isShown` is set, because the page then shows them.
+ * Hook for an action of the person. Takes the call, the query keys to refetch and the success message. Errors are shown
+ * as notifications unless `isShown` is set, because the page then shows them.
  */
 export function useAction<Input = void, Output = unknown>(
   call: (input: Input) => Promise<Output>,

@@ -13,7 +13,7 @@ export function Form({
   act: { mutate: () => void; error: unknown; isPending: boolean };
   /** Label of the submit button. */
   submit: string;
-  /** Color of the submit button, for what cannot be undone. */
+  /** Colour of the submit button, such as red for an irreversible action. */
   color?: string;
   /** Content above the button in place of the API's error. */
   note?: ReactNode;

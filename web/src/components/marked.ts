@@ -1,10 +1,10 @@
-/** A piece of a text, with a flag if it is a searched word. */
+/** Part of a text, with a flag that is true for a searched word. */
 interface Part {
   text: string;
   isMarked: boolean;
 }
 
-/** A character of a word. Some scripts write no spaces between words, so their words have no boundaries. */
+/** Matches a character of a word. Some scripts write no spaces between words, so their characters are excluded. */
 const LETTER = '(?![\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}])[\\p{L}\\p{N}]';
 
 /** Splits a text at whole words, ignoring case, so that these can be highlighted. */

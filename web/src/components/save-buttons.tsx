@@ -21,7 +21,7 @@ export function SaveButtons({
   isChanged: boolean;
   /** Disables saving while the person must first decide something else, such as a conflict. */
   isHeld?: boolean;
-  /** Set if the surrounding form saves on Enter too (`sends` of draft.ts). */
+  /** True if the surrounding form saves on Enter, too. */
   isInForm?: boolean;
   discard?: () => void;
 }) {
@@ -42,7 +42,7 @@ export function SaveButtons({
           variant="default"
           onClick={() => {
             discard();
-            // The save button is about to disappear.
+            // Focuses the save button, because the pressed one is about to disappear.
             save.current?.focus();
           }}
         >

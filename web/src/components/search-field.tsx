@@ -9,7 +9,7 @@ const PAUSE_MS = 250;
 
 /**
  * Search field of a list. `onChange` receives the trimmed text after a short pause in typing; with `useFilter` it is
- * stored in the address. Enter and leaving the field search immediately; the cross and Escape clear it.
+ * stored in the URL. Enter and leaving the field search immediately; the cross and Escape clear it.
  */
 export function SearchField({
   label,
@@ -29,7 +29,8 @@ export function SearchField({
   const input = useRef<HTMLInputElement>(null);
   const ask = useDebouncedCallback(onChange, PAUSE_MS);
   useEffect(() => {
-    // While the person types, the address lags behind and is trimmed, so the typed text takes precedence.
+    // While the person types, the value from the URL is older than the typed text and trimmed, so the typed text is
+    // kept.
     if (document.activeElement !== input.current) setTyped(value);
   }, [value]);
   const clear = () => {
@@ -59,7 +60,7 @@ export function SearchField({
       onKeyDown={(event) => {
         if (event.key === 'Enter') ask.flush();
         if (event.key === 'Escape' && typed) {
-          // Some browsers clear the field by themselves, which would start the search with a delay.
+          // Prevents some browsers from clearing the field themselves, which would start the search with a delay.
           event.preventDefault();
           clear();
         }

@@ -13,8 +13,8 @@ export function selectColumn(selection: Selection): ColumnHead & { width: number
 }
 
 /**
- * Checkbox that chooses a row, plain because long lists render many. With Shift it chooses all rows between this one
- * and the one before.
+ * Checkbox that chooses a row. It is a plain element, because long lists render many. With Shift it also chooses all
+ * rows between this one and the row toggled last.
  */
 export function SelectBox({ selection, id, name }: { selection: Selection; id: string; name: string }) {
   const t = useText();

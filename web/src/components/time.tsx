@@ -55,7 +55,7 @@ const momentFormat = memoize(
   (of: string, timeZone?: string) => new Intl.DateTimeFormat(of, { ...MOMENT, ...(timeZone && { timeZone }) }),
 );
 
-/** Formats the time since or until as text. */
+/** Formats the time since or until `at` as text. */
 function toAgo(at: string): string {
   const difference = Date.parse(at) - Date.now();
   const format = agoFormat(language());

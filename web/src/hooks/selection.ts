@@ -1,9 +1,9 @@
 import { useState, useSyncExternalStore } from 'react';
 
-/** Chosen rows of a list: the named ones, or everything that matches the list's filter except the named ones. */
+/** Chosen rows of a list: either the named ones, or everything that matches the list's filter except the named ones. */
 export interface Chosen {
   isAll: boolean;
-  /** Ids that are chosen; the exceptions if `isAll`. */
+  /** Ids of the chosen rows; if `isAll`, ids of the rows that are not chosen. */
   ids: ReadonlySet<string>;
 }
 
@@ -32,7 +32,9 @@ export class Selection {
     return this.#chosen.ids.has(id) !== this.#chosen.isAll;
   }
 
-  /** Chooses a row or takes it out; with `isRange` also all rows between it and the row toggled before. */
+  /**
+   * Adds a row to the choice or removes it. With `isRange`, also changes all rows between it and the row toggled last.
+   */
   toggle(id: string, isRange: boolean): void {
     const isOn = !this.has(id);
     const [from, to] = [this.order.indexOf(this.#last ?? ''), this.order.indexOf(id)].toSorted((a, b) => a - b);
@@ -40,7 +42,7 @@ export class Selection {
     this.#last = id;
   }
 
-  /** Chooses all loaded rows; takes all out if they are chosen. */
+  /** Chooses all loaded rows. If all of them are chosen already, removes them from the choice. */
   toggleLoaded(): void {
     if (this.hasLoaded()) this.clear();
     else this.#set(this.order, true);

@@ -19,8 +19,8 @@ type ValuesOf<One extends Key> = One extends One ? Values<Sentences[One], never>
 export type TextKey = { [One in Key]: keyof ValuesOf<One> extends never ? One : never }[Key];
 
 /**
- * Messages by language. English messages of no area are part of the first page; all others are loaded with their area
- * in the current language.
+ * Messages by language. The English messages that belong to no area are part of the first page. All others are loaded
+ * by area, in the current language.
  */
 const catalogues = Object.fromEntries(LANGUAGES.map((one) => [one, {}])) as Record<
   Language,
@@ -77,7 +77,7 @@ export function textOf(prefix: string, part: string, otherwise = part): string {
   return typeof sentence === 'string' ? sentence : otherwise;
 }
 
-/** Cached, because creating a format costs far more than using it, and lists of figures use it in every row. */
+/** Cached, because creating a format costs far more than using it, and lists format a number in every row. */
 const numberFormat = memoize(
   (of: string, options: string) => new Intl.NumberFormat(of, JSON.parse(options) as Intl.NumberFormatOptions),
 );

@@ -13,7 +13,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Loaded messages of the server by language: only those that answers have needed. */
 const sentences: Partial<Record<Language, Record<string, ParsedSentence>>> = {};
-/** Codes of all answers whose messages were loaded. */
+/** Codes in all answers for which messages were loaded. */
 const seen = new Set<string>();
 
 /** Loads the messages that an answer names by code, and returns the answer. */
@@ -60,7 +60,10 @@ function sentenceOf(code: string, values: Values): string | undefined {
   }
 }
 
-/** @throws Error for an unknown message; the caller then shows the server's text */
+/**
+ * Returns the text of a nested message.
+ * @throws Error for an unknown message; the caller then shows the server's text
+ */
 function nested({ code, values }: Message): string {
   const text = sentenceOf(code, values);
   if (text === undefined) throw new Error(`no sentence of ${code}`);

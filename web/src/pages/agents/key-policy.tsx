@@ -9,7 +9,7 @@ import { useText } from '../../text/index.ts';
 import type { Key } from './key-state.tsx';
 import { Limits } from './limits.tsx';
 
-/** Policy that binds a key, and the keys of its lineage. */
+/** Shows the policy that restricts a key, and the keys related to it. */
 export function KeyPolicy({ one }: { one: Key }) {
   const mayPolicies = useCan('manage_settings');
   return (

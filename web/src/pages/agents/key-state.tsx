@@ -4,7 +4,7 @@ import { useText } from '../../text/index.ts';
 
 export type Key = RowOf<'/v1/api-keys'>;
 
-/** Shows if a key works: active, expired or revoked. */
+/** Shows the state of a key: active, expired or revoked. */
 export function KeyState({ one: { status, expires_at: end } }: { one: Key }) {
   const t = useText();
   const isOver = end !== null && Date.parse(end) < Date.now();

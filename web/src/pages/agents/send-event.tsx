@@ -19,7 +19,7 @@ export function SendEvent({ onClose }: { onClose: () => void }) {
   const send = useAction(
     () => {
       if (!values) throw new Error(t('agents.event.notJson'));
-      // The client adds the key; the type of the route requires it.
+      // The type of the route requires this header, although the client would add it.
       const key = crypto.randomUUID();
       return dataOf(heron.POST('/v1/events', { params: { header: { 'Idempotency-Key': key } }, body }));
     },
@@ -96,7 +96,7 @@ function parsed(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Returns the same request for a command line. */
+/** Returns the same request as a shell command. */
 function requestOf(body: object): string {
   const json = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
   return [

@@ -85,7 +85,7 @@ function Row({ automation, mayChange }: { automation: Automation; mayChange: boo
   );
 }
 
-/** Creates a disabled automation with only its trigger. */
+/** Dialog that creates a disabled automation with only its trigger. */
 function New() {
   const t = useText();
   const go = useGoTo();

@@ -51,7 +51,7 @@ function StepAnalysis({
   winner,
 }: {
   name: string;
-  /** Address of the step's variants. */
+  /** URL of the step's variants. */
   to: `/campaigns/${string}`;
   variants: readonly Variant[];
   winner: string | null;

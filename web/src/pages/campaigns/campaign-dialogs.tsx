@@ -17,7 +17,7 @@ interface DialogProps {
   close: () => void;
 }
 
-/** Dialog of a campaign's menu, by its name. */
+/** Dialog that an entry of a campaign's menu opens, by its name. */
 export default function CampaignDialog({
   name,
   onDeleted,

@@ -32,7 +32,7 @@ const NAMED: Partial<Record<string, [Choices, string]>> = {
   app_action: ['apps', 'app_connection_id'],
 };
 
-/** Loads the options of a kind, once and only if wanted. */
+/** Loads the options of a kind once, when they are needed. */
 export function useChoices(of: Choices, isWanted = true) {
   return useQuery<Choice[]>({ queryKey: ['choices', of], queryFn: ASK[of], enabled: isWanted, staleTime: 60_000 });
 }

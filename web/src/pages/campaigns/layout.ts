@@ -17,7 +17,7 @@ interface StepWithLinks {
   links: readonly { to: string | null; label: string }[];
 }
 
-/** Link from a step, with its course around the other steps and the centre of its label. */
+/** Link from a step: the points of its line around the other steps, and the centre of its label. */
 export interface Way {
   id: string;
   source: string;
@@ -118,7 +118,7 @@ export function pathOf(points: readonly Point[]): string {
   return parts.join(' ');
 }
 
-/** Returns the point at which a corner's curve begins: towards a neighbour, at most halfway. */
+/** Returns the point at which the curve of a corner begins: on the line to a neighbouring point, at most halfway. */
 function towards(corner: Point, other: Point): Point {
   const length = Math.hypot(other.x - corner.x, other.y - corner.y);
   const share = length === 0 ? 0 : Math.min(RADIUS, length / 2) / length;

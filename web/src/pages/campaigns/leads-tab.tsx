@@ -47,7 +47,7 @@ const COLORS: Record<string, string> = {
 };
 const PAGE = 50;
 
-/** Leads of a campaign with progress, reason and actions. The filter is in the address. */
+/** Leads of a campaign with progress, reason and actions. The filter is in the URL. */
 export default function Leads({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
   const may = useCan('manage_campaigns');

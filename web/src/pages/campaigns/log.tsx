@@ -24,7 +24,7 @@ export default function Log({ id }: { id: string }) {
   );
 }
 
-/** App calls that failed for good, whose leads wait; hidden if there are none. */
+/** List of app calls that have failed for good, whose leads wait. Hidden if there are none. */
 function BlockedRuns({ id }: { id: string }) {
   const t = useText();
   const mayRetry = useCan('send_campaigns');

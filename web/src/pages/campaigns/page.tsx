@@ -41,7 +41,7 @@ const Log = lazy(TABS.log);
 
 /**
  * Page of one campaign: its figures, and tabs for sequence, leads, schedule, senders, checks, results and log, each
- * with its own address.
+ * with its own URL.
  */
 export default function CampaignPage() {
   const t = useText();

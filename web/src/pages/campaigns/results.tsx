@@ -18,7 +18,7 @@ type Name = (typeof NAMES)[number];
 /** Number of days shown, up to today. */
 const DAYS = 30;
 
-/** Tab of a campaign: its results by day, by the hours of a day, and by A/B variant. The choice is in the address. */
+/** Tab of a campaign: its results by day, by the hours of a day, and by A/B variant. The choice is in the URL. */
 export default function Results({ id }: { id: string }) {
   const t = useText();
   const may = useCan('view_analytics');

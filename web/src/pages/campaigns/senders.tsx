@@ -23,7 +23,7 @@ interface Known {
   chosen: Chosen;
 }
 
-/** Combines the pool's two answers; its `updated_at` is the older one. */
+/** Combines the two answers of the API about the pool. Its `updated_at` is the older of theirs. */
 function poolOf(campaign: Pick<Campaign, 'sender_strategy' | 'email_tags' | 'updated_at'>, chosen: Chosen): Pool {
   return {
     strategy: campaign.sender_strategy,
@@ -77,7 +77,7 @@ function PoolFields({
 }: {
   campaign: Campaign;
   stored: Pool;
-  /** The workspace's only mailbox that can send. */
+  /** Id of the workspace's only mailbox that can send; undefined if there are none or several. */
   only: string | undefined;
   mailboxes: { value: string; label: string }[];
   tags: { value: string; label: string }[];

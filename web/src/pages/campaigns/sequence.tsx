@@ -32,7 +32,7 @@ const KINDS = [
   'unsubscribe',
   'end',
 ] as const;
-/** The sequence as a graph or a list, with the editor of the selected step. View and selection are in the address. */
+/** Shows the sequence as a graph or a list, with the editor of the selected step. View and selection are in the URL. */
 export default function Sequence({ id, isRunning }: { id: string; isRunning: boolean }) {
   const t = useText();
   const mayWrite = useCan('manage_campaigns');
@@ -132,7 +132,7 @@ function AddStep({ choose }: { choose: (id: string) => void }) {
   );
 }
 
-/** The sequence as a list: every step with its links below. */
+/** Shows the sequence as a list, each step with its links below. */
 function Outline({
   steps,
   flow,

@@ -15,7 +15,7 @@ import { Problems } from './problems.tsx';
 
 const Launch = lazy(() => import('./launch.tsx'));
 
-/** Code of the finding that the starting person may override. */
+/** Code of the finding that the person who starts the campaign may override. */
 const RISK = 'list_bounce_risk';
 
 /** Button that starts a campaign, after showing blockers and effects, or pauses a running one. */
@@ -90,7 +90,7 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
             <Button
               onClick={() => start.mutate()}
               loading={start.isPending}
-              // Stays disabled during the check: if the answer disabled it later, it would lose the focus.
+              // Stays disabled during the check. A button that is disabled only after the answer would lose the focus.
               disabled={check.isPending || isBlocked || (isRisky && !acknowledged)}
             >
               {t('campaign.start.do')}

@@ -248,7 +248,7 @@ function Choice({
   disabled,
 }: {
   label: string;
-  /** Text if there is nothing to choose. */
+  /** Text that is shown if there is nothing to choose. */
   nothing: string;
   of: Choices;
   value: string;

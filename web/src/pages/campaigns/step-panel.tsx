@@ -247,7 +247,7 @@ function Frame({
   );
 }
 
-/** Moves a step to another position at once; moving it back undoes it. */
+/** Moves a step to another position immediately. Moving it back undoes the change. */
 function Move({ id, step, steps }: { id: string; step: Step; steps: readonly Step[] }) {
   const t = useText();
   const move = useAction(

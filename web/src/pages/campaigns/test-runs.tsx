@@ -26,7 +26,7 @@ const COLORS: Record<string, string> = {
   waiting_for_event: 'yellow',
 };
 
-/** Refetches test runs while one of them is open. */
+/** Returns the refetch interval (ms) of test runs; false if none is open. */
 export function refetchWhileOpen({
   state,
 }: {
@@ -35,7 +35,7 @@ export function refetchWhileOpen({
   return state.data?.data.some((run) => OPEN.has(run.state)) ? LOOK_EVERY_MS : false;
 }
 
-/** Test runs of the campaign: real emails to the person's own address, with each step live. */
+/** List of the campaign's test runs, which send real emails to the person's own address. Steps are updated live. */
 export function TestRuns({ id }: { id: string }) {
   const t = useText();
   const maySend = useCan('send_campaigns');

@@ -59,7 +59,7 @@ function Verification({ campaign, isReadOnly }: { campaign: Campaign; isReadOnly
       try {
         await dataOf(heron.POST('/v1/campaigns/{id}/tracking-domain/verify', { params: { path: { id } } }));
       } finally {
-        // A failed check removes the verification.
+        // Refetches the campaign, because a failed check removes the verification.
         await queryClient.invalidateQueries({ queryKey: ['campaigns', id], exact: true });
       }
     },

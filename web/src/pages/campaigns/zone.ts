@@ -23,8 +23,8 @@ export function toInstant(day: string, zone: string): string {
 }
 
 /**
- * Returns the next sending time of a campaign: null if it is now, otherwise local day (YYYY-MM-DD) and clock (HH:MM) in
- * its zone. Undefined if no sending hours are left.
+ * Returns the next sending time of a campaign: null if it may send now, otherwise the local day (YYYY-MM-DD) and time
+ * (HH:MM) in its zone. Undefined if no sending hours are left.
  */
 export function nextHours(campaign: Campaign, now = new Date()): { day: string; clock: string } | null | undefined {
   const { timezone: zone, start_date: start, end_date: end } = campaign;

@@ -41,7 +41,7 @@ export const boardQuery = (pipelineId: string) => ({
 type Board = Awaited<ReturnType<ReturnType<typeof boardQuery>['queryFn']>>;
 
 /**
- * Moves a deal on the board immediately and then at the API. Reverts the board if the API refuses.
+ * Moves a deal on the board immediately, and then through the API. Reverts the board if the API refuses.
  * @throws HeronError
  */
 export async function moveDeal(pipelineId: string, dealId: string, stage: Stage): Promise<void> {

@@ -88,7 +88,7 @@ export default function DealsPage() {
   );
 }
 
-/** Returns the filters of the address and their setters. */
+/** Returns the filters from the URL, and functions to set them. */
 function useFilters() {
   const [q, setQ] = useFilter('q');
   const [status, setStatus] = useFilter('status');

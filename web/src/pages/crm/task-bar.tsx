@@ -143,7 +143,7 @@ async function apply(selected: readonly Selected[], to: Change): Promise<number>
   return affected;
 }
 
-/** Returns a function that gives tasks their present state and priority back. */
+/** Returns a function that restores the present state and priority of tasks. */
 function restoring(tasks: readonly Task[]): () => Promise<void> {
   const groups = new Map<string, { to: Change; ids: string[] }>();
   for (const { id, status, priority } of tasks) {

@@ -26,7 +26,7 @@ const ask = (filters: TaskFilters, cursor: { cursor?: string }) =>
   dataOf(heron.POST('/v1/crm/tasks/search', { params: { query: { limit: 100, ...cursor } }, body: filters }));
 type Pages = InfiniteData<Awaited<ReturnType<typeof ask>>>;
 
-/** List of tasks for filters. Completing and reopening are shown immediately. */
+/** List of the tasks that match filters. Completing and reopening are shown immediately. */
 export function TaskList({
   filters,
   selection,
@@ -102,8 +102,8 @@ function Chosen(list: React.ComponentProps<typeof TaskBar>) {
 }
 
 /**
- * Returns a function that completes or reopens a task: immediately in the list of `queryKey`, reverted if the API
- * refuses, with an undo offer.
+ * Returns a function that completes or reopens a task. The list of `queryKey` changes immediately, and reverts if the
+ * API refuses. An undo is offered.
  */
 function useToggle(queryKey: Key): (task: Task) => Promise<void> {
   const t = useText();

@@ -16,13 +16,13 @@ const FILED_MESSAGES: Record<Folder, TextKey> = {
   trash: 'inbox.moved.trash',
 };
 
-/** Returns the folder to which an undo moves a conversation of `folder`. Nobody can move it to spam. */
+/** Returns the folder to which an undo moves a conversation back. The API allows nobody to move one to spam. */
 export function targetOf(folder: Thread['folder']): Folder {
   return folder === 'archive' || folder === 'trash' ? folder : 'inbox';
 }
 
 /**
- * Moves a conversation to a folder. The conversation leaves the list before the API has answered, and returns if the
+ * Moves a conversation to a folder. The conversation leaves the list before the API answers, and reappears if the
  * request fails or is undone.
  */
 export async function fileThread(thread: string, ids: string[], folder: Folder, before: Folder): Promise<void> {

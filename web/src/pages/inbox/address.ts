@@ -4,7 +4,7 @@ import type { RowOf } from '../../app/api.ts';
 export type Thread = RowOf<'/v1/unibox'>;
 export type Message = RowOf<'/v1/unibox/thread'>;
 
-/** Views of the inbox: conversations by folder or state, and emails written here. */
+/** Views of the inbox: conversations by folder or state, and emails that were written in Heron. */
 export const VIEWS = [
   'inbox',
   'unread',

@@ -24,7 +24,7 @@ interface Theirs {
   stored: Draft;
 }
 
-/** Returns the fields of a draft that its editor saves; empty for a new one. */
+/** Returns the fields of a draft that its editor saves; they are empty for a new draft. */
 export function writtenOf(draft: Draft | undefined): Written & { to: string[]; cc: string[]; bcc: string[] } {
   const { email_account_id: mailboxId, to = [], cc = [], bcc = [], subject = '', body_plain = '' } = draft ?? {};
   return { email_account_id: mailboxId ?? undefined, to, cc, bcc, subject, body_plain };

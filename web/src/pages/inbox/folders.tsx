@@ -89,7 +89,7 @@ export function Folders() {
   );
 }
 
-/** The same filters as a single select, for narrow screens. */
+/** Select with the same filters, for narrow screens. */
 export function FolderSelect() {
   const t = useText();
   const { view, show } = useAddress();

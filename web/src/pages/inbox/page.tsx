@@ -54,7 +54,7 @@ export default function InboxPage() {
     if (mayWrite && thread) setPanel(one);
   };
   /**
-   * Decides about the message of the open conversation that waits for a decision; with `asked` only about a possible
+   * Applies a decision to that message of the open conversation which waits for one. With `asked`, only to a possible
    * opt-out.
    */
   const decide = (act: (message: Message) => Promise<unknown>, which?: 'asked') => {

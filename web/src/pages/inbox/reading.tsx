@@ -10,8 +10,8 @@ import { isCorrectable, KINDS } from './kinds.ts';
 import type { Message } from './address.ts';
 
 /**
- * Classification of a received message with its consequences: the decision about a doubtful opt-out, a pause, a new
- * contact.
+ * Shows the classification of a received message with its consequences: the decision about a doubtful opt-out, a pause,
+ * a new contact.
  */
 export function Reading({ message }: { message: Message }) {
   const mayWrite = useCan('send_campaigns');
@@ -28,7 +28,7 @@ export function Reading({ message }: { message: Message }) {
   );
 }
 
-/** A message that may be an opt-out. No email is sent to its address until a person decides. */
+/** Shows that a message may be an opt-out. No email is sent to its address until a person decides. */
 function AsksToStop({ message, mayWrite }: { message: Message; mayWrite: boolean }) {
   const t = useText();
   return (
@@ -89,7 +89,7 @@ function KindMenu({ message }: { message: Message }) {
   );
 }
 
-/** Pauses the lead until the day that a "not now" names. */
+/** Offers to pause the lead until the day that a "not now" reply names. */
 function PauseOffer({ message: { answer, campaign_id: id, contact_id: contactId } }: { message: Message }) {
   const t = useText();
   const mayWrite = useCan('send_campaigns');
@@ -118,7 +118,7 @@ function PauseOffer({ message: { answer, campaign_id: id, contact_id: contactId 
   );
 }
 
-/** Adds the person whom a referral or an away note names. */
+/** Offers to add the person whom a referral or an out-of-office note names. */
 function ReferralOffer({ message: { id, answer } }: { message: Message }) {
   const t = useText();
   const mayAdd = useCan('manage_contacts');

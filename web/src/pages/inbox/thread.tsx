@@ -23,9 +23,9 @@ import { Reply, type ReplyMode } from './reply.tsx';
 import { useWaiting, WaitingCard } from './waiting.tsx';
 import { WhenMenu } from './when.tsx';
 
-/** Panel of a conversation that is open; shortcuts open it as well. */
+/** Panel that is open in a conversation; shortcuts can open it, too. */
 export type Panel = ReplyMode | 'snooze' | 'labels' | undefined;
-/** Maximum number of messages shown of one conversation. */
+/** Maximum number of messages shown in one conversation. */
 const MOST_MESSAGES = 500;
 
 /** Loads the messages of a conversation, oldest first. */

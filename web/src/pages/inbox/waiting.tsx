@@ -9,7 +9,7 @@ import { useText } from '../../text/index.ts';
 
 type Waiting = AnswerOf<'/v1/unibox/scheduled'>['data'][number];
 
-/** Loads unsent emails written in Heron, of one conversation or all. */
+/** Loads the unsent emails that were written in Heron, of one conversation or of all. */
 export function useWaiting(threadId?: string) {
   return useQuery({
     queryKey: ['inbox', 'scheduled', threadId],

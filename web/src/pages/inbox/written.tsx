@@ -50,7 +50,7 @@ export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
   );
 }
 
-/** List of unsent emails written here. */
+/** List of unsent emails that were written in Heron. */
 export function ScheduledList() {
   const t = useText();
   const waiting = useWaiting();
@@ -75,7 +75,7 @@ export function ScheduledList() {
   );
 }
 
-/** List of sent emails written here. */
+/** List of sent emails that were written in Heron. */
 export function SentList() {
   const t = useText();
   const { q, mailbox, thread, show } = useAddress();
@@ -133,7 +133,7 @@ function Line({
   onOpen,
 }: {
   to: readonly string[];
-  /** Text of an email without a recipient. */
+  /** Text for an email without a recipient. */
   nobody?: string;
   at: string;
   subject: string;

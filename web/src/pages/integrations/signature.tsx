@@ -7,7 +7,7 @@ import { Section } from '../../components/section.tsx';
 import { ErrorNote } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
 
-/** The secret that signs what Heron sends to a connection, shown on request only. */
+/** Shows the secret that signs Heron's requests to a connection, only on request. */
 export function Signature({ id }: { id: string }) {
   const t = useText();
   const read = useAction(

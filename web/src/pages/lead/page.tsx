@@ -78,7 +78,7 @@ const COLORS: Record<string, string> = {
   undeliverable: 'red',
 };
 
-/** Shows the contact's current wait and its end, or the outcome. */
+/** Shows why the contact currently waits and until when, or the outcome. */
 function Now({ way }: { way: LeadDetail }) {
   const t = useText();
   const zone = way.campaign.timezone;
@@ -149,7 +149,7 @@ function Story({ way }: { way: LeadDetail }) {
           const query = { thread_id: threadId, limit: 100 };
           return (await dataOf(heron.GET('/v1/unibox/thread', { params: { query } }))).data;
         } catch (error) {
-          // The emails were deleted with a removed mailbox.
+          // The emails are gone: they were deleted together with a removed mailbox.
           if (error instanceof HeronError && error.status === 404) return [];
           throw error;
         }

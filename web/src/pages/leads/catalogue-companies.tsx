@@ -7,7 +7,7 @@ import { toNumber, useText } from '../../text/index.ts';
 
 type Company = FoundBy<'/v1/b2b-database/companies'>;
 
-/** Table of the catalogue's companies that match filters. The name of a company leads to its people. */
+/** Table of the catalogue's companies that match filters. The name of a company links to its people. */
 export function Companies({ filters }: { filters: Record<string, string> }) {
   const t = useText();
   const list = usePaged(['catalogue', 'companies', filters], (cursor, signal) =>

@@ -101,7 +101,7 @@ function Search({ metadata }: { metadata: Metadata }) {
 const filled = (filters: Record<string, string>) =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
 
-/** Returns the filters of the address and their setters. */
+/** Returns the filters from the URL, and functions to set them. */
 function useFilters() {
   const [q, setQ] = useFilter('q');
   const [title, setTitle] = useFilter('title');

@@ -44,7 +44,7 @@ export default function ContactsPage() {
   );
 }
 
-/** List with its filters. State that changes while scrolling is kept here, not in the surrounding page. */
+/** List of contacts with its filters. State that changes while scrolling is kept here, not in the surrounding page. */
 function Contacts({ mayWrite }: { mayWrite: boolean }) {
   const t = useText();
   const [q] = useFilter('q');

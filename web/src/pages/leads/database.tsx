@@ -90,7 +90,7 @@ export default function DatabasePage() {
   );
 }
 
-/** Parses the conditions of the address; none if it is invalid. */
+/** Parses the conditions in the URL; returns none if they are invalid. */
 function readAudience(where: string): Audience {
   try {
     const { match, conditions } = JSON.parse(where) as Partial<Audience>;

@@ -2,7 +2,7 @@ import { Group, Select, Table, TextInput } from '@mantine/core';
 import type { paths } from '../../../../client/src/index.ts';
 import { useText } from '../../text/index.ts';
 
-/** The API's preview of a file. */
+/** Preview of a file, as returned by the API. */
 export type Preview = paths['/v1/contacts/import/preview']['post']['responses'][200]['content']['application/json'];
 
 const TARGETS = [
@@ -19,7 +19,7 @@ const TARGETS = [
   'custom',
 ] as const;
 
-/** Target of a column of the file. */
+/** Target of a column in the file. */
 export interface Column {
   index: number;
   target: string;

@@ -112,7 +112,7 @@ function Drop({
         aria-label={t('leads.import.choose')}
         onChange={(event) => {
           onFile(event.currentTarget.files?.[0]);
-          // Cleared so that the same file can be chosen again after a correction.
+          // Clears the field, so that the same file can be chosen again after a correction.
           event.currentTarget.value = '';
         }}
       />

@@ -10,7 +10,7 @@ import { useText } from '../../text/index.ts';
 
 const NOBODY = { email: '', first_name: '', last_name: '', company: '' };
 
-/** Dialog that adds one contact and opens it; a known address opens its contact. */
+/** Dialog that adds one contact and opens it. If the address is known, opens its contact instead. */
 export function NewContact() {
   const t = useText();
   const go = useGoTo();

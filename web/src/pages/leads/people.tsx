@@ -8,7 +8,7 @@ import { Ago } from '../../components/time.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { LeadsPage } from './pages.tsx';
 
-/** Page of people of product events who are no contacts, newest first. */
+/** Page of people known from product events who are not contacts, newest first. */
 export default function PeoplePage() {
   const t = useText();
   const list = usePaged(['people', 'list'], (cursor, signal) =>

@@ -16,7 +16,7 @@ import { textOf, toNumber, useText } from '../../text/index.ts';
 
 type Person = AnswerOf<'/v1/people/{id}'>;
 
-/** Page of one person of product events: identifiers, and the number of events and conversions. */
+/** Page of one person known from product events: identifiers, and the numbers of events and conversions. */
 export default function PersonPage() {
   const t = useText();
   const { id } = useParams({ from: '/leads/people/$id' });

@@ -8,10 +8,10 @@ import { useGoTo } from '../../components/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
-/** Maximum number of campaigns named in the question; the rest are counted. */
+/** Maximum number of campaigns that the question names; of the others it only gives the number. */
 const NAMED = 8;
 
-/** Disconnects a mailbox and deletes its data, after a confirmation that lists all effects. */
+/** Button that disconnects a mailbox and deletes its data, after a confirmation that lists all effects. */
 export function Disconnect({ mailbox: { id, email, provider, warmup, campaigns } }: { mailbox: Mailbox }) {
   const t = useText();
   const go = useGoTo();

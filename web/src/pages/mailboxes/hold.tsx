@@ -41,7 +41,7 @@ export function HoldNote({ hold, title, children }: { hold: Hold; title: ReactNo
   );
 }
 
-/** Shows the hold of a mailbox on its page, with a button to release it if a person may. */
+/** Shows the hold of a mailbox on its page. If a person may release it, there is a button for this. */
 export function HeldMailbox({ mailbox: { id, hold } }: { mailbox: Pick<Mailbox, 'id' | 'hold'> }) {
   const t = useText();
   const may = useCan('manage_settings');

@@ -10,7 +10,7 @@ const STAGES = ['dns', 'connect', 'greeting', 'tls', 'auth', 'session', 'reading
 interface Refusal {
   side: (typeof SIDES)[number];
   stage: (typeof STAGES)[number];
-  /** Text of the server. */
+  /** Text of the server's answer. */
   said: string;
 }
 

@@ -122,7 +122,7 @@ function RuleRow({ rule, onEdit }: { rule: Rule; onEdit: () => void }) {
   );
 }
 
-/** Returns the mailboxes of one side of a rule in words. */
+/** Returns a text that names the mailboxes on one side of a rule. */
 function sideName(type: Rule['sender_match_type'], value: string): string {
   if (type === 'any') return text('routing.match.any');
   if (type === 'provider') return textOf('routing.provider', value);

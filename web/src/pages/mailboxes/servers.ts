@@ -4,7 +4,7 @@ export interface Server {
   host: string;
   port: number;
   security: Security;
-  /** Empty if the user name is the address itself. */
+  /** User name for the sign-in; empty if it is the address itself. */
   username: string;
 }
 

@@ -10,7 +10,7 @@ import { ErrorNote } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
 
-/** The tracking domain of a mailbox. A new one is checked before it is saved. */
+/** Shows and changes the tracking domain of a mailbox. A new domain is checked before it is saved. */
 export function TrackingDomain({ mailbox }: { mailbox: AnswerOf<'/v1/emails/{id}'> }) {
   const t = useText();
   const may = useCan('manage_settings');

@@ -79,7 +79,7 @@ export default function MeetingsPage() {
   );
 }
 
-/** Returns the filters and the time zone of the address with their setters. */
+/** Returns the filters and the time zone from the URL, and functions to set them. */
 function useFilters() {
   const [past, setPast] = useFilter('past');
   const [from, setFrom] = useFilter('from');

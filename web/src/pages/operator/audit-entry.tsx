@@ -65,10 +65,10 @@ export function EntryDetail({
   );
 }
 
-/** A secret, for which the audit log records only that it changed. */
+/** Value of a secret; the audit log records only that a secret changed. */
 const HIDDEN = '(hidden)';
 
-/** Changed fields with their values before and after. */
+/** Shows changed fields with their values before and after. */
 function Changes({ changes }: { changes: NonNullable<Entry['changes']> }) {
   const t = useText();
   return (
@@ -83,7 +83,7 @@ function Changes({ changes }: { changes: NonNullable<Entry['changes']> }) {
   );
 }
 
-/** Further facts, by field. */
+/** Shows further facts of an entry, by field. */
 function Metadata({ metadata }: { metadata: NonNullable<Entry['metadata']> }) {
   const t = useText();
   return (

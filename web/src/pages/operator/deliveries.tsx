@@ -13,7 +13,7 @@ import { toNumber, useText } from '../../text/index.ts';
 type Delivery = RowOf<'/v1/webhooks/deliveries'>;
 const STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
 type Status = (typeof STATUSES)[number];
-/** Interval (ms) in which the live tail looks for new deliveries. No event reports a delivery. */
+/** Interval (ms) at which the live list fetches new deliveries. No event reports a delivery. */
 const TAIL_MS = 2_000;
 const COLORS: Record<Status, string> = {
   pending: 'gray',
@@ -23,7 +23,10 @@ const COLORS: Record<Status, string> = {
   abandoned: 'red',
 };
 
-/** Deliveries to one endpoint or to all. A delivery opens with its body, the answer, and a button to redeliver it. */
+/**
+ * List of the deliveries to one endpoint or to all. Each can be opened to see its body and the answer, and to redeliver
+ * it.
+ */
 export function DeliveryList({ endpointId }: { endpointId?: string }) {
   const t = useText();
   const [status, setStatus] = useFilter('status');

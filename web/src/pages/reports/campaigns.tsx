@@ -12,10 +12,10 @@ import { NothingSent } from './nothing.tsx';
 import { ReportPage } from './frame.tsx';
 import { PeriodControl, usePeriod } from './period.tsx';
 
-/** Maximum number of campaigns in one comparison of the API. */
+/** Maximum number of campaigns that the API compares. */
 const MOST = 10;
 
-/** Page that compares campaigns over one period; the selection is in the address. */
+/** Page that compares campaigns over one period; the selection is in the URL. */
 export default function CampaignsReport() {
   const t = useText();
   const [given, setGiven] = useFilter('ids');

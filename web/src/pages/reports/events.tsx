@@ -23,7 +23,7 @@ const INTERVAL_MS = { day: DAY_MS, week: 7 * DAY_MS } as const;
 /** Quotes JSON for the URL's query: the router would parse it, but the pages expect text. */
 const asText = (json: string) => JSON.stringify(json);
 
-/** Page of the occurrences of a product event over time. The event and its conditions are in the address. */
+/** Page of the occurrences of a product event over time. The event and its conditions are in the URL. */
 export default function EventsPage() {
   const t = useText();
   const period = usePeriod();
@@ -115,7 +115,7 @@ function Occurrences({ answer, where, period }: { answer: Trend; where: string; 
   const t = useText();
   const { name, from, to, interval, buckets } = answer;
   const part = { of: 'trend', figure: 'people', name, ...(where ? { where: asText(where) } : {}) } as const;
-  // The range may begin or end within a bucket.
+  // The report's range may begin or end within a bucket, so the bucket's range is cut to it.
   const rangeOf = (start: string) => {
     const end = Date.parse(start) + INTERVAL_MS[interval];
     return {

@@ -13,7 +13,7 @@ import { ReportPage } from './frame.tsx';
 import { MOST, readMarks, toStep, useMarkNames } from './marks.ts';
 import { PeriodControl, usePeriod } from './period.tsx';
 
-/** Page of a funnel: the number of people who take steps in order. The steps are in the address. */
+/** Page of a funnel: the number of people who take steps in order. The steps are in the URL. */
 export default function FunnelsPage() {
   const period = usePeriod();
   const [given, setGiven] = useFilter('steps');
@@ -103,7 +103,10 @@ function Funnel({ answer, marks }: { answer: FunnelAnswer; marks: readonly strin
 
 type StepRow = FunnelAnswer['steps'][number] & { at: number; name: string; number: FigureOf };
 
-/** @param worst number of the step with the largest loss, from 1 */
+/**
+ * Shows the steps of a funnel as bars.
+ * @param worst number of the step with the largest loss, from 1
+ */
 function Bars({ rows, note, worst }: { rows: readonly StepRow[]; note: string; worst: number | null }) {
   const t = useText();
   return (

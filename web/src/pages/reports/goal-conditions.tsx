@@ -178,7 +178,7 @@ function isNumeric(typed: string): boolean {
   return typed.trim() !== '' && Number.isFinite(Number(typed));
 }
 
-/** Parses the conditions of an address; none if it is invalid. The API checks the conditions themselves. */
+/** Parses the conditions in the URL; returns none if they are invalid. The API checks the conditions themselves. */
 export function readPredicates(where: string | undefined): Predicate[] {
   try {
     const given: unknown = JSON.parse(where ?? '');
@@ -188,7 +188,7 @@ export function readPredicates(where: string | undefined): Predicate[] {
   }
 }
 
-/** Converts a condition to its edited form. */
+/** Converts a condition to an editable draft. */
 export function toDraft(predicate: Predicate): ConditionDraft {
   const { path, op } = predicate;
   if (!('value' in predicate)) return { path, op, kind: 'text', values: [] };
@@ -198,7 +198,7 @@ export function toDraft(predicate: Predicate): ConditionDraft {
   return { path, op, kind, values: given.map((one) => (kind === 'json' ? JSON.stringify(one) : String(one))) };
 }
 
-/** Converts a condition to the API's form, which reports missing parts. */
+/** Converts a condition to the API's form. The API reports missing parts. */
 export function toPredicate({ path, op, kind, values }: ConditionDraft): Predicate {
   if (BARE.has(op)) return { path, op } as Predicate;
   const typed = values.map((one) => toScalar(one, kind));

@@ -18,7 +18,7 @@ const UNITS = ['minor', 'major'] as const;
 interface Edited extends Pick<Goal, 'name' | 'kind' | 'is_primary' | 'updated_at'> {
   event: string;
   conditions: ConditionDraft[];
-  /** Location of the amount; null if the event has none. */
+  /** Location of the amount in the event's data; null if the event has no amount. */
   value: { path: string; unit: (typeof UNITS)[number]; currencyPath: string; currency: string | null } | null;
 }
 const NO_VALUE = { path: '', unit: 'minor', currencyPath: '', currency: null } as const;

@@ -4,7 +4,7 @@ import { useText } from '../../text/index.ts';
 
 type Step = BodyOf<'/v1/acquisition/funnels', 'post'>['steps'][number];
 
-/** Maximum number of steps in a funnel of the API. */
+/** Maximum number of steps that the API accepts in a funnel. */
 export const MOST = 8;
 /** Default funnel: a sent email, then a positive reply. */
 const FIRST = 'sent~reply';

@@ -162,7 +162,7 @@ function CountedTable({
   );
 }
 
-/** Shows a person's address. A person whose data was erased is counted without a name. */
+/** Shows a person's address. A person whose data was erased has no name. */
 function Person({ one: { contact_id: id, contact_email: email } }: { one: Counted }) {
   const t = useText();
   if (id)
@@ -191,7 +191,7 @@ interface Page {
   pagination: { next_cursor: string | null; total: number | null };
 }
 
-/** Loads a page of the records that a number counts. The API checks the values, which come from the address. */
+/** Loads a page of the records that a number counts. The API checks the parameters, which come from the URL. */
 async function readCounted(
   { of, steps, step, lost, window_days: days, name, where, ...number }: FigureOf,
   cursor: { cursor?: string },

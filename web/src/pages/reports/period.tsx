@@ -8,10 +8,10 @@ const DAYS = ['7', '30', '90'] as const;
 
 /** Range of whole UTC days, including the last. */
 export interface Period {
-  /** First day, YYYY-MM-DD. */
+  /** First and last day, YYYY-MM-DD. */
   from: string;
   to: string;
-  /** Start of the first day, RFC 3339; `end` is the end of the last day. */
+  /** Start of the first day and end of the last day, RFC 3339. */
   begin: string;
   end: string;
   days: number;
@@ -19,7 +19,7 @@ export interface Period {
   note: string;
 }
 
-/** Returns the period of a report from the address: 7, 30 or 90 UTC days up to today. */
+/** Returns the period of a report from the URL: 7, 30 or 90 UTC days up to today. */
 export function usePeriod(): Period {
   const t = useText();
   const [given] = useFilter('days');

@@ -2,7 +2,7 @@ import { region } from '../../app/preferences.ts';
 import { toDateTime } from '../../components/time.tsx';
 import { hoursOfWeek } from '../../../../messages/hours.ts';
 
-/** Content of a decision, read from the frozen payload of an approval. */
+/** Content about which a person decides, read from the frozen payload of an approval. */
 interface Content {
   title: string;
   recipientCount: number;

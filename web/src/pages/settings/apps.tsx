@@ -17,7 +17,7 @@ import { SettingsPage } from './frame.tsx';
 type App = AnswerOf<'/v1/app-connections'>['data'][number];
 const stale: readonly Key[] = [['settings', 'apps'], ['choices']];
 
-/** Page of the app connections: own programs that steps of a campaign call. */
+/** Page of the app connections: programs of the workspace that campaign steps call. */
 export default function AppsPage() {
   const t = useText();
   const [edited, setEdited] = useState<App | 'new'>();

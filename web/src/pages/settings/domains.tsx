@@ -18,7 +18,7 @@ type Record = Domain['records'][number];
 const COLORS = { right: 'teal', unknown: 'gray', optional: 'gray', missing: 'red', wrong: 'red' } as const;
 const queryKey = ['settings', 'domains'] as const;
 
-/** Page of the own domains in links, for opens, clicks and unsubscribes, with their DNS records as they are now. */
+/** Page of the workspace's own domains in links, for opens, clicks and unsubscribes, with their present DNS records. */
 export default function DomainsPage() {
   const t = useText();
   const domains = useQuery({ queryKey, queryFn: () => dataOf(heron.GET('/v1/tracking-domains')) });
@@ -121,7 +121,7 @@ function DomainSection({ one: { domain, fault, verified_at: at, campaigns, mailb
   );
 }
 
-/** One DNS record: the value that it needs, and what DNS has. */
+/** Shows one DNS record: the value that it needs, and the value that DNS has. */
 function DnsRecord({ record: { type, name, expected, found, required: isRequired, correct } }: { record: Record }) {
   const t = useText();
   const state = correct

@@ -70,7 +70,7 @@ export const TASK_TYPES: Kind = {
     dataOf(
       heron.PATCH('/v1/crm/task-types/{id}', { ...path(id), body: { ...rest, ...(title ? { name: title } : {}) } }),
     ),
-  // Positions of task types begin at 1.
+  // Positions of task types begin at 1, those of other labels at 0.
   move: (id, position) =>
     dataOf(heron.PATCH('/v1/crm/task-types/{id}', { ...path(id), body: { position: position + 1 } })),
   remove: (id) => dataOf(heron.DELETE('/v1/crm/task-types/{id}', path(id))),
@@ -79,7 +79,7 @@ export const TASK_TYPES: Kind = {
 /** Query keys of the lists that show labels; a change of a label makes all of them stale. */
 const stale: readonly Key[] = [['tags'], ['choices'], ['campaigns'], ['contacts'], ['mailboxes'], ['tasks']];
 
-/** Labels of one kind in their order. Each change is saved at once. */
+/** Editable list of the labels of one kind, in their order. Each change is saved immediately. */
 export function LabelList({
   of,
   title,

@@ -11,7 +11,10 @@ type Permissions = BodyOf<'/v1/organizations/current/roles', 'post'>['permission
 const NEW: Edited = { name: '', permissions: [], updated_at: '' };
 const editedOf = ({ name, permissions, updated_at }: Role): Edited => ({ name, permissions, updated_at });
 
-/** Form of an own role. A permission that the person lacks is disabled, because nobody grants more than they have. */
+/**
+ * Form of a role that the workspace has defined. A permission that the person lacks is disabled, because nobody grants
+ * more than they have.
+ */
 export function RoleForm({
   role,
   permissions,

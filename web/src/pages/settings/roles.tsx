@@ -13,7 +13,10 @@ import { RoleForm } from './role-form.tsx';
 
 type Role = AnswerOf<'/v1/organizations/current/roles'>['data'][number];
 
-/** Page of the workspace's roles with their permissions. Own roles are created, changed and deleted here. */
+/**
+ * Page of the workspace's roles with their permissions. Roles that the workspace has defined are created, changed and
+ * deleted here.
+ */
 export default function RolesPage() {
   const t = useText();
   const [edited, setEdited] = useState<Role | 'new'>();

@@ -8,7 +8,7 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => ({
   label: `${String(hour).padStart(2, '0')}:00`,
 }));
 
-/** Input for one outreach setting. Its label and help are texts of its name. */
+/** Input for one outreach setting. Its label and help are texts whose keys contain its name. */
 export function SettingInput({
   name,
   kind,

@@ -183,7 +183,7 @@ function AddMember({ team }: { team: Team }) {
   );
 }
 
-/** Dialog with name and colour of a team, or of a new one. */
+/** Dialog that edits name and colour of a team, or creates a team. */
 function EditTeam({ team, onClose }: { team?: Team; onClose: () => void }) {
   const t = useText();
   const [name, setName] = useState(team?.name ?? '');

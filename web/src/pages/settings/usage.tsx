@@ -80,7 +80,7 @@ function Numbers() {
   );
 }
 
-/** Use of the API by keys in the past 24 hours, for those who manage keys. */
+/** Shows the requests made with API keys in the past 24 hours, to people who manage keys. */
 function Requests() {
   const t = useText();
   const may = useCan('manage_api_keys');

@@ -22,7 +22,7 @@ const editedOf = ({ name, timezone, weekly_report, updated_at }: Workspace): Edi
   updated_at,
 });
 
-/** Page of the selected workspace: name, time zone and weekly report. Another workspace is created here. */
+/** Page of the selected workspace: name, time zone and weekly report. Another workspace can be created here. */
 export default function WorkspacePage() {
   const { workspace } = usePerson();
   const mayChange = useCan('manage_settings');

@@ -47,7 +47,7 @@ export function useChecklist() {
   });
   const check = useQuery({
     queryKey: ['checklist', 'check', campaign?.id],
-    // A started campaign has already been checked.
+    // A campaign that was started needs no check.
     enabled: campaign?.status === 'draft',
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
   });

@@ -4,7 +4,7 @@ import { useCan } from '../../app/person.ts';
 
 type Dashboard = AnswerOf<'/v1/analytics/dashboard'>;
 
-/** Loads the workspace's last ninety days once for everything on the first page. */
+/** Loads the figures of the workspace's last ninety days, once for all parts of the first page. */
 export function useFigures() {
   return useQuery({
     queryKey: ['checklist', 'figures'],

@@ -14,7 +14,7 @@ export function TemplateReview({
   onSubject,
 }: {
   copy: { subject: string; body_plain: string; body_html: string };
-  /** Takes over the suggested subject. */
+  /** Replaces the subject by the suggested one. */
   onSubject: (subject: string) => void;
 }) {
   const t = useText();
