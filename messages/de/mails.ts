@@ -17,8 +17,7 @@ export const mails = {
   'mail.invitation':
     'Du bist in den Arbeitsbereich {workspace} eingeladen. Nimm hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} an:',
   'mail.invitation_unknown': 'Wenn du den Arbeitsbereich nicht kennst, brauchst du nichts zu tun.',
-<<<<<<< HEAD
-  // Mails über die Löschung eines Arbeitsbereichs oder Kontos.
+  // Emails about the deletion of a workspace or an account.
   'mail.workspace_deletion.scheduled.subject': '{workspace} wird am {at, date, day} gelöscht',
   'mail.workspace_deletion.reminder.subject': '{workspace} wird morgen gelöscht',
   'mail.workspace_deletion':
@@ -34,10 +33,7 @@ export const mails = {
   'mail.account_deletion.done': 'Dein Konto wurde gelöscht. Nichts lässt sich wiederherstellen.',
   'mail.deletion_call_back': 'Um die Löschung aufzuhalten, melde dich bis dahin an und wähle Behalten:',
 
-  // Eine Antwort, die mit rechtlichen Schritten droht.
-=======
   // Emails about replies that threaten legal steps.
->>>>>>> w/prose-c
   'mail.legal_threat.subject': 'Eine Antwort an {workspace} droht mit rechtlichen Schritten',
   'mail.legal_threat':
     '{sender} hat auf eine E-Mail des Arbeitsbereichs {workspace} geantwortet und spricht von rechtlichen Schritten. Der Betreff lautet „{subject}“. Heron sendet keine weitere E-Mail an diese Adresse.',

@@ -17,8 +17,7 @@ export const mails = {
     'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
   'mail.invitation_unknown': 'If you do not know the workspace, ignore this email.',
 
-<<<<<<< HEAD
-  // Mails about the deletion of a workspace or an account.
+  // Emails about the deletion of a workspace or an account.
   'mail.workspace_deletion.scheduled.subject': '{workspace} will be deleted on {at, date, day}',
   'mail.workspace_deletion.reminder.subject': '{workspace} will be deleted tomorrow',
   'mail.workspace_deletion':
@@ -33,10 +32,7 @@ export const mails = {
   'mail.account_deletion.done': 'Your account was erased. Nothing can be restored.',
   'mail.deletion_call_back': 'To stop the deletion, sign in until then and choose Keep:',
 
-  // Mails about replies that threaten legal steps.
-=======
   // Emails about replies that threaten legal steps.
->>>>>>> w/prose-c
   'mail.legal_threat.subject': 'A reply to {workspace} threatens legal steps',
   'mail.legal_threat':
     '{sender} answered an email of the workspace {workspace} and mentions legal steps. The subject is "{subject}". Heron sends no further email to this address.',
