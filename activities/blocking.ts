@@ -8,9 +8,18 @@ import { render } from '../messages/render.ts';
 
 /** State that a failing attempt of an activity passes to the next one in the details of its last heartbeat. */
 interface Failing {
-  failingSince: number;
+  /** Time (epoch ms) of the first failure in a row. */
+  retryingSince: number;
+  /** Variant of `retryingSince` without failures that pass by themselves. */
+  failingSince?: number;
   position: number;
 }
+
+/**
+ * Shortest and longest delay (ms) before the next attempt. Temporal's own backoff counts every attempt, also those that
+ * only waited for a busy target, and would let the first failure after them wait for minutes.
+ */
+const RETRY = { shortest: 500, longest: 30_000 };
 
 /**
  * Runs an activity's work and lets the server retry its failures. After RUN_BLOCK_AFTER_MS of failures without
@@ -53,39 +62,55 @@ export async function runOrGiveUp<T>(
   const workflowId = workflowExecution?.workflowId;
   const before = failingOf(context.info.heartbeatDetails);
   let since = before?.failingSince;
+  let retryingSince = before?.retryingSince;
   let position = before?.position ?? 0;
   try {
     return await work((reached) => {
       if (reached <= position) return;
       position = reached;
-      since = undefined;
+      since = retryingSince = undefined;
     });
   } catch (error) {
-    if (isTemporalFailure(error) || context.cancellationSignal.aborted) throw error;
+    const isTemporal = isTemporalFailure(error);
+    // A failure thrown by the work itself ends a row of failures: the work has reached its decision.
+    if (isTemporal && before) context.heartbeat();
+    if (isTemporal || context.cancellationSignal.aborted) throw error;
     deps.log.warn({ err: error, workflowId, activityType }, 'an activity failed and will be tried again');
-    const failure = ApplicationFailure.create({ message: errorKind(error), type: 'unexpected' });
-    if (isLocal || isPassing(error)) throw failure;
     const now = deps.clock.now().getTime();
-    const failing: Failing = { failingSince: since ?? now, position };
-    if (now - failing.failingSince < deps.config.RUN_BLOCK_AFTER_MS) {
-      context.heartbeat(failing);
+    retryingSince ??= now;
+    const failure = ApplicationFailure.create({
+      message: errorKind(error),
+      type: 'unexpected',
+      ...(isLocal ? {} : { nextRetryDelay: retryDelay(now - retryingSince) }),
+    });
+    if (isLocal) throw failure;
+    const failing: Failing = { retryingSince, position };
+    if (isPassing(error)) {
+      context.heartbeat(since === undefined ? failing : { ...failing, failingSince: since });
       throw failure;
     }
+    since ??= now;
+    context.heartbeat({ ...failing, failingSince: since });
+    if (now - since < deps.config.RUN_BLOCK_AFTER_MS) throw failure;
     deps.log.error(
-      { workflowId, reason: errorKind(error), failingSince: new Date(failing.failingSince) },
+      { workflowId, reason: errorKind(error), failingSince: new Date(since) },
       'an activity kept failing and is given up',
     );
     return giveUp(error).catch((last: unknown) => {
       if (isTemporalFailure(last)) throw last;
       deps.log.warn({ err: last, workflowId, activityType }, 'giving up failed and will be tried again');
-      context.heartbeat(failing);
       throw failure;
     });
   }
 }
 
+/** Returns the delay (ms) before the next attempt after failures that have lasted for `lastedMs`: as long again. */
+function retryDelay(lastedMs: number): number {
+  return Math.min(Math.max(lastedMs, RETRY.shortest), RETRY.longest);
+}
+
 function failingOf(details: unknown): Failing | undefined {
-  return typeof details === 'object' && details !== null && 'failingSince' in details
+  return typeof details === 'object' && details !== null && 'retryingSince' in details
     ? (details as Failing)
     : undefined;
 }

@@ -14,7 +14,8 @@ export async function withHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   // A local activity sends no heartbeats, because the server learns of it only when its workflow task completes.
   if (context.info.isLocal) return work();
-  const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+  // Keeps the details that an earlier attempt has stored.
+  const pulse = setInterval(() => context.heartbeat(context.info.heartbeatDetails), HEARTBEAT_MS);
   try {
     return await work();
   } finally {

@@ -54,7 +54,7 @@ export async function performCall<Activities>(
     summary: where,
     startToCloseTimeout: '1m',
     heartbeatTimeout: '15s',
-    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '5m' },
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '30s' },
   });
   await runOrShowBlocked(() => request(activities as Activities), hints, show);
 }
