@@ -483,6 +483,30 @@ test.serial(
 );
 
 test.serial(
+  'more hanging requests than a batch makes at once: deliveries behind them arrive before they end',
+  async (t) => {
+    t.timeout(120_000);
+    const slow = await startReceiver({ respond: 'hang' });
+    const [noisy, other] = [await world.tenant(), await world.tenant()];
+    for (let n = 0; n < 28; n += 1) await createEndpoint(world.deps, noisy.organizationId, slow.url);
+    await createEndpoint(world.deps, other.organizationId, receiver.url);
+    await emitEvents(world.deps, noisy.organizationId, 4);
+    await emitEvents(world.deps, other.organizationId, 1);
+    await fanOut(world.deps);
+    const batch = newId();
+    await world.deps
+      .db('webhook_deliveries')
+      .whereIn('organization_id', [noisy.organizationId, other.organizationId])
+      .update({ batch_id: batch });
+    const running = runBatch(engine, batch, { lane: false, signal: idle() });
+    await receiver.received(1);
+    t.true(slow.open >= 100, `${slow.open} requests still hang`);
+    t.is((await running).delivered, 1);
+    await slow.stop();
+  },
+);
+
+test.serial(
   'what is put into an open batch while it runs is delivered by it, and the run ends only when nothing can come',
   async (t) => {
     const { organizationId } = await world.tenant();

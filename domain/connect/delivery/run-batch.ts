@@ -8,14 +8,14 @@ import { claimWebhookDeliveries, holdsClaim, othersClaimEndsInMs, type Claimed }
 import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
-/** Maximum concurrent attempts of one batch. */
+/** Maximum concurrent attempts of a shared batch, besides those that hang. The limit per endpoint bounds these. */
 const AT_ONCE = 100;
 /** Time (ms) a run waits for more deliveries before it closes its batch. */
 const OPEN_MS = 1_500;
 /** Maximum duration (ms) of one activity on a batch. */
 const ITERATION_MS = 60_000;
-/** Interval (ms) at which an endpoint's batch is read while its requests hang. */
-const LANE_CHECK_MS = 500;
+/** Interval (ms) at which a batch is read while its requests hang. */
+const HANGING_CHECK_MS = 500;
 /** Maximum pause (ms) before the claims of other attempts are checked again. */
 const OTHERS_CHECK_MS = 1_000;
 
@@ -30,7 +30,8 @@ interface BatchIteration {
  * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
  * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an
  * open batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that
- * turns out to be slow or failing move to that endpoint's batch. The batch of a failing endpoint makes one attempt at a
+ * turns out to be slow or failing move to that endpoint's batch. A request that hangs takes no room from the deliveries of
+ * others. The batch of a failing endpoint makes one attempt at a
  * time, at growing intervals (breaker.ts), until one succeeds.
  */
 export async function runBatch(
@@ -38,9 +39,10 @@ export async function runBatch(
   batchId: string,
   { lane, signal }: BatchIteration,
 ): Promise<BatchReport> {
-  const { deps } = engine;
+  const { deps, lanes } = engine;
   const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
-  const underWay = new Set<Promise<void>>();
+  /** Attempts with the times (ms of `performance.now()`) at which they began. */
+  const underWay = new Map<Promise<void>, number>();
   const inFlight = new Set<string>();
   const began = performance.now();
   let failure: unknown;
@@ -58,7 +60,7 @@ export async function runBatch(
           underWay.delete(work);
           inFlight.delete(delivery.id);
         });
-      underWay.add(work);
+      underWay.set(work, performance.now());
     }
     taken += claimed.length;
   };
@@ -87,15 +89,15 @@ export async function runBatch(
         report.waitMs = waitMs;
         break;
       }
-      const limit = room - underWay.size;
+      const limit = room - (lane ? underWay.size : recent(underWay, lanes.slowMs));
       const look = () => claimWebhookDeliveries(deps, { batchId, limit, takeOver: false, lane });
       const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit) {
         // More deliveries may be waiting than one claim could take.
-        await Promise.race(underWay);
+        await Promise.race([...underWay.keys(), sleep(HANGING_CHECK_MS)]);
       } else if (lane && underWay.size > 0) {
-        await Promise.race([...underWay, sleep(LANE_CHECK_MS)]);
+        await Promise.race([...underWay.keys(), sleep(HANGING_CHECK_MS)]);
       } else if (open) {
         waits = true;
         const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
@@ -117,11 +119,19 @@ export async function runBatch(
     watch.close();
     // Waits even when the database is unreachable: otherwise the next attempt would take over deliveries in flight and
     // resend them.
-    await Promise.all(underWay);
+    await Promise.all(underWay.keys());
   }
   if (failure !== undefined) throw failure;
   if (signal.aborted) report.more = true;
   return lane && !report.more ? { ...(await nextRetry(deps, batchId)), ...report } : report;
+}
+
+/** Returns the number of attempts that began within the last `ms`. */
+function recent(underWay: ReadonlyMap<unknown, number>, ms: number): number {
+  const since = performance.now() - ms;
+  let count = 0;
+  for (const began of underWay.values()) if (began > since) count += 1;
+  return count;
 }
 
 /**
