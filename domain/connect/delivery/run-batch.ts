@@ -93,10 +93,8 @@ export async function runBatch(
       const look = () => claimWebhookDeliveries(deps, { batchId, limit, takeOver: false, lane });
       const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
-      if (limit <= 0 || claimed.length === limit) {
+      if (limit <= 0 || claimed.length === limit || (lane && underWay.size > 0)) {
         // More deliveries may be waiting than one claim could take.
-        await Promise.race([...underWay.keys(), sleep(HANGING_CHECK_MS)]);
-      } else if (lane && underWay.size > 0) {
         await Promise.race([...underWay.keys(), sleep(HANGING_CHECK_MS)]);
       } else if (open) {
         waits = true;
