@@ -28,10 +28,10 @@ const MAX_NAMED = 200;
  * Maximum deliveries of a shared batch. A workflow costs as much as dozens of deliveries, so batches are filled under load.
  */
 export const BATCH_SIZE = 500;
-/** Maximum time (ms) during which deliveries are added to a shared batch. */
-const BATCH_OPEN_MS = 2_000;
+/** Maximum time (ms) during which deliveries are added to a shared batch, if its run does not close it before. */
+const BATCH_OPEN_MS = 60_000;
 /** Age (ms) and size from which a batch gets a successor, so that the successor's workflow has started in time. */
-const SUCCESSOR_AFTER_MS = 500;
+const SUCCESSOR_AFTER_MS = 50_000;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
 /**
  * Number of deliveries of one workspace in an iteration from which they get a batch of their own. The batch is filled
@@ -314,11 +314,8 @@ class BatchPicker {
   provide(): void {
     const [current, successor] = this.open.filter(({ owner }) => owner === null);
     if (!current || successor) return;
-    if (current.size >= SUCCESSOR_FROM_SIZE || this.#ageMs(current) >= SUCCESSOR_AFTER_MS) this.#start(null);
-  }
-
-  #ageMs({ openedAt }: OpenBatch): number {
-    return this.#now.getTime() - openedAt;
+    if (current.size >= SUCCESSOR_FROM_SIZE || this.#now.getTime() - current.openedAt >= SUCCESSOR_AFTER_MS)
+      this.#start(null);
   }
 
   #start(owner: string | null): OpenBatch {

@@ -10,8 +10,8 @@ import { BATCH_SIZE } from './fan-out.ts';
 
 /** Maximum concurrent attempts of a shared batch, besides those that hang. The limit per endpoint bounds these. */
 const AT_ONCE = 100;
-/** Time (ms) a run waits for more deliveries before it closes its batch. */
-const OPEN_MS = 1_500;
+/** Interval (ms) at which a run that waits for more deliveries reads its batch, in case a notification was lost. */
+const IDLE_CHECK_MS = 2_000;
 /** Maximum duration (ms) of one activity on a batch. */
 const ITERATION_MS = 60_000;
 /** Interval (ms) at which a batch is read while its requests hang. */
@@ -30,11 +30,25 @@ interface BatchIteration {
  * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
  * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an
  * open batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that
- * turns out to be slow or failing move to that endpoint's batch. A request that hangs takes no room from the deliveries of
- * others. The batch of a failing endpoint makes one attempt at a
- * time, at growing intervals (breaker.ts), until one succeeds.
+ * turns out to be slow or failing move to that endpoint's batch. A request that hangs takes no room from the deliveries
+ * of others. The batch of a failing endpoint makes one attempt at a time, at growing intervals (breaker.ts), until one
+ * succeeds. A batch that fails is closed, so that it delays no new deliveries.
  */
 export async function runBatch(
+  engine: DeliveryEngine,
+  batchId: string,
+  iteration: BatchIteration,
+): Promise<BatchReport> {
+  try {
+    return await attemptDeliveries(engine, batchId, iteration);
+  } catch (error) {
+    await close(engine.deps, batchId).catch(() => {});
+    throw error;
+  }
+}
+
+/** Attempts the deliveries of a batch until it is closed and none is left, for one activity at most. */
+async function attemptDeliveries(
   engine: DeliveryEngine,
   batchId: string,
   { lane, signal }: BatchIteration,
@@ -50,6 +64,7 @@ export async function runBatch(
   /** True once no delivery was waiting. The batch is then polled until it is closed. */
   let waits = false;
   let taken = 0;
+  let takenAt = began;
 
   const begin = (claimed: readonly Claimed[]): void => {
     for (const delivery of claimed) {
@@ -63,6 +78,7 @@ export async function runBatch(
       underWay.set(work, performance.now());
     }
     taken += claimed.length;
+    if (claimed.length > 0) takenAt = performance.now();
   };
 
   /** End (ms of `performance.now()`) of the first claim of another attempt; undefined if there is none. */
@@ -98,13 +114,10 @@ export async function runBatch(
         await Promise.race([...underWay.keys(), sleep(HANGING_CHECK_MS)]);
       } else if (open) {
         waits = true;
-        const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
-        if (left > 0) {
-          await watch.more(left);
-        } else {
-          await across(deps.db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
-          open = false;
-        }
+        const left = lane || taken >= BATCH_SIZE ? 0 : takenAt + engine.idleMs() - performance.now();
+        open = left > 0;
+        if (open) await watch.more(Math.min(left, IDLE_CHECK_MS));
+        else await close(deps, batchId);
       } else if (othersUntil !== undefined) {
         const pauseMs = Math.min(OTHERS_CHECK_MS, Math.max(0, othersUntil - performance.now()));
         await sleep(pauseMs, undefined, { signal }).catch(() => {});
@@ -122,6 +135,11 @@ export async function runBatch(
   if (failure !== undefined) throw failure;
   if (signal.aborted) report.more = true;
   return lane && !report.more ? { ...(await nextRetry(deps, batchId)), ...report } : report;
+}
+
+/** Closes a batch: no further delivery can be added. */
+async function close({ db }: DeliveryEngine['deps'], batchId: string): Promise<void> {
+  await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
 }
 
 /** Returns the number of attempts that began within the last `ms`. */
