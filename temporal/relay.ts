@@ -16,7 +16,14 @@ import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 const BATCH = 100;
 const LINE = 50;
 const CONCURRENCY = 32;
-/** Maximum pause (ms) after a batch that dispatched intents. A notification ends the pause. */
+/** Maximum number of workflows of one organization whose intents are dispatched at once. */
+const SHARE = 8;
+/**
+ * Time (ms) after which a batch begins no further workflow. An intent that another organization writes meanwhile is in
+ * the next batch.
+ */
+const BATCH_MS = 100;
+/** Maximum pause (ms) after a batch with dispatched intents, without a wake-up. */
 const SWEEP_MS = 2_000;
 /**
  * Maximum pause (ms) after an empty batch, because notifications are lost if the connection breaks. The pause also ends
@@ -108,15 +115,14 @@ type Share = 'new' | 'tried';
 
 /**
  * Dispatches intents from the outbox to Temporal. A batch is locked and then deleted in one transaction, after Temporal
- * has accepted it. If a relay dies, another one dispatches its rows again, which is harmless.
- *
- * The intents of one workflow keep their order, despite failures and with any number of relays. A relay takes the
- * earliest unfinished intent of a workflow and the later ones, and stops at the first that is not accepted. An intent
- * that is scheduled for later and was never tried does not block later ones.
- *
- * Organizations have equal shares of a batch, so the intents of one do not wait for those of another. New intents and
- * failed ones have a loop each, so a workflow for which Temporal does not answer delays others by at most one attempt.
- *
+ * has accepted it. If a relay dies, another repeats its rows harmlessly.
+ * The intents of one workflow keep their order, through failures and with any number of relays. Only the earliest
+ * unfinished intent of a workflow is taken, with those behind it, and processing stops at the first that is not
+ * accepted. (An intent scheduled for later that was never tried does not block those behind it.)
+ * Organizations have equal shares of a batch and take turns in it. A batch is short, and one organization has few
+ * intents under way, so that the intents of one do not wait for those of another.
+ * New intents and failed ones have a loop each: a workflow that Temporal does not answer for delays others by one attempt
+ * at most.
  * An intent that Temporal refuses as invalid, or {@link MAX_REFUSALS} times in another way, is parked with the reason.
  * It is retried automatically, after pauses that grow to an hour, or at once when an operator retries it. A missing
  * answer is no refusal. Later intents of the workflow wait, because they assume the effect of the parked one.
@@ -270,30 +276,33 @@ export async function relayBatch(
     const rows = await outbox.sql<TakenRow>(takeSql(share));
     if (rows.length === 0)
       return { taken: 0, full: false, parked: 0, failed: 0, away: false, againMs: await nextDueInMs(outbox, share) };
-    const lines = byWorkflow(rows);
+    const lines = inRotation(byWorkflow(rows));
     const done: number[] = [];
     const failed: Failure[] = [];
-    // Temporal counts as unreachable after as many unanswered attempts as run in parallel.
-    const isAway = () =>
-      done.length === 0 && failed.length >= CONCURRENCY && failed.every(({ error }) => !isVerdict(error));
+    const isSilent = (failures: number) =>
+      done.length === 0 && failed.length >= failures && failed.every(({ error }) => !isVerdict(error));
+    // As many intents as are sent in parallel got no answer.
+    const isAway = () => isSilent(CONCURRENCY);
+    const until = performance.now() + BATCH_MS;
+    let left = lines.length;
+    const dispatch = async ({ intents }: Line): Promise<void> => {
+      if (isAway() || performance.now() >= until) return;
+      left -= 1;
+      for (const same of intents) {
+        if (isAway()) return;
+        const row = same[0]!;
+        try {
+          await carry({ kind: row.kind, workflowId: row.workflow_id, payload: row.payload } as Intent);
+          done.push(...same.map(({ id }) => id));
+        } catch (error) {
+          failed.push({ row, error });
+          return;
+        }
+      }
+    };
     const limit = pLimit(CONCURRENCY);
-    await Promise.all(
-      lines.map((line) =>
-        limit(async () => {
-          for (const same of line) {
-            if (isAway()) return;
-            const row = same[0]!;
-            try {
-              await carry({ kind: row.kind, workflowId: row.workflow_id, payload: row.payload } as Intent);
-              done.push(...same.map(({ id }) => id));
-            } catch (error) {
-              failed.push({ row, error });
-              return;
-            }
-          }
-        }),
-      ),
-    );
+    const shares = new Map(lines.map(({ tenant }) => [tenant, pLimit(SHARE)]));
+    await Promise.all(lines.map((line) => shares.get(line.tenant)!(() => limit(() => dispatch(line)))));
     if (done.length > 0)
       await outbox.table('outbox').where('id', '=', outbox.raw('any(:done::bigint[])', { done })).delete();
     let parked = 0;
@@ -304,7 +313,14 @@ export async function relayBatch(
       againMs = Math.min(againMs, next.delayMs);
     }
     onDispatched?.(done.length, failed.length);
-    return { taken: lines.length, full: isFull(rows), parked, failed: failed.length, away: isAway(), againMs };
+    return {
+      taken: lines.length - left,
+      full: left > 0 || isFull(rows),
+      parked,
+      failed: failed.length,
+      away: isSilent(left > 0 ? 1 : CONCURRENCY),
+      againMs,
+    };
   });
 }
 
@@ -365,12 +381,15 @@ async function postponeBlocked(db: Db): Promise<number> {
   return counted!.n;
 }
 
-/**
- * Groups intents by workflow in order, up to one that may not be dispatched yet. Equal consecutive signals are sent
- * once.
- */
-function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[][][] {
-  const lines = new Map<string, OutboxRow[][]>();
+/** Intents of one workflow in order. Equal consecutive signals are together, because they are sent once. */
+interface Line {
+  tenant: string;
+  intents: OutboxRow[][];
+}
+
+/** Groups intents by workflow in order, up to one that may not be dispatched yet. */
+function byWorkflow(rows: readonly TakenRow[]): Line[] {
+  const lines = new Map<string, Line>();
   const stopped = new Set<string>();
   for (const row of rows) {
     if (stopped.has(row.workflow_id)) continue;
@@ -379,14 +398,25 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
       if (row.attempts > 0) stopped.add(row.workflow_id);
       continue;
     }
-    const line = lines.get(row.workflow_id) ?? [];
+    const line = lines.get(row.workflow_id) ?? { tenant: row.tenant ?? '', intents: [] };
     lines.set(row.workflow_id, line);
-    const last = line.at(-1);
+    const last = line.intents.at(-1);
     if (last && row.kind === 'signal' && isDeepStrictEqual([row.kind, row.payload], [last[0]!.kind, last[0]!.payload]))
       last.push(row);
-    else line.push([row]);
+    else line.intents.push([row]);
   }
   return [...lines.values()];
+}
+
+/** Orders workflows so that organizations take turns. The workflows of one organization keep their order. */
+function inRotation(lines: readonly Line[]): Line[] {
+  const counts = new Map<string, number>();
+  const turns = lines.map((line) => {
+    const turn = counts.get(line.tenant) ?? 0;
+    counts.set(line.tenant, turn + 1);
+    return { line, turn };
+  });
+  return turns.sort((a, b) => a.turn - b.turn).map(({ line }) => line);
 }
 
 /**

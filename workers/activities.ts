@@ -10,6 +10,8 @@ import { RESOURCES, type Queue } from '../workflows/queues.ts';
 /** Activities that a process serves, by queue. */
 interface ServedActivities {
   activities: Record<Queue, Served>;
+  /** Makes activities end that only wait for more work, because the process stops. */
+  drain(): void;
   /** Closes the connections that activities have kept open. */
   close(): Promise<void>;
 }
@@ -42,6 +44,7 @@ export async function createActivities(deps: Deps, metrics: Metrics): Promise<Se
   }
   return {
     activities,
+    drain: () => engine.drain(),
     async close() {
       await engine.close();
       await smtp.close();

@@ -65,7 +65,7 @@ export async function startQueues(
 ): Promise<RunningQueues> {
   const { config, log } = deps;
   const connection = await NativeConnection.connect(connectionOptions(config));
-  const { activities, close } = await createActivities(deps, metrics);
+  const { activities, drain, close } = await createActivities(deps, metrics);
   const workers: Worker[] = [];
   for (const queue of queues) {
     workers.push(
@@ -107,6 +107,7 @@ export async function startQueues(
     queues,
     async stop() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      drain();
       await Promise.allSettled(running);
       await close();
       await connection.close();

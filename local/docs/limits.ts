@@ -167,10 +167,16 @@ export const SHARED: readonly SharedThing[] = [
     by: ['SESSION_REQUESTS_PER_MINUTE', 'ORG_WRITES_PER_MINUTE'],
   },
   {
-    what: 'positions of events, intents of the relay',
-    share: 'an equal part of each iteration for each workspace with work',
+    what: 'positions of events',
+    share: 'an equal part of each iteration, in deliveries, for each workspace with events',
     beyond: 'waits for the next iteration',
-    by: ['workers/fanout.ts', 'temporal/relay.ts'],
+    by: ['workers/fanout.ts'],
+  },
+  {
+    what: 'intents of the relay',
+    share: 'an equal part of each batch for each workspace with intents, 8 dispatches at once; 0.1 s for a batch',
+    beyond: 'waits for the next batch',
+    by: ['temporal/relay.ts'],
   },
   {
     what: 'events of a minute',
@@ -180,8 +186,8 @@ export const SHARED: readonly SharedThing[] = [
   },
   {
     what: 'batches of webhook deliveries',
-    share: 'its own from 100 events in an iteration',
-    beyond: 'Temporal serves them in rotation',
+    share: 'one of its own, from 100 deliveries in an iteration',
+    beyond: 'waits as rows in that batch',
     by: ['domain/connect/delivery/fan-out.ts'],
   },
   {

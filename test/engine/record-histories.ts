@@ -289,13 +289,16 @@ async function recordWarmup(): Promise<void> {
   await save('warmup', 'sent-paused-stopped', `warmup/${mailboxId}`);
 }
 
+/** Maximum time (ms) until a batch has ended, which stays open for half a minute after its last delivery. */
+const PATIENCE_MS = 90_000;
+
 /** Returns the id of this task queue's only batch so far, once it has ended. */
 function completedBatch(): Promise<string> {
   return eventually(async () => {
     const query = `WorkflowType = 'webhookBatch' AND TaskQueue = '${world.deps.config.TEMPORAL_TASK_QUEUE}' AND ExecutionStatus = 'Completed'`;
     for await (const { workflowId } of engine.temporal.workflow.list({ query })) return workflowId.split('/')[1]!;
     return undefined;
-  });
+  }, PATIENCE_MS);
 }
 
 const recorders = {

@@ -14,7 +14,7 @@ let engine: DeliveryEngine;
 let receiver: Receiver;
 test.before(async () => {
   world = await createWorld({ clock, env: { WEBHOOK_ENDPOINT_CONCURRENCY: '4' } });
-  engine = await createDeliveryEngine(world.deps, createMetrics());
+  engine = await createDeliveryEngine(world.deps, createMetrics(), { idleMs: 1_000 });
   receiver = await startReceiver();
 });
 test.after.always(async () => {

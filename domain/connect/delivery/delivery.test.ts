@@ -30,7 +30,7 @@ test.before(async () => {
     clock,
     env: { WEBHOOK_TIMEOUT_MS: '6000', WEBHOOK_ENDPOINT_CONCURRENCY: '4', WEBHOOK_DISABLE_AFTER_FAILURES: '3' },
   });
-  engine = await createDeliveryEngine(world.deps, createMetrics());
+  engine = await createDeliveryEngine(world.deps, createMetrics(), { idleMs: 1_000 });
 });
 test.after.always(async () => {
   await engine?.close();
@@ -483,6 +483,30 @@ test.serial(
 );
 
 test.serial(
+  'more hanging requests than a batch makes at once: deliveries behind them arrive before they end',
+  async (t) => {
+    t.timeout(120_000);
+    const slow = await startReceiver({ respond: 'hang' });
+    const [noisy, other] = [await world.tenant(), await world.tenant()];
+    for (let n = 0; n < 28; n += 1) await createEndpoint(world.deps, noisy.organizationId, slow.url);
+    await createEndpoint(world.deps, other.organizationId, receiver.url);
+    await emitEvents(world.deps, noisy.organizationId, 4);
+    await emitEvents(world.deps, other.organizationId, 1);
+    await fanOut(world.deps);
+    const batch = newId();
+    await world.deps
+      .db('webhook_deliveries')
+      .whereIn('organization_id', [noisy.organizationId, other.organizationId])
+      .update({ batch_id: batch });
+    const running = runBatch(engine, batch, { lane: false, signal: idle() });
+    await receiver.received(1);
+    t.true(slow.open >= 100, `${slow.open} requests still hang`);
+    t.is((await running).delivered, 1);
+    await slow.stop();
+  },
+);
+
+test.serial(
   'what is put into an open batch while it runs is delivered by it, and the run ends only when nothing can come',
   async (t) => {
     const { organizationId } = await world.tenant();
@@ -505,6 +529,47 @@ test.serial(
     // A delivery is either delivered or in another batch. No delivery waits in the closed batch.
     for (const row of rows) t.true(row.status === 'delivered' || row.batch_id !== batchId, JSON.stringify(json(row)));
     t.is(await world.deps.db('webhook_batches').where({ id: batchId }).first(), undefined);
+  },
+);
+
+test.serial(
+  'a batch is open while deliveries come, without another run, until it fails or its process stops',
+  async (t) => {
+    const own = await createDeliveryEngine(world.deps, createMetrics(), { idleMs: 60_000 });
+    const { organizationId } = await world.tenant();
+    await createEndpoint(world.deps, organizationId, receiver.url);
+    const memory = { open: undefined };
+    const emit = async () => {
+      await emitEvents(world.deps, organizationId, 1);
+      await fanOut(world.deps, memory);
+    };
+    await world.deps.db('outbox').delete();
+    await emit();
+    const batches = async (): Promise<string[]> =>
+      world.deps.db('webhook_deliveries').where({ organization_id: organizationId }).distinct().pluck('batch_id');
+    const [batchId] = await batches();
+    const running = runBatch(own, batchId!, { lane: false, signal: idle() });
+    await receiver.received(1);
+    clock.advance(5_000);
+    await emit();
+    await receiver.received(2);
+    t.is((await world.deps.db('outbox').where({ kind: 'start' })).length, 1);
+    own.drain();
+    t.like(await running, { delivered: 2, more: false });
+    t.is(await world.deps.db('webhook_batches').where({ id: batchId }).first(), undefined);
+
+    await emit();
+    const [next] = (await world.deps.db('outbox').where({ kind: 'start' }).orderBy('id', 'desc')).map(
+      ({ workflow_id: id }: { workflow_id: string }) => id.split('/')[1]!,
+    );
+    t.truthy(await world.deps.db('webhook_batches').where({ id: next }).first());
+    const broken = {
+      ...own,
+      watch: () => ({ ...own.watch(next!), more: async () => Promise.reject(new Error('broken')) }),
+    };
+    await t.throwsAsync(runBatch({ ...broken, idleMs: () => 60_000 }, next!, { lane: false, signal: idle() }));
+    t.is(await world.deps.db('webhook_batches').where({ id: next }).first(), undefined, 'closed for new deliveries');
+    await own.close();
   },
 );
 

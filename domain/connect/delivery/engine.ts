@@ -15,6 +15,12 @@ import { createSettler, type Settler } from './settle.ts';
  */
 const SLOW_MS = 2_000;
 
+/**
+ * Time (ms) without a delivery after which the run of a batch closes it. A delivery that comes before needs no start of
+ * a workflow, which other organizations' workflows would delay.
+ */
+const IDLE_MS = 30_000;
+
 /** State shared by all deliveries of one process. */
 export interface DeliveryEngine {
   deps: Deps;
@@ -23,8 +29,12 @@ export interface DeliveryEngine {
   settler: Settler;
   /** Returns a signing secret in plain text. */
   openSecret(secret: SealedSecret): string;
+  /** Returns the time (ms) for which a run waits for more deliveries: 0 once the process stops. */
+  idleMs(): number;
   /** Starts to watch an open batch. */
   watch(batchId: string): BatchWatch;
+  /** Makes the runs close their batches instead of waiting for more deliveries, because the process stops. */
+  drain(): void;
   close(): Promise<void>;
 }
 
@@ -36,8 +46,13 @@ interface BatchWatch {
 }
 
 /** Creates the delivery engine, which a process needs once. */
-export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promise<DeliveryEngine> {
+export async function createDeliveryEngine(
+  deps: Deps,
+  metrics: Metrics,
+  { idleMs = IDLE_MS }: { idleMs?: number } = {},
+): Promise<DeliveryEngine> {
   const watched = new Map<string, Wakeable>();
+  let isDraining = false;
   const listener = await listen(
     deps.config.PRIMARY_DB,
     BATCH_CHANNEL,
@@ -58,6 +73,11 @@ export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promis
     failures: new SeenFailures(),
     settler: createSettler(deps, metrics),
     openSecret: rememberingOpener(deps),
+    idleMs: () => (isDraining ? 0 : idleMs),
+    drain() {
+      isDraining = true;
+      for (const additions of watched.values()) additions.wake();
+    },
     watch(batchId) {
       const additions = createWakeable();
       watched.set(batchId, additions);

@@ -331,6 +331,55 @@ test.serial('a workspace with many events has its share of an iteration and batc
   t.deepEqual(positions, [...positions].sort(), 'in the order of its events');
 });
 
+test.serial(
+  'a flood to many endpoints has an equal share of deliveries, and one batch until its run closes it',
+  async (t) => {
+    const [flood, other] = [await world.tenant(), await world.tenant()];
+    for (let n = 0; n < 10; n += 1) await createEndpoint(world.deps, flood.organizationId, URL);
+    const { id } = await createEndpoint(world.deps, other.organizationId, URL);
+    await fanOut(world.deps);
+    await world.deps.db('outbox').delete();
+    const deps = {
+      ...world.deps,
+      config: { ...world.deps.config, WEBHOOK_EVENT_TYPE_PER_MINUTE: 0, WEBHOOK_ENDPOINT_PER_MINUTE: 0 },
+    };
+    const memory = { open: undefined };
+    await emitEvents(world.deps, flood.organizationId, 500, 'role.created');
+    await emitEvents(world.deps, other.organizationId, 1, 'role.created');
+    t.like(
+      await assignPositions(deps, memory),
+      { positioned: 25 + 1, deliveries: 250 + 1, full: true },
+      'half of 500 deliveries for each, as far as it has events',
+    );
+    t.is((await readDeliveries(id)).length, 1);
+    const ofFlood = async (): Promise<{ batch_id: string; n: number }[]> =>
+      world.deps
+        .db('webhook_deliveries')
+        .where({ organization_id: flood.organizationId })
+        .groupBy('batch_id')
+        .select('batch_id', world.deps.db.raw('count(*)::int as n'))
+        .orderBy('batch_id');
+    // The rest is its own: 500 deliveries in an iteration. The run of its batch does not begin.
+    while ((await assignPositions(deps, memory)).positioned > 0) clock.advance(1_000);
+    const [batch, ...others] = await ofFlood();
+    t.is(batch!.n, 5_000);
+    t.deepEqual(others, []);
+    t.is((await world.deps.db('outbox').where('workflow_id', 'like', `%${batch!.batch_id}`)).length, 1);
+
+    await emitEvents(world.deps, flood.organizationId, 1, 'role.deleted');
+    await assignPositions(deps, memory);
+    t.is((await ofFlood())[0]!.n, 5_010, 'few events too, while the batch is open');
+    await world.deps.db('webhook_batches').where({ id: batch!.batch_id }).delete();
+    await emitEvents(world.deps, flood.organizationId, 10, 'role.deleted');
+    await assignPositions(deps, memory);
+    t.deepEqual(
+      (await ofFlood()).map(({ n }) => n),
+      [5_010, 100],
+      'closed by its run: the next ones have another one',
+    );
+  },
+);
+
 test.serial('a fan-out that dies before its commit leaves everything to the next', async (t) => {
   const { organizationId } = await world.tenant();
   const { id } = await createEndpoint(world.deps, organizationId, URL);

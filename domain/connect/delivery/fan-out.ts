@@ -17,6 +17,7 @@ import { minuteOf, Throttle, type Count } from './throttle.ts';
 
 /** Advisory lock that serializes fan-outs, so that stream positions become visible in order. */
 const FAN_OUT_LOCK = 7_201_950;
+/** Maximum events of an iteration. An organization's share of them is divided by the number of its endpoints. */
 const MAX_EVENTS = 500;
 /**
  * Maximum organizations named in one notification to the realtime gateways, because a notification may have at most
@@ -24,20 +25,19 @@ const MAX_EVENTS = 500;
  */
 const MAX_NAMED = 200;
 /**
- * Maximum deliveries of one batch. A workflow costs as much as dozens of deliveries, so under load each batch contains
- * as many as possible.
+ * Maximum deliveries of a shared batch. A workflow costs as much as dozens of deliveries, so batches are filled under load.
  */
 export const BATCH_SIZE = 500;
-/** Maximum time (ms) during which deliveries are added to a batch. */
-const BATCH_OPEN_MS = 2_000;
+/** Maximum time (ms) during which deliveries are added to a shared batch, if its run does not close it before. */
+const BATCH_OPEN_MS = 60_000;
 /** Age (ms) and size from which a batch gets a successor, so that the successor's workflow has started in time. */
-const SUCCESSOR_AFTER_MS = 500;
+const SUCCESSOR_AFTER_MS = 50_000;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
 /**
- * Number of events of one workspace in an iteration from which its deliveries get separate batches. Temporal serves
- * these batches in rotation with the shared ones.
+ * Number of deliveries of one workspace in an iteration from which they get a batch of their own. The batch is filled
+ * until its run closes it: a workspace with many events has one run and not hundreds.
  */
-const OWN_BATCHES_FROM = 100;
+const OWN_BATCH_FROM = 100;
 
 /** Outcome of a delivery for a disabled endpoint. */
 const OFF = json(message('connect.endpoint_off'));
@@ -98,8 +98,8 @@ interface Delivery {
 
 /**
  * Assigns stream positions to new committed events, and creates deliveries for subscribed endpoints, in one transaction
- * with a constant number of statements. Workspaces have equal shares of an iteration, so the events of one do not wait
- * for those of another. The events of a workspace get positions in id order. Deliveries for a disabled endpoint are
+ * with a constant number of statements. Workspaces have equal shares of an iteration, in deliveries. So the events of one
+ * do not wait for those of another. The events of a workspace get positions in id order. Deliveries for a disabled endpoint are
  * abandoned from the start, so that they can be redelivered. Positions become visible in order, so a reader that has
  * read up to a position has missed no event before it.
  */
@@ -109,7 +109,7 @@ export async function assignPositions(
 ): Promise<FanOutIteration> {
   const now = deps.clock.now();
   const known = (memory.open ?? []).filter(
-    ({ size, openedAt }) => size < BATCH_SIZE && now.getTime() - openedAt < BATCH_OPEN_MS,
+    ({ owner, size, openedAt }) => owner !== null || (size < BATCH_SIZE && now.getTime() - openedAt < BATCH_OPEN_MS),
   );
   return inTransaction(deps.db, async (trx) => {
     const [lock] = await across(trx, 'engine').sql<{ held: boolean }>(
@@ -180,7 +180,9 @@ async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): 
          select organization_id from domain_events where position is null and organization_id > b.organization_id
          order by organization_id limit 1) n
      ), shares as materialized (
-       select organization_id, ceil(${MAX_EVENTS}::float8 / count(*) over ())::int as share from busy
+       select organization_id, ceil(ceil(${MAX_EVENTS}::float8 / count(*) over ()) / greatest(1, (
+         select count(*) from webhook_endpoints e where e.organization_id = busy.organization_id and e.verified_at is not null
+       )))::int as share from busy
      ), next as materialized (
        select e.id from shares s cross join lateral (
          select id from domain_events where position is null and organization_id = s.organization_id order by id limit s.share) e
@@ -240,8 +242,9 @@ function chooseDeliveries(
   const byOrganization = new Map<string, Target[]>();
   for (const target of targets)
     byOrganization.set(target.organization_id, [...(byOrganization.get(target.organization_id) ?? []), target]);
-  const eventsOf = new Map<string, number>();
-  for (const { organization_id: id } of events) eventsOf.set(id, (eventsOf.get(id) ?? 0) + 1);
+  const upTo = new Map<string, number>();
+  for (const { organization_id: id } of events)
+    upTo.set(id, (upTo.get(id) ?? 0) + (byOrganization.get(id)?.length ?? 0));
   const deliveries: Delivery[] = [];
   for (const event of events) {
     const listening = (byOrganization.get(event.organization_id) ?? []).filter((target) =>
@@ -253,7 +256,7 @@ function chooseDeliveries(
         listening.map(({ id }) => id),
       ),
     );
-    const owner = eventsOf.get(event.organization_id)! >= OWN_BATCHES_FROM ? event.organization_id : null;
+    const owner = batches.ownerFor(event.organization_id, upTo.get(event.organization_id)!);
     for (const target of listening) {
       if (admitted.has(target.id))
         deliveries.push({ id: newId(), event, target, batchId: target.enabled ? batches.pick(target, owner) : null });
@@ -281,7 +284,7 @@ class BatchPicker {
   readonly ofEndpoints = new Set<string>();
   /** Ids of batches committed earlier and filled further in this iteration. Their workflows must be woken. */
   readonly extended = new Set<string>();
-  /** Batches that are not full. Among batches of one owner, the first is filled first. */
+  /** Batches with room, one of each owner. The shared batch may have a successor, which is filled after it. */
   open: OpenBatch[];
 
   constructor(open: readonly OpenBatch[], now: Date) {
@@ -289,29 +292,30 @@ class BatchPicker {
     this.open = open.map((batch) => ({ ...batch }));
   }
 
+  /** Returns the owner of the batch for deliveries of a workspace that has up to `count` in this iteration. */
+  ownerFor(organizationId: string, count: number): string | null {
+    const hasOwn = count >= OWN_BATCH_FROM || this.open.some(({ owner }) => owner === organizationId);
+    return hasOwn ? organizationId : null;
+  }
+
   pick(target: Target, owner: string | null): string {
     if (target.failures >= FAILING_FROM) {
       this.ofEndpoints.add(target.id);
       return target.id;
     }
-    this.open = this.open.filter(({ size }) => size < BATCH_SIZE);
+    this.open = this.open.filter((each) => each.owner !== null || each.size < BATCH_SIZE);
     const batch = this.open.find((each) => each.owner === owner) ?? this.#start(owner);
     if (!this.opened.includes(batch)) this.extended.add(batch.id);
     batch.size += 1;
     return batch.id;
   }
 
-  /** Opens the successors of batches early, because starting a workflow takes longer than delivering. */
+  /** Opens the successor of the shared batch early, because starting a run takes longer than delivering. */
   provide(): void {
-    for (const owner of new Set(this.open.map((batch) => batch.owner))) {
-      const [current, successor] = this.open.filter((batch) => batch.owner === owner);
-      if (!successor && (current!.size >= SUCCESSOR_FROM_SIZE || this.#ageMs(current!) >= SUCCESSOR_AFTER_MS))
-        this.#start(owner);
-    }
-  }
-
-  #ageMs({ openedAt }: OpenBatch): number {
-    return this.#now.getTime() - openedAt;
+    const [current, successor] = this.open.filter(({ owner }) => owner === null);
+    if (!current || successor) return;
+    if (current.size >= SUCCESSOR_FROM_SIZE || this.#now.getTime() - current.openedAt >= SUCCESSOR_AFTER_MS)
+      this.#start(null);
   }
 
   #start(owner: string | null): OpenBatch {

@@ -32,6 +32,11 @@ export class Lanes {
     return this.#limit;
   }
 
+  /** Age (ms) of an open request from which it counts as hanging. */
+  get slowMs(): number {
+    return this.#slowMs;
+  }
+
   /** Returns true if the oldest open request to the endpoint is older than `slowMs`. */
   isSlow(endpointId: string): boolean {
     const oldest = this.#lanes.get(endpointId)?.open.values().next().value;

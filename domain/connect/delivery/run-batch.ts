@@ -8,14 +8,14 @@ import { claimWebhookDeliveries, holdsClaim, othersClaimEndsInMs, type Claimed }
 import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
-/** Maximum concurrent attempts of one batch. */
+/** Maximum concurrent attempts of a shared batch, besides those that hang. The limit per endpoint bounds these. */
 const AT_ONCE = 100;
-/** Time (ms) for which an open batch waits for more deliveries before it is closed. */
-const OPEN_MS = 1_500;
+/** Interval (ms) at which a run that waits for more deliveries reads its batch, in case a notification was lost. */
+const IDLE_CHECK_MS = 2_000;
 /** Maximum duration (ms) of one activity on a batch. */
 const ITERATION_MS = 60_000;
-/** Interval (ms) at which an endpoint's batch is read while its requests hang. */
-const LANE_CHECK_MS = 500;
+/** Interval (ms) at which a batch is read while its requests hang. */
+const HANGING_CHECK_MS = 500;
 /** Maximum pause (ms) before the claims of other attempts are checked again. */
 const OTHERS_CHECK_MS = 1_000;
 
@@ -30,17 +30,33 @@ interface BatchIteration {
  * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
  * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an
  * open batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that
- * turns out to be slow or failing move to that endpoint's batch. The batch of a failing endpoint makes one attempt at a
- * time, at growing intervals (breaker.ts), until one succeeds.
+ * turns out to be slow or failing move to that endpoint's batch. A request that hangs takes no room from the deliveries
+ * of others. The batch of a failing endpoint makes one attempt at a time, at growing intervals (breaker.ts), until one
+ * succeeds. A batch that fails is closed, so that it delays no new deliveries.
  */
 export async function runBatch(
   engine: DeliveryEngine,
   batchId: string,
+  iteration: BatchIteration,
+): Promise<BatchReport> {
+  try {
+    return await attemptDeliveries(engine, batchId, iteration);
+  } catch (error) {
+    await close(engine.deps, batchId).catch(() => {});
+    throw error;
+  }
+}
+
+/** Attempts the deliveries of a batch until it is closed and none is left, for one activity at most. */
+async function attemptDeliveries(
+  engine: DeliveryEngine,
+  batchId: string,
   { lane, signal }: BatchIteration,
 ): Promise<BatchReport> {
-  const { deps } = engine;
+  const { deps, lanes } = engine;
   const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
-  const underWay = new Set<Promise<void>>();
+  /** Attempts with the times (ms of `performance.now()`) at which they began. */
+  const underWay = new Map<Promise<void>, number>();
   const inFlight = new Set<string>();
   const began = performance.now();
   let failure: unknown;
@@ -48,6 +64,7 @@ export async function runBatch(
   /** True once a claim found no waiting delivery. The batch is then polled until it is closed. */
   let waits = false;
   let taken = 0;
+  let takenAt = began;
 
   const begin = (claimed: readonly Claimed[]): void => {
     for (const delivery of claimed) {
@@ -58,9 +75,10 @@ export async function runBatch(
           underWay.delete(work);
           inFlight.delete(delivery.id);
         });
-      underWay.add(work);
+      underWay.set(work, performance.now());
     }
     taken += claimed.length;
+    if (claimed.length > 0) takenAt = performance.now();
   };
 
   /** End (ms of `performance.now()`) of the first claim of another attempt; undefined if there is none. */
@@ -87,24 +105,19 @@ export async function runBatch(
         report.waitMs = waitMs;
         break;
       }
-      const limit = room - underWay.size;
+      const limit = room - (lane ? underWay.size : recent(underWay, lanes.slowMs));
       const look = () => claimWebhookDeliveries(deps, { batchId, limit, takeOver: false, lane });
       const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
-      if (limit <= 0 || claimed.length === limit) {
-        // Waits until one delivery has ended, because more deliveries may be waiting than one claim could take.
-        await Promise.race(underWay);
-      } else if (lane && underWay.size > 0) {
-        await Promise.race([...underWay, sleep(LANE_CHECK_MS)]);
+      if (limit <= 0 || claimed.length === limit || (lane && underWay.size > 0)) {
+        // More deliveries may be waiting than one claim could take.
+        await Promise.race([...underWay.keys(), sleep(HANGING_CHECK_MS)]);
       } else if (open) {
         waits = true;
-        const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
-        if (left > 0) {
-          await watch.more(left);
-        } else {
-          await across(deps.db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
-          open = false;
-        }
+        const left = lane || taken >= BATCH_SIZE ? 0 : takenAt + engine.idleMs() - performance.now();
+        open = left > 0;
+        if (open) await watch.more(Math.min(left, IDLE_CHECK_MS));
+        else await close(deps, batchId);
       } else if (othersUntil !== undefined) {
         const pauseMs = Math.min(OTHERS_CHECK_MS, Math.max(0, othersUntil - performance.now()));
         await sleep(pauseMs, undefined, { signal }).catch(() => {});
@@ -117,11 +130,24 @@ export async function runBatch(
     watch.close();
     // Waits even when the database is unreachable: otherwise the next attempt would take over deliveries in flight and
     // resend them.
-    await Promise.all(underWay);
+    await Promise.all(underWay.keys());
   }
   if (failure !== undefined) throw failure;
   if (signal.aborted) report.more = true;
   return lane && !report.more ? { ...(await nextRetry(deps, batchId)), ...report } : report;
+}
+
+/** Closes a batch: no further delivery can be added. */
+async function close({ db }: DeliveryEngine['deps'], batchId: string): Promise<void> {
+  await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
+}
+
+/** Returns the number of attempts that began within the last `ms`. */
+function recent(underWay: ReadonlyMap<unknown, number>, ms: number): number {
+  const since = performance.now() - ms;
+  let count = 0;
+  for (const began of underWay.values()) if (began > since) count += 1;
+  return count;
 }
 
 /**

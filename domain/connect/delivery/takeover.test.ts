@@ -13,7 +13,7 @@ let engine: DeliveryEngine;
 let receiver: Receiver;
 test.before(async () => {
   world = await createWorld();
-  engine = await createDeliveryEngine(world.deps, createMetrics());
+  engine = await createDeliveryEngine(world.deps, createMetrics(), { idleMs: 1_000 });
 });
 test.after.always(async () => {
   await engine?.close();
