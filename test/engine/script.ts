@@ -31,6 +31,8 @@ export interface Scripted {
   workflowId: string;
   spec: StartSpec;
   answers: Answer[];
+  /** Signal that starts the run. */
+  begins?: Sent;
   /** The server suggests to continue as new after few events; the continued workflow is recorded. */
   continues?: true;
   /** End of the run. Default: COMPLETED. */

@@ -62,6 +62,14 @@ const enrollments: Scripted[] = [
     ],
   ),
   enrollment('decided-with-each-email', [next(slot(0)), sentBefore(slot(9_000)), sentBefore(send), sentBefore(done)]),
+  // The launcher has stored the first decision, so the workflow does not ask for it.
+  {
+    ...enrollment('launched-with-a-slot', [sentBefore(send), sentBefore(done)]),
+    begins: {
+      signal: 'control',
+      says: [{ cause: 'launched', epoch: 1, sendId: newId(), mailboxId: newId(), at: inMs(2_000), ...at }],
+    },
+  },
   // The signal may be newer than the decision, so the workflow asks again.
   enrollment('signal-while-sending', [
     next(send),

@@ -2,15 +2,15 @@ import { queryNextStep } from '../next-step.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
 import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
 import { performCall, send, sendAt } from '../steps.ts';
-import type { Decision, DeliverArgs, EnrollmentActivities, EnrollmentArgs } from './contract.ts';
+import type { DeliverArgs, EnrollmentActivities, EnrollmentArgs } from './contract.ts';
 import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
 /**
  * Workflow of one contact in a campaign: wait, wait for an event, send at a slot, call an app, hold, until done.
  * PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the next one. The activity
- * that sends an email also returns the decision after it. A signal only hints at a change and causes an early decision,
- * so a lost or repeated one only delays.
+ * that sends an email also returns the decision after it, and the launcher may hand over the first one with its signal.
+ * Any other signal only hints at a change and causes an early decision, so a lost or repeated one only delays.
  */
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
   const { organizationId, campaignId, contactId } = args;
@@ -25,7 +25,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
     sendId,
     lead: { campaignId, contactId, mailboxId },
   });
-  let next: Decision | undefined;
+  let next = hints.takeFirst();
   for (;;) {
     const decision = next ?? (await ask());
     next = undefined;
