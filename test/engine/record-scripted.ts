@@ -56,14 +56,22 @@ async function answer(): Promise<unknown> {
   return next.gives;
 }
 
-async function record({ family, name, workflowId, spec, answers, later, ends = 'COMPLETED' }: Scripted): Promise<void> {
+async function record(one: Scripted): Promise<void> {
+  const { family, name, workflowId, spec, answers, begins, later, ends = 'COMPLETED' } = one;
   scripts.set(workflowId, [...answers]);
-  const handle = await client.workflow.start(spec.workflowType, {
+  const options = {
     ...startOptions(spec, workflowId, taskQueue),
-    // A signal during a local activity reaches the workflow when its task is extended, after four fifths of this
-    // timeout.
-    ...(answers.some(({ takesMs }) => takesMs) ? { workflowTaskTimeout: '3s' } : {}),
-  });
+    // A signal during a local activity reaches the workflow when its task is extended, at four fifths of this timeout.
+    ...(answers.some(({ takesMs }) => takesMs) ? { workflowTaskTimeout: '3s' as const } : {}),
+  };
+  const started = begins
+    ? await client.workflow.signalWithStart(spec.workflowType, {
+        ...options,
+        signal: begins.signal,
+        signalArgs: begins.says,
+      })
+    : await client.workflow.start(spec.workflowType, options);
+  const handle: WorkflowHandle = started;
   for (const one of later) {
     await eventually(async () => (await count(handle, one.events)) >= one.times);
     if ('cancels' in one) await handle.cancel();
@@ -73,7 +81,8 @@ async function record({ family, name, workflowId, spec, answers, later, ends = '
   await eventually(async () => (await last.describe()).status.name === ends, 60_000);
   const left = scripts.get(workflowId)!;
   if (left.length > 0) throw new Error(`${family}/${name} ended before ${left.length} answers of its script`);
-  await saveHistory(client, family, name, workflowId, handle.firstExecutionRunId);
+  const first = 'firstExecutionRunId' in started ? started.firstExecutionRunId : started.signaledRunId;
+  await saveHistory(client, family, name, workflowId, first);
 }
 
 async function count(handle: WorkflowHandle, type: string): Promise<number> {

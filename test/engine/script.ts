@@ -28,6 +28,8 @@ export interface Scripted {
   workflowId: string;
   spec: StartSpec;
   answers: Answer[];
+  /** Signal that starts the workflow. */
+  begins?: Sent;
   /** True if the server shall suggest to continue as new after few events. The continued workflow is recorded. */
   continues?: true;
   /** Expected final status of the workflow. Default: COMPLETED. */

@@ -65,7 +65,15 @@ const enrollments: Scripted[] = [
     ],
   ),
   enrollment('decided-with-each-email', [next(slot(0)), sentBefore(slot(9_000)), sentBefore(send), sentBefore(done)]),
-  // The signal may be newer than the decision, so the workflow queries the next step again.
+  // The launcher has stored the first decision, so the workflow does not request it.
+  {
+    ...enrollment('launched-with-a-slot', [sentBefore(send), sentBefore(done)]),
+    begins: {
+      signal: 'control',
+      says: [{ cause: 'launched', epoch: 1, sendId: newId(), mailboxId: newId(), at: inMs(2_000), ...at }],
+    },
+  },
+  // The signal may be newer than the decision, so the workflow requests the next step again.
   enrollment('signal-while-sending', [
     next(send),
     sentBefore(order, { meanwhile: control('held') }),

@@ -373,9 +373,9 @@ test.serial('the server is given less time than the claim lasts', async (t) => {
 });
 
 test.serial('a lead whose run was lost between launch and its first word is woken', async (t) => {
-  const { ctx, campaignId, contactId, readEnrollment } = await given();
+  const { ctx, campaignId, contactId, stepIds, readEnrollment } = await given();
   await launchDueLeads(ctx, campaignId);
-  t.like(await readEnrollment(), { state: 'active', waiting_for: null });
+  t.like(await readEnrollment(), { state: 'active', current_step_id: stepIds[0] });
   await world.deps.db('outbox').delete();
   clock.advance(11 * 60_000);
   await launchDueLeads(ctx, campaignId);

@@ -8,7 +8,7 @@ import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { holdMailbox } from '../../domain/sending/control/mailbox-hold.ts';
 import { signalLauncher } from '../../domain/sending/control/signals.ts';
-import type { Decision } from '../../workflows/enrollment/contract.ts';
+import type { Decision, Launched } from '../../workflows/enrollment/contract.ts';
 import { advanceEnrollment } from '../../domain/sending/enrollment/advance.ts';
 import { launchDueLeads } from '../../domain/sending/enrollment/launch.ts';
 import { recordSendUnsubscribe } from '../../domain/sending/outcomes/effects.ts';
@@ -366,18 +366,32 @@ class Simulation {
   async #relay(): Promise<void> {
     if (!this.#intended) return;
     this.#intended = false;
-    const { rows } = await runStatement<{ id: string; kind: string; workflow: string; starts: boolean }>(
+    const { rows } = await runStatement<{
+      id: string;
+      kind: string;
+      workflow: string;
+      starts: boolean;
+      launched: Launched | null;
+    }>(
       this.#deps.db,
-      `select id, kind, workflow_id as workflow, payload -> 'workflowType' is not null as starts from outbox
+      `select id, kind, workflow_id as workflow, payload -> 'workflowType' is not null as starts,
+         case when payload -> 'payload' -> 'sendId' is not null and payload -> 'payload' ->> 'cause' = 'launched' then payload -> 'payload' end as launched from outbox
        where id > :relayed and split_part(workflow_id, '/', 2) = any(:campaigns::text[]) order by id`,
       { relayed: this.#relayed, campaigns: this.#built.campaigns.map(({ id }) => id) },
     );
-    for (const { id, kind, workflow: key, starts } of rows) {
+    for (const { id, kind, workflow: key, starts, launched } of rows) {
       this.#relayed = id;
       const open = this.#actors.has(key);
       // A signal without a start reaches only an open workflow; a start does not change an open workflow.
       if (kind === 'cancel' || (open ? kind === 'start' : !starts)) continue;
       this.#wake(key, this.#now());
+      if (open || !launched) continue;
+      const { at, ...email } = launched;
+      this.#obey(
+        key,
+        at === null ? { kind: 'send', ...email } : { kind: 'slot', at, ...email },
+        this.#actors.get(key)!,
+      );
     }
   }
 

@@ -309,10 +309,21 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       ]),
       control: z.tuple([
         today<Enrolled.EnrollmentSignals['control']>()(
-          z.strictObject({
-            cause: z.enum(['launched', 'campaign', 'held', 'released', 'finished', 'overdue', 'pool']),
-            epoch: z.int().nullable(),
-          }),
+          z.union([
+            z.strictObject({
+              cause: z.enum(['launched', 'campaign', 'held', 'released', 'finished', 'overdue', 'pool']),
+              epoch: z.int().nullable(),
+            }),
+            z.strictObject({
+              cause: z.literal('launched'),
+              epoch: z.int(),
+              sendId: id,
+              mailboxId: id,
+              at: time.nullable(),
+              ...at,
+              step: z.string(),
+            }),
+          ]),
         ),
       ]),
       retry: z.tuple([

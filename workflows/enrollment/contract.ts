@@ -9,8 +9,11 @@ export type EnrollmentSignals = {
   event: { eventId: string };
   /** Mail about the contact had an effect: a reply, bounce, complaint, opt-out or away message. */
   reply: { cause: ReplyCause; messageId: string | null; sendId: string | null };
-  /** A person or the launcher made a change. `epoch` is the campaign's control epoch, if that changed. */
-  control: { cause: ControlCause; epoch: number | null };
+  /**
+   * A person or the launcher made a change. `epoch` is the campaign's control epoch, if that changed. A launch may
+   * contain the slot of the first email.
+   */
+  control: { cause: ControlCause; epoch: number | null } | Launched;
   /** Continues a blocked step, or a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep'; stepRunId: string | null };
 };
@@ -19,6 +22,17 @@ export type EnrollmentSignals = {
 export type ReplyCause = 'replied' | 'bounced' | 'complained' | 'unsubscribed' | 'undeliverable' | 'out_of_office';
 /** Kind of change that a person or the launcher made. */
 type ControlCause = 'launched' | 'campaign' | 'held' | 'released' | 'finished' | 'overdue' | 'pool';
+
+/** The launcher has stored the first decision of a new run: its email has a slot, or is due if `at` is null. */
+export type Launched = {
+  cause: 'launched';
+  epoch: number;
+  sendId: string;
+  mailboxId: string;
+  at: number | null;
+  where: string;
+  step: string;
+};
 
 /** Workflow of one contact in one campaign. */
 export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({

@@ -1,12 +1,17 @@
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import type { Hints as AnyHints } from '../hints.ts';
 import { signalText } from '../signal-text.ts';
-import type { EnrollmentSignals } from './contract.ts';
+import type { Decision, EnrollmentSignals, Launched } from './contract.ts';
 
 /** Received signals, with a description of the latest one. */
 export interface Hints extends AnyHints {
   /** Returns a description of the latest signal, for people; empty before the first signal. */
   latest(): string;
+  /**
+   * Takes the decision with which the launcher opened this run, for the first decision only. Returns undefined if the
+   * launcher left it to the run, or if another signal has come.
+   */
+  takeFirst(): Decision | undefined;
 }
 
 const event = defineSignal<[EnrollmentSignals['event']]>('event');
@@ -20,13 +25,15 @@ const retry = defineSignal<[EnrollmentSignals['retry']]>('retry');
 export function listenForHints(): Hints {
   let came = false;
   let latest = '';
-  const hint = (what: string): void => {
+  let first: Decision | undefined;
+  const hint = (what: string, decision?: Decision): void => {
+    first = latest === '' ? decision : undefined;
     came = true;
     latest = what;
   };
   setHandler(event, (signal) => hint(`event ${signalText(signal, 'eventId', 'without an id')}`));
   setHandler(reply, (signal) => hint(signalText(signal, 'cause', 'reply').replaceAll('_', ' ')));
-  setHandler(control, (signal) => hint(signalText(signal, 'cause', 'control')));
+  setHandler(control, (signal) => hint(signalText(signal, 'cause', 'control'), decisionIn(signal)));
   setHandler(retry, (signal) => hint(`retried by the ${signalText(signal, 'cause', 'operator')}`));
   return {
     any: () => came,
@@ -34,5 +41,17 @@ export function listenForHints(): Hints {
       came = false;
     },
     latest: () => latest,
+    takeFirst() {
+      if (first) came = false;
+      return first;
+    },
   };
+}
+
+/** Returns the decision that a launch brings. Undefined for other signals, also for odd ones that a person sent. */
+function decisionIn(signal: EnrollmentSignals['control'] | undefined): Decision | undefined {
+  const { sendId, mailboxId, at, where, step } = (signal ?? {}) as Launched;
+  if (![sendId, mailboxId, where, step].every((text) => typeof text === 'string')) return undefined;
+  const email = { sendId, mailboxId, where, step };
+  return typeof at === 'number' ? { kind: 'slot', at, ...email } : { kind: 'send', ...email };
 }

@@ -2,15 +2,16 @@ import { queryNextStep } from '../next-step.ts';
 import { restartAsNewWhenLong } from '../continue.ts';
 import { waitUntilWorkerTime, waitUntil } from '../interruptible.ts';
 import { performCall, send, sendAt } from '../steps.ts';
-import type { Decision, DeliverArgs, EnrollmentActivities, EnrollmentArgs } from './contract.ts';
+import type { DeliverArgs, EnrollmentActivities, EnrollmentArgs } from './contract.ts';
 import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
 /**
  * Workflow of one contact in a campaign: it waits, waits for an event, sends at a slot, calls an app or holds, until
  * the contact is done. PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the
- * next one. The activity that sends an email also returns the next decision. A signal only causes the next decision to
- * be requested early, so a lost or repeated signal only causes a delay.
+ * next one. The activity that sends an email also returns the next decision, and the launcher's signal may contain the
+ * first one. Any other signal only causes the next decision to be requested early, so a lost or repeated signal only
+ * causes a delay.
  */
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
   const { organizationId, campaignId, contactId } = args;
@@ -25,7 +26,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
     sendId,
     lead: { campaignId, contactId, mailboxId },
   });
-  let next: Decision | undefined;
+  let next = hints.takeFirst();
   for (;;) {
     const decision = next ?? (await ask());
     next = undefined;

@@ -4,6 +4,7 @@ import {
   enrollmentWorkflow,
   type EnrollmentArgs,
   type EnrollmentSignals,
+  type Launched,
 } from '../../../workflows/enrollment/contract.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
@@ -60,9 +61,15 @@ export function signalRetry(tx: Tx, run: EnrollmentRun, retry: EnrollmentSignals
 /**
  * Starts the workflow of a contact that the launcher has just activated. Uses signal-with-start: the workflow of a lead
  * that was removed and added again may still be running and must read its state again.
+ * @param slot stored slot of the first email, which a new workflow uses without requesting a decision
  */
-export function launchEnrollment(tx: Tx, run: EnrollmentRun, epoch: number, memo: Memo): void {
-  tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause: 'launched', epoch }, { memo }));
+export function launchEnrollment(
+  tx: Tx,
+  run: EnrollmentRun,
+  epoch: number,
+  { memo, slot }: { memo: Memo; slot?: Omit<Launched, 'cause' | 'epoch'> | undefined },
+): void {
+  tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause: 'launched', epoch, ...slot }, { memo }));
 }
 
 /** Signals a campaign's launcher. `epoch` is the campaign's control epoch, if it changed. */

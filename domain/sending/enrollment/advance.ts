@@ -21,7 +21,7 @@ import {
   type Snapshot,
   type StepRun,
 } from './snapshot.ts';
-import { leadStart } from './entry.ts';
+import { firstStepStart } from './entry.ts';
 import { repeatUncertainEmail, executeStep, slotOf, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
@@ -170,14 +170,10 @@ function isOver(run: StepRun): boolean {
   return run.state === 'completed' || run.state === 'skipped';
 }
 
-/**
- * Returns the first step. Its wait is measured from the lead's start, because the lead waited in the launcher's queue.
- */
+/** Returns the first step. */
 function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): NextStep {
   const step = firstStep(graph.steps);
-  const waits = step?.action?.type === 'wait' || (step?.kind === 'email' && step.wait_after > 0);
-  const began = leadStart(campaign, enrollment.entered_at);
-  return { step, since: waits && began < tx.now ? began : tx.now };
+  return { step, since: step ? firstStepStart(campaign, step, enrollment.entered_at, tx.now) : tx.now };
 }
 
 /** The next step and the start of its wait, or the time until which the next step stays undecided. */
@@ -305,6 +301,19 @@ export function stepLabel(graph: Pick<Graph, 'steps'>, { id, name }: EngineStep)
   return name ? message('step.label_named', { ...place, name }) : message('step.label', place);
 }
 
+/**
+ * Returns the place of a decision for the Temporal UI, which shows one fixed language, because the reader's language is
+ * unknown.
+ */
+export function placeOf(step: Message, what: Message): { step: string; where: string } {
+  return { step: render(step), where: `${render(step)}, ${render(what)}` };
+}
+
+/** Returns the reason shown for a lead whose email at a step has a slot. */
+export function slotReason(step: Message): Message {
+  return message('wait.at_step', { step, what: message('wait.has_slot') });
+}
+
 /** Returns the decision for the run and writes its reason to the enrollment's row. */
 function storeDecision(
   tx: Tx,
@@ -314,11 +323,7 @@ function storeDecision(
 ): Decision {
   const showAt = (what: Message, until: Date | null, options?: { blocked: boolean }) =>
     storeWaitReason(snapshot, message('wait.at_step', { step, what }), until, options);
-  // Temporal's UI shows one fixed language, because the reader's language is unknown.
-  const at = (what: Message) => ({
-    step: render(step),
-    where: `${render(step)}, ${render(what)}`,
-  });
+  const at = (what: Message) => placeOf(step, what);
   switch (verdict.kind) {
     case 'slot': {
       const { sendId, mailboxId, at: slot } = verdict;

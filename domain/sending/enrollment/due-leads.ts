@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
+import { askedNow } from '../../directory/suppression-check.ts';
 import type { Entry } from './entry.ts';
 import { leadOrder } from './lead-order.ts';
 import type { EngineContact } from './snapshot.ts';
@@ -10,8 +11,11 @@ export interface Lead {
   id: string;
   contact_id: string;
   mailbox_id: string | null;
-  /** The lead was removed and added again after emails of this campaign. Its workflow determines the next step. */
+  /** The lead has begun this campaign before. Its workflow determines the next step. */
   came_back: boolean;
+  entered_at: Date;
+  /** True if a person must decide whether the contact has opted out. The run then holds the lead. */
+  asked: boolean;
   contact: Pick<
     EngineContact,
     'id' | 'email' | 'esp_provider' | 'custom_fields' | 'subscribed' | 'verification_status'
@@ -50,7 +54,8 @@ export async function dueLeads(
            and (e.hold_since is null or e.hold_until <= :now) and ${condition}
          order by ${order} limit :count for update of e skip locked
        )
-       select e.id, e.contact_id, e.mailbox_id, exists (select 1 from sends s where s.enrollment_id = e.id) as came_back,
+       select e.id, e.contact_id, e.mailbox_id, e.entered_at, ${askedNow('cast(:org as uuid)', 'ct.email')} as asked,
+         exists (select 1 from sends s where s.enrollment_id = e.id) or exists (select 1 from step_runs r where r.enrollment_id = e.id) as came_back,
          jsonb_build_object('id', ct.id, 'email', ct.email, 'esp_provider', ct.esp_provider, 'custom_fields', ct.custom_fields,
            'subscribed', ct.subscribed, 'verification_status', ct.verification_status) as contact
        from picked e join contacts ct on ct.id = e.contact_id order by ${order}` as `${string}:org${string}`,

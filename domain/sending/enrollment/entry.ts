@@ -58,8 +58,23 @@ function daysToEmail(graph: Pick<Graph, 'steps'>, from: EngineStep): number {
   return Math.ceil(ms / DAY_MS);
 }
 
+/**
+ * Returns the time from which a lead counts at its first step. A wait is measured from the lead's start, because the
+ * lead waited in the launcher's queue.
+ */
+export function firstStepStart(
+  campaign: Pick<CampaignView, 'created_at' | 'started_at' | 'entry_delay_minutes'>,
+  step: EngineStep,
+  enteredAt: Date,
+  now: Date,
+): Date {
+  const waits = step.action?.type === 'wait' || (step.kind === 'email' && step.wait_after > 0);
+  const began = leadStart(campaign, enteredAt);
+  return waits && began < now ? began : now;
+}
+
 /** Returns when a lead starts: after its entry, its entry delay and the start of the campaign. */
-export function leadStart(
+function leadStart(
   campaign: Pick<CampaignView, 'created_at' | 'started_at' | 'entry_delay_minutes'>,
   enteredAt: Date,
 ): Date {

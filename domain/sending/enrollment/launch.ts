@@ -1,6 +1,9 @@
+import { json } from '../../../db/connection.ts';
 import { MINUTE_MS, utcDay } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
 import { withCostPath } from '../../../lib/cost-paths.ts';
 import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
+import type { Launched } from '../../../workflows/enrollment/contract.ts';
 import { firstStep } from '../campaign/graph.ts';
 import { completeCampaign, pauseCampaign } from '../control/status.ts';
 import { hasSender } from '../campaign/sender-pool.ts';
@@ -15,15 +18,15 @@ import { signalRechecked } from '../control/rechecks.ts';
 import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
 import { replayDeadLetter } from '../../platform/dead-letters.ts';
 import { readGraph, type Graph } from './snapshot.ts';
-import { stepLabel } from './advance.ts';
+import { placeOf, slotReason, stepLabel } from './advance.ts';
 import { candidateFor, mailingRefusal, NO_MAILBOX_MS } from './steps.ts';
 import { dueLeads, requeueCalled, type Lead } from './due-leads.ts';
 import { orderLeads } from './lead-order.ts';
-import { entryOf, freeRunCount, type Entry } from './entry.ts';
+import { entryOf, firstStepStart, freeRunCount, type Entry } from './entry.ts';
 import { signalQueues } from './queue.ts';
 import { holdWhereElsewhere } from './other-campaigns.ts';
 import { readSituation, type Situation } from './situation.ts';
-import { message } from '../../../messages/index.ts';
+import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
 /** Result of one iteration: a report for the workflow, or `again` if more is due at once. */
@@ -159,11 +162,7 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   if (leads.length === 0) return waitOrComplete(tx, campaign, entry);
   const open = await endUnmailable(tx, campaign, situation, leads);
   const returned = open.filter((lead) => lead.came_back);
-  await launch(
-    tx,
-    campaign,
-    returned.map((lead) => ({ lead, mailboxId: null })),
-  );
+  await launch(tx, campaign, graph, returned);
   const fresh = open.filter((lead) => !lead.came_back);
   if (fresh.length === 0) return { again: true, launched: returned.length };
 
@@ -180,9 +179,9 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   const answers = await withCostPath('allocate', () => allocate(tx, inEffect, candidates, limits));
   const ready = fresh.flatMap((lead, index) => {
     const answer = answers[index]!;
-    return answer.kind === 'slot' ? [{ lead, mailboxId: answer.mailboxId }] : [];
+    return answer.kind === 'slot' ? [{ ...lead, slot: answer }] : [];
   });
-  await launch(tx, campaign, ready);
+  await launch(tx, campaign, graph, ready);
   const launched = returned.length + ready.length;
   const refusals = fresh.flatMap((lead, index) => {
     const answer = answers[index]!;
@@ -243,11 +242,7 @@ async function openRuns(
   const due = await dueLeads(tx, campaign, entry, { limit: Math.min(room, BATCH), called });
   if (due.length === 0) return waitOrComplete(tx, campaign, entry);
   const leads = await holdWhereElsewhere(tx, campaign, situation.settings(), due);
-  await launch(
-    tx,
-    campaign,
-    leads.map((lead) => ({ lead, mailboxId: null })),
-  );
+  await launch(tx, campaign, graph, leads);
   return waitFor(tx, BUSY_MS, 'the runs that were opened last begin', leads.length);
 }
 
@@ -361,32 +356,71 @@ async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): 
   };
 }
 
+/**
+ * Makes leads active and opens their workflows. If the campaign begins with an email, the first decision of a lead with
+ * a slot is stored here too, and its workflow gets it with the signal.
+ */
 async function launch(
   tx: Tx,
   campaign: CampaignView,
-  ready: readonly { lead: Lead; mailboxId: string | null }[],
+  graph: Graph,
+  leads: readonly (Lead & { slot?: Extract<Allocation, { kind: 'slot' }> })[],
 ): Promise<void> {
-  if (ready.length === 0) return;
-  const graph = await readGraph(tx, campaign);
+  if (leads.length === 0) return;
   const step = firstStep(graph.steps);
-  const memo = { campaign: campaign.name, ...(step ? { step: render(stepLabel(graph, step)) } : {}) };
+  const label = step && stepLabel(graph, step);
+  const memo = { campaign: campaign.name, ...(label ? { step: render(label) } : {}) };
+  const ready = leads.map(({ slot, asked, ...lead }) => ({
+    ...lead,
+    mailbox_id: slot?.mailboxId ?? lead.mailbox_id,
+    decided: slot && label && step.kind === 'email' && !asked ? { slot, step, label } : undefined,
+  }));
+  const rows = ready.map(({ id, contact_id, mailbox_id, entered_at, decided }) => ({
+    id,
+    contact_id,
+    mailbox_id,
+    waiting_until: decided?.slot.at ?? tx.now,
+    ...(decided && {
+      run_id: newId(),
+      send_id: decided.slot.sendId,
+      step_id: decided.step.id,
+      since: firstStepStart(campaign, decided.step, entered_at, tx.now),
+      waiting_for: slotReason(decided.label),
+    }),
+  }));
   await tx.org.sql(
-    `update enrollments e set state = 'active', launched_at = :now, last_activity_at = :now, waiting_until = :now, signalled_epoch = :epoch,
-       mailbox_id = coalesce(t.mailbox, e.mailbox_id)
-     from unnest(:ids::uuid[], :mailboxes::uuid[]) as t(id, mailbox)
-     where e.organization_id = :org and e.id = t.id`,
-    {
-      now: tx.now,
-      epoch: campaign.control_epoch,
-      ids: ready.map(({ lead }) => lead.id),
-      mailboxes: ready.map(({ mailboxId }) => mailboxId),
-    },
+    `with ready as materialized (
+       select * from jsonb_to_recordset(:rows) as t(id uuid, contact_id uuid, mailbox_id uuid, waiting_until timestamptz,
+         run_id uuid, send_id uuid, step_id uuid, since timestamptz, waiting_for jsonb)
+     ), begun as (
+       insert into step_runs (id, organization_id, enrollment_id, campaign_id, contact_id, step_id, seq, kind, state, started_at)
+       select run_id, :org, id, :campaign, contact_id, step_id, 1, 'email', 'running', since from ready where run_id is not null
+     ), linked as (
+       update sends s set step_run_id = r.run_id from ready r where s.organization_id = :org and s.id = r.send_id
+     )
+     update enrollments e set state = 'active', launched_at = :now, last_activity_at = :now, signalled_epoch = :epoch,
+       mailbox_id = r.mailbox_id, waiting_until = r.waiting_until, waiting_for = coalesce(r.waiting_for, e.waiting_for),
+       current_step_id = coalesce(r.step_id, e.current_step_id), step_started_at = coalesce(r.since, e.step_started_at),
+       hold_since = null, hold_until = null, hold_reason = null, hold_source = null
+     from ready r where e.organization_id = :org and e.id = r.id`,
+    { now: tx.now, epoch: campaign.control_epoch, campaign: campaign.id, rows: json(rows) },
   );
-  for (const { lead } of ready) {
-    const run = { campaign_id: campaign.id, contact_id: lead.contact_id };
-    launchEnrollment(tx, run, campaign.control_epoch, memo);
+  for (const { contact_id, decided } of ready) {
+    const run = { campaign_id: campaign.id, contact_id };
+    launchEnrollment(tx, run, campaign.control_epoch, { memo, slot: decided && slotFor(tx, decided) });
   }
   if (campaign.idle_since) await tx.org.table('campaigns').where({ id: campaign.id }).update({ idle_since: null });
+}
+
+/** Returns the decision that a launched lead's workflow gets. */
+function slotFor(
+  tx: Tx,
+  { slot, label }: { slot: Extract<Allocation, { kind: 'slot' }>; label: Message },
+): Omit<Launched, 'cause' | 'epoch'> {
+  const { sendId, mailboxId, at } = slot;
+  return at > tx.now
+    ? { sendId, mailboxId, at: at.getTime(), ...placeOf(label, message('wait.has_slot')) }
+    : { sendId, mailboxId, at: null, ...placeOf(label, message('wait.sending')) };
 }
 
 /**
