@@ -5,7 +5,8 @@ import { alternate, median } from './measure.ts';
 import { cpuOf, readTree } from './process-tree.ts';
 
 const CONNECTIONS = 8;
-const WARM_UP = 200;
+/** Requests before the measurement, so that both sides run compiled code. The first answers of a route are also all validated. */
+const WARM_UP = 1_000;
 /** Minimum ratio of requests per second of processor time to those of plain Koa and pg. */
 const TARGET = 0.75;
 
@@ -16,6 +17,7 @@ const TARGET = 0.75;
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { assembly, stack, quick, log } = context;
   const requests = quick ? 100 : 600;
+  const warmUp = quick ? 200 : WARM_UP;
   const rounds = quick ? 1 : 3;
   const lists = await fillLists(assembly.deps, log);
   const bare = await context.helper('bare-list', {
@@ -35,9 +37,9 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const raw: Record<string, Record<'heron' | 'bare', number[]>> = {};
   for (const { operationId, path, token } of lists) {
     const url = `${stack.urls.api}${path}`;
-    // The first answers of a route are validated completely, so they are sent before the measurement.
-    await load(url, WARM_UP, token);
     const other = `http://127.0.0.1:${bare.port}/${operationId}`;
+    await load(url, warmUp, token);
+    await load(other, warmUp, '');
     raw[operationId] = await alternate(
       rounds,
       { heron: () => cost(url, heron, token), bare: () => cost(other, bare.pid) },

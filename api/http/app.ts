@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import Router from '@koa/router';
 import Koa, { type Context, type Middleware, type ParameterizedContext } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import proxyAddr from 'proxy-addr';
@@ -22,6 +21,7 @@ import { asAppError, errorCodeOf, sendError } from './errors.ts';
 import { admission, guard } from './guard.ts';
 import { quotaReport } from './rate-limit.ts';
 import { fullPath, type AnyRoute } from './route.ts';
+import { Routers } from './routers.ts';
 import { RequestsUnderWay } from './under-way.ts';
 import { message, type Message } from '../../messages/index.ts';
 
@@ -54,26 +54,28 @@ export function createApp(options: AppOptions): Koa {
     underWay: new RequestsUnderWay(),
     strictResponses: options.strictResponses ?? false,
   };
-  const router = new Router({ strict: false });
+  const routers = new Routers();
   // A fixed path segment takes precedence over a parameter, in whatever order the routes are declared.
   for (const spec of [...routes].sort(byParameterPosition)) {
-    router[spec.method](
-      spec.operationId,
-      fullPath(spec),
-      named(spec),
-      admission(spec, parts),
-      parseBody(spec, deps.config),
-      guard(spec, parts),
-    );
+    const path = fullPath(spec);
+    routers
+      .of(path)
+      [spec.method](
+        spec.operationId,
+        path,
+        named(spec),
+        admission(spec, parts),
+        parseBody(spec, deps.config),
+        guard(spec, parts),
+      );
   }
   app.use(envelope(deps, metrics, options.usage));
   app.use(cors(deps.config, routes));
   for (const extra of options.middleware ?? []) app.use(extra);
-  app.use(router.routes());
+  app.use(routers.dispatch);
   if (options.fallback) app.use(options.fallback);
   app.use((koa) => {
-    const taken = router.match(koa.path, koa.method).path.flatMap(({ methods }) => methods);
-    const methods = [...new Set(taken)].filter((method) => method !== 'HEAD').toSorted();
+    const methods = [...new Set(routers.methodsOf(koa.path))].filter((method) => method !== 'HEAD').toSorted();
     throw new AppError('not_found', message('request.no_endpoint'), {
       fix: methods.length > 0 ? message('request.methods.fix', { methods }) : message('request.no_endpoint.fix'),
     });

@@ -15,6 +15,7 @@ export function preferredLanguage(acceptLanguage: string | undefined): Language 
  * `*` or nothing.
  */
 export function namedLanguage(acceptLanguage: string | undefined): Language | undefined {
+  if (!acceptLanguage) return undefined;
   const request = { headers: { 'accept-language': acceptLanguage } } as unknown as IncomingMessage;
   const known = accepts(request);
   const preferred = known.languages([...LANGUAGES]);

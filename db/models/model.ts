@@ -31,6 +31,10 @@ export function orgEntity<T extends OrgTable, J extends keyof Row<T> & string = 
   const model = class extends Model {
     static override tableName = table;
     static override jsonAttributes = [...json];
+    /** Returns a row as PostgreSQL sent it. Objection would copy every column of it into an instance. */
+    static override fromDatabaseJson<M extends Model>(row: object): M {
+      return row as M;
+    }
   };
   return { table, json, model };
 }
