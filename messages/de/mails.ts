@@ -17,6 +17,11 @@ export const mails = {
   'mail.invitation':
     'Du bist in den Arbeitsbereich {workspace} eingeladen. Nimm hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} an:',
   'mail.invitation_unknown': 'Wenn du den Arbeitsbereich nicht kennst, brauchst du nichts zu tun.',
+  'mail.workspace_export.subject': 'Die Daten von {workspace} sind bereit',
+  'mail.workspace_export':
+    'Der Export des Arbeitsbereichs {workspace} ist bereit. Melde dich an und lade ihn hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} herunter:',
+  'mail.workspace_export_unknown':
+    'Wenn du nicht danach gefragt hast, sage der Inhaberin oder dem Inhaber des Arbeitsbereichs Bescheid.',
   // Eine Antwort, die mit rechtlichen Schritten droht.
   'mail.legal_threat.subject': 'Eine Antwort an {workspace} droht mit rechtlichen Schritten',
   'mail.legal_threat':

@@ -1,10 +1,12 @@
 import {
   ActionIcon,
+  Alert,
   AppShell,
   Avatar,
   Badge,
   Box,
   Burger,
+  Button,
   Group,
   Kbd,
   Stack,
@@ -33,8 +35,9 @@ import { nameOf } from '../components/name.ts';
 import { textOf, toNumber, useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { subscribeToEvents, useIsLive } from './live.ts';
-import { usePerson } from './person.ts';
+import { signOut, usePerson } from './person.ts';
 import { routed } from '../components/page-link.tsx';
+import { WorkspaceLogo } from '../components/workspace-logo.tsx';
 import { NAVIGATION } from './navigation.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
@@ -88,6 +91,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <Suspense fallback={<ListSkeleton />}>
+          <SignInAgain />
           <Outlet />
         </Suspense>
       </AppShell.Main>
@@ -191,6 +195,24 @@ function Unread() {
   ) : null;
 }
 
+/** Says that the workspace asks for a new sign-in, if this session is too old for it. */
+function SignInAgain() {
+  const t = useText();
+  const { workspace, workspaces } = usePerson();
+  const old = workspace ? [] : workspaces.filter(({ needs_sign_in }) => needs_sign_in);
+  if (old.length === 0) return null;
+  return (
+    <Alert role="note" color="yellow" variant="light" mb="lg" title={t('shell.signInAgain')}>
+      <Group justify="space-between">
+        <Text size="sm">{t('shell.signInAgain.why', { names: old.map(({ name }) => name).join(', ') })}</Text>
+        <Button size="xs" onClick={() => void signOut()}>
+          {t('shell.signInAgain.button')}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
 function WorkspaceButton() {
   const t = useText();
   const { workspace } = usePerson();
@@ -198,7 +220,7 @@ function WorkspaceButton() {
     <WithMenu menu={WorkspaceMenu}>
       <UnstyledButton w="100%" p={6} bdrs="md">
         <Group gap="xs" wrap="nowrap">
-          <Avatar size={28} radius="md" color="heron" name={workspace?.name ?? '?'} variant="light" />
+          <WorkspaceLogo workspace={workspace} size={28} />
           <Box flex={1} miw={0}>
             <Text size="sm" fw={600} className="clip">
               {workspace?.name ?? t('shell.noWorkspace')}
