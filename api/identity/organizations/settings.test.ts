@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
+import { credentialKey, credentialStates } from '../../../domain/identity/credential-state.ts';
 import { createMember, createSession, type Tenant } from '../../../test/harness/factories.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { freshEmail, login, mailedToken, register } from '../../../test/harness/people.ts';
@@ -122,6 +123,7 @@ test('only addresses at the domains of the workspace are invited and join; membe
   const invite = (email: string) => ask(tenant.sessionToken, 'POST', `${CURRENT}/invitations`, { email, role_id });
   const early = freshEmail();
   assertStatus(t, await invite(early), 201);
+  const invitation = mailedToken(world, early);
   await register(world, early);
   const { access_token: token } = await login(world, early);
 
@@ -135,12 +137,12 @@ test('only addresses at the domains of the workspace are invited and join; membe
     role_id: 'none',
   });
   t.is(both.body.problems.length, 2);
-  const accept = () => ask(token, 'POST', '/v1/invitations/accept', { token: mailedToken(world, early) });
+  const accept = () => ask(token, 'POST', '/v1/invitations/accept', { token: invitation });
   const late = await accept();
   assertStatus(t, late, 403);
   t.is(late.body.code, 'invitation_invalid');
   t.regex(late.body.message, /ours\.test/);
-  const page = await fetch(`${world.url}/invitations/${mailedToken(world, early)}`);
+  const page = await fetch(`${world.url}/invitations/${invitation}`);
   t.regex(await page.text(), /ours\.test/);
 
   const outside = await ask(tenant.sessionToken, 'GET', `${CURRENT}/members?outside_domains=true`);
@@ -177,6 +179,9 @@ test('an old session acts in no workspace that asks for a new sign-in, and in al
     assertStatus(t, answer, 401);
     t.is(answer.body.fix, 'Sign in again.');
   }
+  const held = { kind: 'session', id: session.id } as const;
+  const states = await credentialStates(world.deps, [held]);
+  t.is(states.get(credentialKey(held)), '[null,[]]', 'open sockets end');
   const me = await ask(first, 'GET', '/v1/auth/me');
   assertStatus(t, me, 200);
   t.deepEqual(

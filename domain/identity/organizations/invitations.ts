@@ -15,7 +15,7 @@ import { throttle } from '../throttle.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { beyondHeld, readPerson } from '../../platform/rights.ts';
-import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
+import { assertMayGrant, lockOrganization, roleProblems, roleToGrant } from './grants.ts';
 import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
 import { isAdmitted } from './settings.ts';
@@ -89,7 +89,8 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       .table('organizations')
       .where('id', tx.org.organizationId)
       .first('name', 'language', 'member_email_domains'))!;
-    refuseProblems(domainProblems(input.email, organization.member_email_domains));
+    const outside = domainProblems(input.email, organization.member_email_domains);
+    if (outside.length > 0) refuseProblems([...outside, ...(await roleProblems(tx.org, input.role_id))]);
     const role = await roleToGrant(tx, input.role_id);
     await assertMayGrant(tx, role);
     if (await isMember(tx, input.email)) throw new AppError('conflict', message('invitation.member'));
