@@ -41,8 +41,9 @@ browserTest('an owner sets language, logo and sign-in rules, and sees who is out
   t.regex((await shown.getAttribute('src'))!, /^data:image\/png;base64,/);
 
   const rules = page.getByRole('region', { name: 'Sign-in rules' });
-  await rules.getByRole('textbox', { name: 'Domains of members' }).fill('northwind.test');
-  await rules.getByRole('textbox', { name: 'Domains of members' }).press('Enter');
+  const domains = rules.getByRole('combobox', { name: 'Domains of members' });
+  await domains.fill('northwind.test');
+  await domains.press('Enter');
   await rules.getByRole('textbox', { name: 'Hours until a new sign-in' }).fill('12');
   await rules.getByRole('button', { name: 'Save' }).click();
   await rules.getByText(/another domain/).waitFor();
@@ -75,7 +76,8 @@ browserTest('an owner exports the workspace and downloads it, and all data of on
   const { page, context, faults } = await world.open(tenant, '/settings/workspace', { locale: 'en-GB' });
   const data = page.getByRole('region', { name: 'Data' });
   await data.getByRole('button', { name: 'Export all data' }).click();
-  await data.getByRole('progressbar').waitFor();
+  // Its width is 0 until a worker begins.
+  await data.getByRole('progressbar').waitFor({ state: 'attached' });
   t.true(await data.getByRole('button', { name: 'Export all data' }).isDisabled());
   const { id } = await world.deps.db('workspace_exports').where({ organization_id: organizationId }).first('id');
   await makeExport(world.system(organizationId), id, new AbortController().signal);
