@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { makeExport } from '../../domain/identity/workspace-exports/make.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
-import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { createDashboardWorld, findBarriers, type DashboardWorld } from '../harness/dashboard.ts';
 import { createContact, createMember } from '../harness/factories.ts';
 
 const browserTest = browserTests(test);
@@ -49,6 +49,7 @@ browserTest('an owner sets language, logo and sign-in rules, and sees who is out
   await rules.getByText(/another domain/).waitFor();
   await rules.getByText(/member-.*@example\.com/).waitFor();
   t.like(await stored(), { member_email_domains: ['northwind.test'], session_max_hours: 12, logo_type: 'image/png' });
+  t.deepEqual(await findBarriers(page), []);
   await logo.getByRole('button', { name: 'Remove logo' }).click();
   await shown.waitFor({ state: 'detached' });
   t.deepEqual(
@@ -88,6 +89,7 @@ browserTest('an owner exports the workspace and downloads it, and all data of on
   t.regex(file.suggestedFilename(), /^workspace-\d{4}-\d\d-\d\d\.ndjson\.gz$/);
   t.regex(gunzipSync(await readFile(await file.path())).toString(), /"type":"contact".*ada@lights\.test/);
 
+  t.deepEqual(await findBarriers(page), []);
   await page.goto(`${world.url}/leads/${contactId}`);
   const [person] = await Promise.all([
     page.waitForEvent('download'),

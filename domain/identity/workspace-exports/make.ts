@@ -20,7 +20,7 @@ import { workspaceExportMail } from '../mails.ts';
 import { EXPORT_PARTS, PART_SQL } from './parts.ts';
 
 /** Days for which a file is kept. */
-export const KEPT_DAYS = 7;
+const KEPT_DAYS = 7;
 /** Rows of a database round trip. A row may hold a long text. */
 const BATCH = 200;
 /** Maximum run time (ms) of a statement. */

@@ -1,12 +1,10 @@
 import {
   ActionIcon,
-  Alert,
   AppShell,
   Avatar,
   Badge,
   Box,
   Burger,
-  Button,
   Group,
   Kbd,
   Stack,
@@ -35,12 +33,13 @@ import { nameOf } from '../components/name.ts';
 import { textOf, toNumber, useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { subscribeToEvents, useIsLive } from './live.ts';
-import { signOut, usePerson } from './person.ts';
+import { usePerson } from './person.ts';
 import { routed } from '../components/page-link.tsx';
 import { WorkspaceLogo } from '../components/workspace-logo.tsx';
 import { NAVIGATION } from './navigation.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
+const SignInAgain = lazy(() => import('./sign-in-again.tsx'));
 const WorkspaceMenu = lazy(async () => ({ default: (await import('./menus.tsx')).WorkspaceMenu }));
 const AccountMenu = lazy(async () => ({ default: (await import('./menus.tsx')).AccountMenu }));
 
@@ -91,7 +90,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <Suspense fallback={<ListSkeleton />}>
-          <SignInAgain />
+          {workspace ? null : <SignInAgain />}
           <Outlet />
         </Suspense>
       </AppShell.Main>
@@ -193,24 +192,6 @@ function Unread() {
       {toNumber(data.count, { notation: 'compact' })}
     </Badge>
   ) : null;
-}
-
-/** Says that the workspace asks for a new sign-in, if this session is too old for it. */
-function SignInAgain() {
-  const t = useText();
-  const { workspace, workspaces } = usePerson();
-  const old = workspace ? [] : workspaces.filter(({ needs_sign_in }) => needs_sign_in);
-  if (old.length === 0) return null;
-  return (
-    <Alert role="note" color="yellow" variant="light" mb="lg" title={t('shell.signInAgain')}>
-      <Group justify="space-between">
-        <Text size="sm">{t('shell.signInAgain.why', { names: old.map(({ name }) => name).join(', ') })}</Text>
-        <Button size="xs" onClick={() => void signOut()}>
-          {t('shell.signInAgain.button')}
-        </Button>
-      </Group>
-    </Alert>
-  );
 }
 
 function WorkspaceButton() {
