@@ -20,6 +20,7 @@ import { webhookBatch } from './webhook-batch.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 import { webhookEndpoint } from './webhook-endpoint.ts';
 import { webhookVerify } from './webhook-verify.ts';
+import { workspaceExport } from './workspace-export.ts';
 import type { Family } from './family.ts';
 
 /**
@@ -49,4 +50,5 @@ export const FAMILIES: readonly Family[] = [
   webhookDelivery,
   webhookEndpoint,
   webhookVerify,
+  workspaceExport,
 ];

@@ -13,6 +13,7 @@ import { trackingDomainRoutes } from './campaigns/tracking-domain-routes.ts';
 import { identityConflictRoutes, peopleRoutes } from './audience/people/routes.ts';
 import { productEventRoutes } from './audience/product-events/routes.ts';
 import { organizationsRoutes } from './identity/organizations/routes.ts';
+import { workspaceExportRoutes } from './identity/workspace-exports/routes.ts';
 import { oauthRoutes } from './identity/oauth/routes.ts';
 import { domainRenewalRoutes } from './billing/domain-renewals/routes.ts';
 import { paymentRoutes } from './billing/payments/routes.ts';
@@ -71,6 +72,7 @@ export const routes: readonly AnyRoute[] = [
   ...meRoutes,
   ...linkPageRoutes,
   ...organizationsRoutes,
+  ...workspaceExportRoutes,
   ...apiKeysRoutes,
   ...oauthRoutes,
   ...pageRoutes,

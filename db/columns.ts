@@ -68,6 +68,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'test_runs.blocked_reason': 'Message',
   'webhook_deliveries.blocked_reason': 'Message',
   'weekly_reports.blocked_reason': 'Message',
+  'workspace_exports.blocked_reason': 'Message',
   'warmup_standings.run_blocked': 'Message',
   'mailbox_sync.last_error': 'Message',
   'integration_deliveries.last_error': 'Message',

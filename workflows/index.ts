@@ -21,3 +21,4 @@ export { webhookBatch } from './webhook-batch/workflow.ts';
 export { webhookDelivery } from './webhook-delivery/workflow.ts';
 export { webhookEndpoint } from './webhook-endpoint/workflow.ts';
 export { webhookVerify } from './webhook-verify/workflow.ts';
+export { workspaceExport } from './workspace-export/workflow.ts';

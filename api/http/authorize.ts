@@ -14,8 +14,8 @@ import { message } from '../../messages/index.ts';
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
  * @param options.asked route that the client called; a refusal contains the challenge of this route
- * @throws AppError no_organization, forbidden, workspace_deletion_scheduled, rate_limit_exceeded; not_found if the
- * installation does not serve the route
+ * @throws AppError no_organization, forbidden, workspace_deletion_scheduled, rate_limit_exceeded; unauthorized if the
+ * session is too old for its workspace; not_found if the installation does not serve the route
  */
 export async function authorize(
   spec: AnyRoute,
@@ -26,6 +26,8 @@ export async function authorize(
   assertServed(spec, deps.config);
   if (spec.scope === 'public') return;
   if (spec.organization !== false && !actor.organizationId) {
+    if (actor.mustSignInAgain)
+      throw new AppError('unauthorized', message('session.too_old'), { fix: message('session.too_old.fix') });
     throw new AppError('no_organization', message('access.no_workspace'), {
       fix: message('access.no_workspace.fix'),
     });

@@ -55,6 +55,11 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'A workspace owns everything else: contacts, mailboxes, campaigns, keys. People belong to workspaces with a role, and are invited by mail.',
       },
       {
+        name: 'workspace-exports',
+        title: 'Exports of the workspace',
+        description: 'One file with the data of the workspace, written in the background and kept for seven days.',
+      },
+      {
         name: 'api-keys',
         title: 'API keys',
         description:

@@ -28,6 +28,7 @@ const OF_PART: Readonly<Record<string, string>> = {
   drafts: 'draft',
   emails: 'mailbox',
   events: 'event',
+  exports: 'export',
   folders: 'folder',
   goals: 'goal',
   'identity-conflicts': 'identity conflict',

@@ -36,7 +36,9 @@ export async function readVisit(ctx: Ctx, headers: Record<string, string | undef
     void lines.push(setCookie(ctx.config, names[name], value, maxAgeMs));
   const session = sent.get(names.session);
   const { ipAddress, userAgent } = ctx.actor;
-  const actor = session ? await browserActor(ctx, session, { ipAddress, userAgent }) : null;
+  const found = session ? await browserActor(ctx, session, { ipAddress, userAgent }) : null;
+  // The sign-in page replaces a session that is too old for its workspace.
+  const actor = found?.mustSignInAgain ? null : found;
   let visitor = sent.get(names.visitor);
   if (!actor && !visitor) {
     visitor = newSecret();

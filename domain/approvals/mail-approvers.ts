@@ -117,8 +117,9 @@ async function approverOf(
   const workspace = await across(tx.trx, 'person')
     .table('organizations')
     .where({ id: tx.org.organizationId })
-    .first('name');
-  return { userId, email: member.email, workspace: workspace!.name, language: toLanguage(member.language) };
+    .first('name', 'language');
+  const language = toLanguage(member.language ?? workspace!.language);
+  return { userId, email: member.email, workspace: workspace!.name, language };
 }
 
 /** Returns the times of a person's emails within the last hour, oldest first. */

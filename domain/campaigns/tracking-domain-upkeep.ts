@@ -85,7 +85,8 @@ async function mailFaults(deps: Deps): Promise<void> {
 
 async function mailOwners(ctx: Ctx, fault: UnreportedFault): Promise<void> {
   const owners = await reader(ctx).sql<{ email: string; language: string | null }>(
-    `select u.email, u.language from memberships m join roles r on r.id = m.role_id and r.is_owner join users u on u.id = m.user_id
+    `select u.email, coalesce(u.language, o.language) as language from memberships m join roles r on r.id = m.role_id and r.is_owner
+       join users u on u.id = m.user_id join organizations o on o.id = m.organization_id
      where m.organization_id = :org order by u.id`,
   );
   // A mail that the server temporarily refuses is retried by the next sweep.

@@ -63,8 +63,11 @@ export async function credentialStates(
   }
   if (sessions.length > 0) {
     const rows = await across(db, 'credential').sql(
+      // A session that is too old for its organization has no rights there, as in resolve-actor.ts.
       `select s.id, m.organization_id, r.permissions from sessions s
+       left join organizations o on o.id = s.organization_id
        left join memberships m on m.user_id = s.user_id and m.organization_id = s.organization_id
+         and (o.session_max_hours is null or s.created_at + make_interval(hours => o.session_max_hours) > :now)
        left join roles r on r.id = m.role_id
        where s.id = any(:ids::uuid[]) and s.revoked_at is null and s.expires_at > :now`,
       { ids: sessions, now },

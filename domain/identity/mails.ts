@@ -5,7 +5,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { CODE_MINUTES, RESET_MINUTES } from './challenges.ts';
 
 /*
- * Emails that are sent during a request. They use the language of the recipient's account, or else of the request.
+ * Emails about accounts and workspaces. They use the language of the recipient's account, or else of the request.
  */
 
 /** The account of an email's recipient. Undefined if the address has no account. */
@@ -69,6 +69,22 @@ export function invitationMail(ctx: Ctx, { to, workspace, token, days }: Invited
     text:
       `${say(message('mail.invitation', { workspace, days }))}\n\n    ${ctx.config.APP_URL}/invitations/${token}\n\n` +
       `${say(message('mail.invitation_unknown'))}\n`,
+  };
+}
+
+/** Builds the email with the link to a finished export of the workspace. */
+export function workspaceExportMail(
+  ctx: Ctx,
+  { to, workspace, days }: Pick<Invited, 'to' | 'workspace' | 'days'>,
+  reader: Reader,
+): SystemMessage {
+  const say = messageRenderer(ctx, reader);
+  return {
+    to,
+    subject: say(message('mail.workspace_export.subject', { workspace: workspace.replace(/\s+/g, ' ') })),
+    text:
+      `${say(message('mail.workspace_export', { workspace, days }))}\n\n    ${ctx.config.APP_URL}/settings/workspace\n\n` +
+      `${say(message('mail.workspace_export_unknown'))}\n`,
   };
 }
 

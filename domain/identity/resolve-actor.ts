@@ -187,13 +187,18 @@ async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): P
 }
 
 /** A session with the person's role in its organization. The role is null without an organization. */
-type StandingSession = Columns<'sessions', 'id' | 'user_id' | 'expires_at'> &
+type StandingSession = Columns<'sessions', 'id' | 'user_id' | 'created_at' | 'expires_at'> &
   Columns<'users', 'is_platform_admin'> &
-  Nullable<Columns<'memberships', 'organization_id'> & Columns<'roles', 'permissions' | 'is_owner'>> &
+  Nullable<
+    Columns<'memberships', 'organization_id'> &
+      Columns<'roles', 'permissions' | 'is_owner'> &
+      Columns<'organizations', 'session_max_hours'>
+  > &
   Ending;
 
 const FIND_SESSION = `
-  select s.id, s.user_id, s.expires_at, u.is_platform_admin, m.organization_id, r.permissions, r.is_owner, o.deletion_scheduled_for
+  select s.id, s.user_id, s.created_at, s.expires_at, u.is_platform_admin, m.organization_id, r.permissions, r.is_owner,
+    o.session_max_hours, o.deletion_scheduled_for
   from sessions s
   join users u on u.id = s.user_id
   left join memberships m on m.user_id = s.user_id and m.organization_id = s.organization_id
@@ -201,15 +206,29 @@ const FIND_SESSION = `
   left join organizations o on o.id = m.organization_id
   where s.id = :sessionId and s.revoked_at is null`;
 
-/** Returns the person of an open session, in the workspace it has selected. */
-export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string): Promise<Caller | null> {
+/**
+ * Returns the person of an open session, in the workspace it has selected. A session that is older than the workspace
+ * allows acts in none; the person's other workspaces are not affected.
+ */
+export async function sessionCaller(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  sessionId: string,
+): Promise<Caller | null> {
   const [row] = await across(db, 'credential').sql<StandingSession>(FIND_SESSION, { sessionId });
   if (!row) return null;
+  const maxHours = row.session_max_hours ?? Infinity;
+  if (clock.now().getTime() - row.created_at.getTime() >= maxHours * 3600_000)
+    return callerOf({ ...row, organization_id: null, permissions: null, is_owner: null }, { mustSignInAgain: true });
+  return callerOf(row);
+}
+
+function callerOf(row: StandingSession, more: Pick<Actor, 'mustSignInAgain'> = {}): Caller {
   return {
     actor: {
       kind: 'session',
       userId: row.user_id,
       organizationId: row.organization_id ?? null,
+      ...more,
       sessionId: row.id,
       permissions: 0,
       orgPermissions: new Set((row.permissions ?? []) as OrgPermission[]),

@@ -55,7 +55,8 @@ export async function storeAttachments(
   if (quotaBytes > 0) {
     const [used] = await tx.org.sql<{ bytes: number }>(
       `select coalesce((select sum(size) from blobs where organization_id = :org), 0)::float8
-         - coalesce((select sum(size_bytes) from inbound_attachments where organization_id = :org and blob_id is not null), 0)::float8 as bytes`,
+         - coalesce((select sum(size_bytes) from inbound_attachments where organization_id = :org and blob_id is not null), 0)::float8
+         - coalesce((select sum(size_bytes) from workspace_exports where organization_id = :org), 0)::float8 as bytes`,
       {},
     );
     if (used!.bytes + added > quotaBytes)

@@ -82,9 +82,11 @@ const LIMITS: Record<string, Limit[]> = {
     { what: 'Size of all files of open imports of a workspace', by: 'ORG_IMPORT_BYTES' },
     { what: 'Files that one API process parses at once', by: { fixed: '2, with 512 MB of memory each' } },
     {
-      what: 'Exports of the lead database at once, per API process and per workspace',
+      what: "Exports of the lead database, of contacts or of one contact's data at once, per API process and per workspace",
       by: { fixed: '4 and 2, for 5 minutes each' },
     },
+    { what: 'Exports of a whole workspace at once', by: { fixed: '1; its file is kept for 7 days' } },
+    { what: 'Logo of a workspace', by: { fixed: '200 kB' } },
   ],
   Files: [
     { what: 'Stored files of a workspace', by: 'ORG_STORED_BYTES' },

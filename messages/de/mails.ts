@@ -33,6 +33,11 @@ export const mails = {
   'mail.account_deletion.done': 'Dein Konto wurde gelöscht. Nichts lässt sich wiederherstellen.',
   'mail.deletion_call_back': 'Um die Löschung aufzuhalten, melde dich bis dahin an und wähle Behalten:',
 
+  'mail.workspace_export.subject': 'Die Daten von {workspace} sind bereit',
+  'mail.workspace_export':
+    'Der Export des Arbeitsbereichs {workspace} ist bereit. Melde dich an und lade ihn hier innerhalb von {days, plural, one {# Tag} other {# Tagen}} herunter:',
+  'mail.workspace_export_unknown':
+    'Wenn du nicht danach gefragt hast, sage der Inhaberin oder dem Inhaber des Arbeitsbereichs Bescheid.',
   // Emails about replies that threaten legal steps.
   'mail.legal_threat.subject': 'Eine Antwort an {workspace} droht mit rechtlichen Schritten',
   'mail.legal_threat':

@@ -16,6 +16,10 @@ export const mails = {
   'mail.invitation':
     'You are invited to join the workspace {workspace}. Accept here within {days, plural, one {# day} other {# days}}:',
   'mail.invitation_unknown': 'If you do not know the workspace, ignore this email.',
+  'mail.workspace_export.subject': 'The data of {workspace} is ready',
+  'mail.workspace_export':
+    'The export of the workspace {workspace} is ready. Sign in and download it here within {days, plural, one {# day} other {# days}}:',
+  'mail.workspace_export_unknown': 'If you did not ask for it, tell the owner of the workspace.',
 
   // Emails about the deletion of a workspace or an account.
   'mail.workspace_deletion.scheduled.subject': '{workspace} will be deleted on {at, date, day}',

@@ -5,6 +5,7 @@ import { CHORES, maintenanceWorkflow } from '../../workflows/maintenance/contrac
 import { goalReplayWorkflow, type ReplayReport } from '../../workflows/goal-replay/contract.ts';
 import { warmupWorkflow, type WarmupReport } from '../../workflows/warmup/contract.ts';
 import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts';
+import { workspaceExportWorkflow } from '../../workflows/workspace-export/contract.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
 
 const organizationId = newId();
@@ -107,7 +108,24 @@ const weeklyReports: Scripted[] = [
   ),
 ];
 
-export const TURNS: Scripted[] = [...weeklyReports, ...replays, ...warmups, ...sweeps, ...cancelled];
+const exported: Answer = { activity: 'makeWorkspaceExport', gives: { kind: 'done', why: 'written and mailed' } };
+const workspaceExports: Scripted[] = [
+  workspaceExport('written', [exported]),
+  workspaceExport(
+    'blocked',
+    [{ activity: 'makeWorkspaceExport', fails: gaveUp }, exported],
+    [{ ...tried, events: GAVE_UP, times: 1 }],
+  ),
+];
+
+export const TURNS: Scripted[] = [
+  ...weeklyReports,
+  ...workspaceExports,
+  ...replays,
+  ...warmups,
+  ...sweeps,
+  ...cancelled,
+];
 
 function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(goalReplayWorkflow, { organizationId, replayId: newId() }, 'goal-replay', name, answers, later);
@@ -115,4 +133,9 @@ function replay(name: string, answers: Answer[], later: Scripted['later'] = []):
 
 function weeklyReport(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(weeklyReportWorkflow, { organizationId, reportId: newId() }, 'weekly-report', name, answers, later);
+}
+
+function workspaceExport(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  const args = { organizationId, exportId: newId() };
+  return scripted(workspaceExportWorkflow, args, 'workspace-export', name, answers, later);
 }

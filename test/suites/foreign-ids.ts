@@ -103,6 +103,13 @@ export const ROWS: Record<string, Factory> = {
       ['created_at'],
     );
   },
+  '/organizations/current/exports/:id': async (place) =>
+    insert(
+      place,
+      'workspace_exports',
+      { status: 'completed', mail: 'sent', blob_id: await insert(place, 'blobs', { size: 0 }, ['created_at']) },
+      ['created_at'],
+    ),
   '/api-keys/:id': async ({ world, tenant }) =>
     (await createApiKey(world.deps, tenant.organizationId, tenant.userId)).apiKeyId,
   '/oauth/applications/:id': async ({ world, tenant }) =>

@@ -46,7 +46,7 @@ const GIVES_NOTHING: Record<string, string> = {
   'oauth.token': 'gives what a person granted',
   'organizations.create': 'makes a workspace of its own',
   'organizations.select': 'chooses among memberships',
-  'organizations.update': 'changes a name and a time zone',
+  'organizations.update': 'changes a name, a logo, a language, and rules that only refuse',
 };
 
 /** Operation that performs the action of a capability directly. */

@@ -131,6 +131,8 @@ export const LISTS: Record<string, Factory> = {
       created_at: now(place),
       updated_at: now(place),
     }),
+  'workspaceExports.list': (place) =>
+    insert(place, 'workspace_exports', { status: 'completed', mail: 'sent' }, ['created_at']),
   'contacts.timeline': (place) => insert(place, 'contact_notes', { contact_id: place.parents.id, content: 'Note' }),
   'integrations.listFieldMappings': (place) =>
     insert(

@@ -9,6 +9,11 @@ import type {
   WeeklyReportArgs,
   WeeklyReportSignals,
 } from '../../workflows/weekly-report/contract.ts';
+import type {
+  WorkspaceExportActivities,
+  WorkspaceExportArgs,
+  WorkspaceExportSignals,
+} from '../../workflows/workspace-export/contract.ts';
 import type * as Flow from '../../workflows/automation/contract.ts';
 import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
 import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
@@ -60,6 +65,7 @@ const enrollmentArgs = today<Enrolled.EnrollmentArgs>()(
 );
 const approvalMailArgs = today<ApprovalMailArgs>()(z.strictObject({ organizationId: id, approvalId: id }));
 const weeklyReportArgs = today<WeeklyReportArgs>()(z.strictObject({ organizationId: id, reportId: id }));
+const workspaceExportArgs = today<WorkspaceExportArgs>()(z.strictObject({ organizationId: id, exportId: id }));
 const warmupArgs = today<WarmupArgs>()(z.strictObject({ organizationId: id, mailboxId: id }));
 const checkArgs = today<MailboxCheckArgs>()(z.strictObject({ organizationId: id, checkId: id }));
 const side = z.union([
@@ -204,6 +210,21 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       mailWeeklyReport: activity<WeeklyReportActivities>()(
         'mailWeeklyReport',
         z.tuple([weeklyReportArgs]),
+        z.strictObject({ kind: z.literal('done'), why }),
+      ),
+    },
+  },
+  'workspace-export': {
+    args: z.tuple([workspaceExportArgs]),
+    signals: {
+      retry: z.tuple([
+        today<WorkspaceExportSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
+      ]),
+    },
+    activities: {
+      makeWorkspaceExport: activity<WorkspaceExportActivities>()(
+        'makeWorkspaceExport',
+        z.tuple([workspaceExportArgs]),
         z.strictObject({ kind: z.literal('done'), why }),
       ),
     },

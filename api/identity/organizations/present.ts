@@ -3,6 +3,7 @@ import type { InvitationView } from '../../../domain/identity/organizations/invi
 import type { MemberRow } from '../../../domain/identity/organizations/members.ts';
 import type { MyOrganization } from '../../../domain/identity/organizations/organizations.ts';
 import type { RoleRow } from '../../../domain/identity/organizations/roles.ts';
+import { toLanguage } from '../../../messages/index.ts';
 import { iso } from '../../http/schemas.ts';
 import type { invitation, member, organization, role } from './schemas.ts';
 
@@ -15,6 +16,11 @@ export function presentOrganization(row: MyOrganization, selected: string | null
     weekly_report: row.weekly_report,
     timezone: row.timezone,
     is_test: row.is_test,
+    language: toLanguage(row.language) ?? null,
+    logo_id: row.logo_blob_id,
+    member_email_domains: row.member_email_domains,
+    session_max_hours: row.session_max_hours,
+    needs_sign_in: row.needs_sign_in,
     current: row.id === selected,
     role: { id: row.role_id, name: row.role_name, is_owner: row.is_owner },
     permissions: row.permissions,

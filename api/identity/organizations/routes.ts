@@ -3,6 +3,7 @@ import {
   acceptInvitation,
   admitInvitation,
   cancelInvitation,
+  invitationProblems,
   invite,
   listInvitations,
 } from '../../../domain/identity/organizations/invitations.ts';
@@ -12,12 +13,11 @@ import { changeMemberRole, listMembers, removeMember } from '../../../domain/ide
 import {
   createOrganization,
   listMyOrganizations,
-  organizationProblems,
   readMyOrganization,
   selectOrganization,
-  updateOrganization,
 } from '../../../domain/identity/organizations/organizations.ts';
 import { keepWorkspace, scheduleWorkspaceDeletion } from '../../../domain/identity/deletion/workspace.ts';
+import { organizationProblems, readLogo, updateOrganization } from '../../../domain/identity/organizations/settings.ts';
 import { createRole, deleteRole, listRoles, updateRole } from '../../../domain/identity/organizations/roles.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
 import { idParams, paged, pageQuery, presentPage } from '../../http/schemas.ts';
@@ -105,13 +105,36 @@ const organizationRoutes = [
     path: '/organizations/current',
     summary: 'Change the selected workspace',
     description:
-      'Its name, its time zone, and whether the weekly report is mailed on Monday morning to the members who may see analytics.',
+      'Omitted fields keep their values. Members whose addresses are in none of `member_email_domains` stay; GET /organizations/current/members with `outside_domains=true` lists them. A session older than `session_max_hours` gets 401 in this workspace and no other until the person signs in again. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     body: schemas.updateBody,
-    furtherProblems: async (_ctx, body) => organizationProblems(body),
+    furtherProblems: async (_ctx, { expected_updated_at: _seen, ...body }) => organizationProblems(body),
     success: { status: 200, body: schemas.organization },
+    errors: ['no_organization', 'conflict'],
+    handler: async (ctx, { body: { expected_updated_at: seen, ...changes } }) =>
+      presentOrganization(await updateOrganization(ctx, changes, seen), ctx.actor.organizationId),
+  }),
+  route({
+    ...inside,
+    operationId: 'organizations.logo',
+    method: 'get',
+    path: '/organizations/current/logo',
+    summary: 'The logo of the selected workspace',
+    description: 'PNG, JPEG or WebP, as `logo_id` of the workspace names it. Answers 404 without a logo.',
+    success: { status: 200, body: 'stream', contentType: 'image/*' },
     errors: ['no_organization'],
-    handler: async (ctx, { body }) =>
-      presentOrganization(await updateOrganization(ctx, body), ctx.actor.organizationId),
+    handler: async (ctx) => {
+      const { id, type, stream } = await readLogo(ctx);
+      return {
+        stream,
+        contentType: type,
+        headers: {
+          'Cache-Control': 'private, max-age=300',
+          Vary: 'Authorization',
+          ETag: `"${id}"`,
+          'X-Content-Type-Options': 'nosniff',
+        },
+      };
+    },
   }),
   route({
     ...inside,
@@ -154,10 +177,11 @@ const memberRoutes = [
     path: '/organizations/current/members',
     summary: 'Members with their roles',
     description: 'Includes the role of each.',
-    query: listQuery,
+    query: schemas.memberQuery,
     success: { status: 200, body: paged(schemas.member) },
     errors: ['no_organization'],
-    handler: async (ctx, { query }) => presentPage(await listMembers(ctx, query), presentMember),
+    handler: async (ctx, { query: { outside_domains: outside, ...page } }) =>
+      presentPage(await listMembers(ctx, page, { outsideDomains: outside === 'true' }), presentMember),
   }),
   route({
     ...team,
@@ -260,7 +284,10 @@ const invitationRoutes = [
     summary: 'Invite an address; the link is mailed',
     description: 'The link is valid for seven days. Nothing is stored if the mail cannot be sent.',
     body: schemas.inviteBody,
-    furtherProblems: (ctx, { role_id: id }) => roleProblems(reader(ctx), id),
+    furtherProblems: async (ctx, { role_id: id, email }) => [
+      ...(await invitationProblems(ctx, email)),
+      ...(await roleProblems(reader(ctx), id)),
+    ],
     success: { status: 201, body: schemas.invitation },
     errors: ['no_organization', 'conflict'],
     prepare: (ctx, { body }) => admitInvitation(ctx, body.email),

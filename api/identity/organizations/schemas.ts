@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { ORG_PERMISSIONS } from '../../../lib/permissions.ts';
-import { emailAddress, resource, timestamp, uuid } from '../../http/schemas.ts';
+import { MAX_LOGO_BYTES } from '../../../domain/identity/organizations/settings.ts';
+import { LANGUAGES } from '../../../messages/index.ts';
+import { emailAddress, expectedVersion, pageQuery, resource, timestamp, uuid } from '../../http/schemas.ts';
+
+/** Maximum characters of a logo in base64. A file that is a little too large gets its own message. */
+const MAX_LOGO_TEXT = 2 * MAX_LOGO_BYTES;
 
 const organizationName = z.string().trim().min(1).max(200);
 const roleName = z.string().trim().min(1).max(100);
@@ -23,6 +28,34 @@ export const updateBody = z.strictObject({
     .optional()
     .meta({ description: 'Mail the weekly report to the members who may see analytics' }),
   timezone: z.string().max(64).optional().meta({ description: 'IANA name; defines when a week begins' }),
+  language: z
+    .enum(LANGUAGES)
+    .nullable()
+    .optional()
+    .meta({ description: 'Language of mails to people who have chosen none, such as invitations' }),
+  logo: z
+    .base64()
+    .max(MAX_LOGO_TEXT)
+    .nullable()
+    .optional()
+    .meta({ description: 'PNG, JPEG or WebP of at most 200 kB, in base64; null removes it' }),
+  member_email_domains: z
+    .array(z.string().max(255))
+    .max(50)
+    .optional()
+    .meta({ description: 'Domains of addresses that may be invited and may join; empty for any' }),
+  session_max_hours: z.int().min(1).max(8760).nullable().optional().meta({
+    description:
+      'Hours after a sign-in from which the session must sign in again to act in the workspace; null for any',
+  }),
+  ...expectedVersion,
+});
+export const memberQuery = z.object({
+  ...pageQuery(),
+  outside_domains: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'True for only those whose address is in none of `member_email_domains`' }),
 });
 export const deletionBody = z.strictObject({
   name: z.string().max(200).meta({ description: 'Name of the workspace, as confirmation' }),
@@ -49,6 +82,15 @@ export const organization = resource('Organization', {
   weekly_report: z.boolean(),
   timezone: z.string(),
   is_test: z.boolean().meta({ description: 'True for a test workspace, whose emails never leave' }),
+  language: z.enum(LANGUAGES).nullable(),
+  logo_id: uuid
+    .nullable()
+    .meta({ description: 'Changes with the logo, which GET /organizations/current/logo answers' }),
+  member_email_domains: z.array(z.string()),
+  session_max_hours: z.int().nullable(),
+  needs_sign_in: z
+    .boolean()
+    .meta({ description: 'True if this session is older than `session_max_hours`, and cannot act in it' }),
   current: z.boolean().meta({ description: 'True if this session works in it' }),
   role: z
     .strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() })

@@ -31,6 +31,11 @@ create table organizations (
   is_test boolean not null default false,
   deletion_scheduled_at timestamptz,
   deletion_scheduled_for timestamptz,
+  language text,
+  logo_blob_id uuid,
+  logo_type text,
+  member_email_domains text[] not null default '{}',
+  session_max_hours integer check (session_max_hours > 0),
   created_at timestamptz not null,
   updated_at timestamptz not null,
   unique (id, is_test)
@@ -39,6 +44,10 @@ comment on table organizations is 'A workspace: the tenant to which nearly every
 comment on column organizations.timezone is 'IANA time zone. Determines when a week begins.';
 comment on column organizations.is_test is 'True for a test workspace, whose emails never leave. Set once.';
 comment on column organizations.deletion_scheduled_for is 'Time at which the workspace is erased. Until it is called back, a workspace with such a time starts and sends nothing.';
+comment on column organizations.language is 'Language of emails to people who have chosen none.';
+comment on column organizations.logo_type is 'Media type of the logo.';
+comment on column organizations.member_email_domains is 'Domains (A-labels, lower case) of addresses that may join. Empty: any.';
+comment on column organizations.session_max_hours is 'Age (hours) from which a session may not act in the organization. Null: any.';
 call heron_guard_rows('organizations', 'id = heron_organization()');
 
 create table roles (
@@ -112,6 +121,33 @@ create table team_members (
 comment on table team_members is 'A member of a team. Leaving the organization ends the membership.';
 create index team_members_user on team_members (organization_id, user_id);
 call heron_guard_rows('team_members');
+
+create table workspace_exports (
+  id uuid primary key,
+  organization_id uuid not null references organizations on delete cascade,
+  user_id uuid references users on delete set null,
+  status text not null default 'queued' check (status in ('queued', 'running', 'completed')),
+  parts_done integer not null default 0,
+  row_count bigint not null default 0,
+  blob_id uuid,
+  size_bytes bigint,
+  mail text not null default 'due' check (mail in ('due', 'sending', 'sent', 'refused', 'uncertain', 'left_out')),
+  blocked_reason jsonb,
+  created_at timestamptz not null,
+  started_at timestamptz,
+  ended_at timestamptz,
+  expires_at timestamptz
+);
+comment on table workspace_exports is 'A file with the data of the workspace, which a member asked for.';
+comment on column workspace_exports.parts_done is 'Tables written so far.';
+comment on column workspace_exports.row_count is 'Rows written so far.';
+comment on column workspace_exports.mail is 'State of the email to the member. "left_out": nobody to write to.';
+comment on column workspace_exports.expires_at is 'Time at which the file is deleted, with this row. Null until the file exists.';
+create unique index workspace_exports_open on workspace_exports (organization_id) where status in ('queued', 'running');
+create index workspace_exports_unfinished on workspace_exports (id) where status in ('queued', 'running') or mail in ('due', 'sending');
+create index workspace_exports_list on workspace_exports (organization_id, id desc);
+create index workspace_exports_expiry on workspace_exports (expires_at) where expires_at is not null;
+call heron_guard_rows('workspace_exports');
 
 create table sessions (
   id uuid primary key,

@@ -178,12 +178,14 @@ end $$;
 create trigger blobs_gone after delete on blobs
   for each row when (old.store_key is not null or old.moving_key is not null) execute function blob_is_gone();
 
--- Deletes the blob of a deleted attachment, whatever deleted the attachment.
+-- Deletes the blob of a deleted attachment or export, whatever deleted that row.
 create function attachment_is_gone() returns trigger language plpgsql security definer set search_path from current as $$
 begin
   delete from blobs where id = old.blob_id;
   return null;
 end $$;
+create trigger workspace_exports_gone after delete on workspace_exports
+  for each row when (old.blob_id is not null) execute function attachment_is_gone();
 
 create table dead_letters (
   id uuid primary key,

@@ -7,7 +7,7 @@ import { Roles } from '../../../db/models/role.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 import { newSecret, sha256 } from '../../../lib/crypto.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
-import { AppError, notFound } from '../../../lib/errors.ts';
+import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import { invitationMail } from '../mails.ts';
 import { actingAs } from '../sessions.ts';
@@ -15,9 +15,10 @@ import { throttle } from '../throttle.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { beyondHeld, readPerson } from '../../platform/rights.ts';
-import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
+import { assertMayGrant, lockOrganization, roleProblems, roleToGrant } from './grants.ts';
 import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
+import { isAdmitted } from './settings.ts';
 import { message } from '../../../messages/index.ts';
 
 /** Validity (days) of an invitation. */
@@ -47,6 +48,22 @@ export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page
   return { rows: rows.map((row) => ({ ...row, role_name: names.get(row.role_id)! })), nextCursor };
 }
 
+function domainProblems(email: string, domains: readonly string[]): Problem[] {
+  return isAdmitted(email, domains)
+    ? []
+    : [{ path: 'body.email', message: message('field.member_domain', { domains: [...domains] }) }];
+}
+
+/** Returns problems of an invitation's address: its domain must be one that the workspace admits. */
+export async function invitationProblems(ctx: Ctx, email: string | undefined): Promise<Problem[]> {
+  if (email === undefined) return [];
+  const organization = await across(ctx.trx ?? ctx.db, 'person')
+    .table('organizations')
+    .where('id', organizationOf(ctx))
+    .first('member_email_domains');
+  return domainProblems(email, organization?.member_email_domains ?? []);
+}
+
 /**
  * Counts an invitation against the limits before it is created. Separate from {@link invite}, because the count must
  * persist if the invitation is rolled back.
@@ -60,13 +77,20 @@ export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
 
 /**
  * Invites an address and emails it the link. The invitation is not stored if the email cannot be sent.
- * @throws AppError bad_request (unknown role), forbidden (a role with more permissions than the caller's), conflict (a
+ * @throws AppError bad_request (unknown role, a domain that the workspace does not admit), forbidden (a role with more permissions than the caller's), conflict (a
  * member, or already invited), internal_error
  */
 export async function invite(ctx: Ctx, input: { email: string; role_id: string }): Promise<InvitationView> {
   const token = newSecret();
   return transact(ctx, async (tx) => {
     await lockOrganization(tx);
+    const people = across(tx.trx, 'person');
+    const organization = (await people
+      .table('organizations')
+      .where('id', tx.org.organizationId)
+      .first('name', 'language', 'member_email_domains'))!;
+    const outside = domainProblems(input.email, organization.member_email_domains);
+    if (outside.length > 0) refuseProblems([...outside, ...(await roleProblems(tx.org, input.role_id))]);
     const role = await roleToGrant(tx, input.role_id);
     await assertMayGrant(tx, role);
     if (await isMember(tx, input.email)) throw new AppError('conflict', message('invitation.member'));
@@ -93,12 +117,10 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       changes: created({ email: row.email, role: role.name }),
     });
     tx.emit('team.member_invited', { invitation_id: row.id, email: row.email, role_id: role.id, role_name: role.name });
-    const people = across(tx.trx, 'person');
-    const organization = await people.table('organizations').where('id', tx.org.organizationId).first('name');
     const account = await people.table('users').where('email', input.email).first('language');
-    const invited = { to: input.email, workspace: organization!.name, token, days: INVITATION_DAYS };
+    const invited = { to: input.email, workspace: organization.name, token, days: INVITATION_DAYS };
     // The email is sent last and before the commit, so that a refused email rolls the invitation back.
-    await ctx.systemMail.send(invitationMail(ctx, invited, account));
+    await ctx.systemMail.send(invitationMail(ctx, invited, { language: account?.language ?? organization.language }));
     return { ...row, role_name: role.name } as InvitationView;
   });
 }
@@ -134,9 +156,20 @@ export async function findOpenInvitation(ctx: Ctx, token: string, email: string)
     .whereNull('accepted_at')
     .whereNull('cancelled_at')
     .where('expires_at', '>', ctx.clock.now())
-    .first('id');
+    .first('id', 'organization_id');
   if (!row) throw invalid();
-  return row;
+  await assertAdmitted(across(ctx.db, 'person'), row.organization_id, email);
+  return { id: row.id };
+}
+
+/** @throws AppError invitation_invalid when the organization does not admit the address's domain */
+async function assertAdmitted(db: ReturnType<typeof across>, organizationId: string, email: string): Promise<void> {
+  const organization = await db.table('organizations').where('id', organizationId).first('member_email_domains');
+  const domains = organization?.member_email_domains ?? [];
+  if (isAdmitted(email, domains)) return;
+  throw new AppError('invitation_invalid', message('invitation.domain', { domains }), {
+    fix: message('invitation.domain.fix'),
+  });
 }
 
 /**
@@ -162,6 +195,7 @@ export async function readInvitation(
     db.table('users').where('email', row.email).first('id'),
   ]);
   if (!organization || !role) throw invalid();
+  await assertAdmitted(db, row.organization_id, row.email);
   return { email: row.email, organization: organization.name, role: role.name, hasAccount: account !== undefined };
 }
 
@@ -197,6 +231,7 @@ export async function joinByInvitation(
       .patch({ accepted_at: tx.now })
       .returning('*');
     if (!invitation) throw invalid();
+    await assertAdmitted(across(tx.trx, 'person'), tx.org.organizationId, email);
     await assertInviterHolds(tx, invitation);
     const userId = ctx.actor.userId!;
     const joined = await tx.org

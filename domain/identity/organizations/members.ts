@@ -35,14 +35,27 @@ function membersWhere(condition: string): OrgSql {
     order by m.user_id`;
 }
 
-/** Lists the members in the order in which their accounts were created. */
-export async function listMembers(ctx: Ctx, page: PageRequest): Promise<Page<MemberRow>> {
-  const after = decodeIdCursor(LIST, null, page.cursor);
-  const rows = await reader(ctx).sql<MemberRow>(membersWhere(after ? 'user_id > :after' : 'true'), {
+/** SQL condition: the organization does not admit the domain of the member's address any more. */
+const IS_OUTSIDE = `exists (select from users u, organizations o where u.id = user_id and o.id = organization_id
+  and cardinality(o.member_email_domains) > 0 and not split_part(u.email, '@', 2) = any(o.member_email_domains))`;
+
+/**
+ * Lists the members in the order in which their accounts were created.
+ * @param outsideDomains only those whose address is in none of the domains that the organization admits
+ */
+export async function listMembers(
+  ctx: Ctx,
+  page: PageRequest,
+  { outsideDomains = false } = {},
+): Promise<Page<MemberRow>> {
+  const about = outsideDomains ? 'outside' : null;
+  const after = decodeIdCursor(LIST, about, page.cursor);
+  const condition = [after ? 'user_id > :after' : 'true', ...(outsideDomains ? [IS_OUTSIDE] : [])].join(' and ');
+  const rows = await reader(ctx).sql<MemberRow>(membersWhere(condition), {
     limit: page.limit + 1,
     ...(after ? { after } : {}),
   });
-  return pageOf(rows, page.limit, (last) => encodeCursor(LIST, null, [last.user_id]));
+  return pageOf(rows, page.limit, (last) => encodeCursor(LIST, about, [last.user_id]));
 }
 
 /** Returns true if an address (lower-case) belongs to a member. */

@@ -1,18 +1,16 @@
-import { changed, created } from '../../platform/changes.ts';
+import { created } from '../../platform/changes.ts';
 import { across } from '../../../db/across.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { Bindings } from '../../../db/statement.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import type { Trx } from '../../../db/connection.ts';
-import { defined } from '../../../lib/defined.ts';
-import { AppError, notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
 import { SYSTEM_ROLES } from '../../../lib/permissions.ts';
 import { actingAs } from '../sessions.ts';
 import { throttle } from '../throttle.ts';
-import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
+import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
-import { isIanaZone } from '../../platform/scheduling/zone.ts';
 import { message } from '../../../messages/index.ts';
 
 export type OrganizationRow = Columns<
@@ -25,23 +23,35 @@ export type OrganizationRow = Columns<
   | 'is_test'
   | 'deletion_scheduled_at'
   | 'deletion_scheduled_for'
+  | 'language'
+  | 'logo_blob_id'
+  | 'member_email_domains'
+  | 'session_max_hours'
   | 'created_at'
   | 'updated_at'
 >;
 
 /** An organization as seen by one of its members. */
 export type MyOrganization = OrganizationRow &
-  Columns<'roles', 'permissions' | 'is_owner'> & { role_id: string; role_name: string };
+  Columns<'roles', 'permissions' | 'is_owner'> & {
+    role_id: string;
+    role_name: string;
+    /** True if the caller's session is too old to act in it. */
+    needs_sign_in: boolean;
+  };
 
 /** Returns the caller's organizations that fulfil the condition `and`. */
 function ownOrganizations(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
   return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
-    `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.is_test, o.deletion_scheduled_at, o.deletion_scheduled_for, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
+    `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.is_test, o.deletion_scheduled_at, o.deletion_scheduled_for,
+       o.language, o.logo_blob_id, o.member_email_domains, o.session_max_hours,
+       o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner,
+       coalesce((select s.created_at + make_interval(hours => o.session_max_hours) <= :now from sessions s where s.id = :session), false) as needs_sign_in
      from organizations o
      join memberships m on m.organization_id = o.id
      join roles r on r.id = m.role_id
      where m.user_id = :user ${and} order by o.id`,
-    { user: ctx.actor.userId, ...bindings },
+    { user: ctx.actor.userId, session: ctx.actor.sessionId ?? null, now: ctx.clock.now(), ...bindings },
   );
 }
 
@@ -120,42 +130,6 @@ export async function createOrganization(ctx: Ctx, input: NewOrganization): Prom
       .update({ organization_id: id });
     return readMyOrganization({ ...ctx, trx }, id);
   });
-}
-
-/** Changeable fields of an organization. */
-interface OrganizationChange {
-  name?: string | undefined;
-  /** True if the figures of each week are emailed to members who may see analytics. */
-  weekly_report?: boolean | undefined;
-  /** IANA time zone. Determines when a week begins. */
-  timezone?: string | undefined;
-}
-
-/** Returns problems of a change that its schema cannot detect. */
-export function organizationProblems({ timezone }: OrganizationChange): Problem[] {
-  return timezone === undefined || isIanaZone(timezone)
-    ? []
-    : [{ path: 'body.timezone', message: message('field.time_zone') }];
-}
-
-/**
- * Changes the organization's name, time zone or weekly report setting.
- * @throws AppError bad_request for an unknown time zone
- */
-export async function updateOrganization(ctx: Ctx, changes: OrganizationChange): Promise<MyOrganization> {
-  const id = organizationOf(ctx);
-  refuseProblems(organizationProblems(changes));
-  const given = defined(changes);
-  if (Object.keys(given).length > 0) {
-    await transact(ctx, async (tx) => {
-      const organization = () => across(tx.trx, 'person').table('organizations').where('id', id);
-      const before = await organization().first('name', 'weekly_report', 'timezone');
-      await organization().update({ ...given, updated_at: tx.now });
-      tx.audit({ action: 'update', entityType: 'organization', entityId: id, changes: changed(before!, given) });
-      tx.emit('settings.updated', { section: 'organization', changed: Object.keys(given) });
-    });
-  }
-  return readMyOrganization(ctx, id);
 }
 
 /**

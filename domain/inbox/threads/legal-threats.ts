@@ -37,7 +37,7 @@ export async function mailLegalThreats(deps: Deps): Promise<number> {
     { now: clock.now(), before: new Date(clock.now().getTime() - LEFT_BEHIND_MS) },
   );
   const due = await across(db, 'maintenance').sql<DueMail>(
-    `select l.message_id, l.user_id, l.organization_id, u.email, u.language, o.name as workspace, m.from_email as sender, m.subject, m.thread_id
+    `select l.message_id, l.user_id, l.organization_id, u.email, coalesce(u.language, o.language) as language, o.name as workspace, m.from_email as sender, m.subject, m.thread_id
      from legal_threat_mails l join users u on u.id = l.user_id join organizations o on o.id = l.organization_id
      join inbound_messages m on m.id = l.message_id
      where l.state = 'due' order by l.created_at, l.message_id, l.user_id limit ${PAGE}`,

@@ -18,6 +18,7 @@ const EXPIRING = [
   { table: 'api_key_usage_logs', column: 'created_at', keptMs: 30 * DAY_MS },
   // Kept longer than the maximum range of analytics.
   { table: 'api_key_usage_minutes', column: 'minute', keptMs: 100 * DAY_MS },
+  { table: 'workspace_exports', column: 'expires_at', keptMs: 0 },
   { table: 'oauth_tokens', column: 'expires_at', keptMs: DAY_MS },
   // Kept for the maximum lifetime of a code's tokens without a refresh, so that a second use of the code is detected.
   { table: 'oauth_codes', column: 'expires_at', keptMs: 90 * DAY_MS },

@@ -14,6 +14,8 @@ export interface Actor {
   userId: string | null;
   /** The organization of the caller. Null for a session without a selected organization. */
   organizationId: string | null;
+  /** True for a session that is too old for the organization it has selected, which is then null here. */
+  mustSignInAgain?: true;
   sessionId?: string;
   apiKeyId?: string;
   oauthGrantId?: string;

@@ -19,6 +19,7 @@ interface Report {
   name: string;
   timezone: string;
   weekly_report: boolean;
+  language: string | null;
 }
 
 /** A member who receives the report. */
@@ -59,7 +60,7 @@ export async function mailWeeklyReport(ctx: Ctx, reportId: string): Promise<{ ki
 
 async function findReport(ctx: Ctx, reportId: string): Promise<Report | undefined> {
   const [report] = await across(ctx.trx ?? ctx.db, 'maintenance').sql<Report>(
-    `select r.id, r.week::text as week, r.from_at, r.to_at, o.name, o.timezone, o.weekly_report
+    `select r.id, r.week::text as week, r.from_at, r.to_at, o.name, o.timezone, o.weekly_report, o.language
      from weekly_reports r join organizations o on o.id = r.organization_id where r.id = :reportId and o.id = :organization`,
     { reportId, organization: organizationOf(ctx) },
   );
@@ -104,7 +105,7 @@ async function sendTo(ctx: Ctx, report: Report, figures: WeeklyFigures, member: 
     workspace: report.name,
     week: report.week,
     timezone: report.timezone,
-    language: toLanguage(member.language) ?? 'en',
+    language: toLanguage(member.language ?? report.language) ?? 'en',
     unsubscribeUrl: unsubscribeUrl(ctx, id),
   });
   return sendClaimedMail(ctx, message, mail, { reportId: report.id, userId: member.id });

@@ -35,9 +35,11 @@ import { dataOf, heron } from './api.ts';
 import { subscribeToEvents, useIsLive } from './live.ts';
 import { usePerson } from './person.ts';
 import { routed } from '../components/page-link.tsx';
+import { WorkspaceLogo } from '../components/workspace-logo.tsx';
 import { NAVIGATION } from './navigation.ts';
 
 const Palette = lazy(() => import('./palette.tsx'));
+const SignInAgain = lazy(() => import('./sign-in-again.tsx'));
 const WorkspaceMenu = lazy(async () => ({ default: (await import('./menus.tsx')).WorkspaceMenu }));
 const AccountMenu = lazy(async () => ({ default: (await import('./menus.tsx')).AccountMenu }));
 
@@ -88,6 +90,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <Suspense fallback={<ListSkeleton />}>
+          {workspace ? null : <SignInAgain />}
           <Outlet />
         </Suspense>
       </AppShell.Main>
@@ -204,7 +207,7 @@ function WorkspaceButton() {
     <WithMenu menu={WorkspaceMenu}>
       <UnstyledButton w="100%" p={6} bdrs="md">
         <Group gap="xs" wrap="nowrap">
-          <Avatar size={28} radius="md" color="heron" name={workspace?.name ?? '?'} variant="light" />
+          <WorkspaceLogo workspace={workspace} size={28} />
           <Box flex={1} miw={0}>
             <Text size="sm" fw={600} className="clip">
               {workspace?.name ?? t('shell.noWorkspace')}

@@ -55,6 +55,7 @@ export const RECORD_TYPES = [
   'warmup_rule',
   'webhook',
   'weekly_report',
+  'workspace_export',
 ] as const;
 
 /** Actions of the audit log, as named by the API. Several actions may share a label. */

@@ -1,5 +1,6 @@
 import { Checkbox, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { LANGUAGES, type Language } from '../../../../messages/languages.ts';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { selectWorkspace, useCan, usePerson } from '../../app/person.ts';
 import { useAction } from '../../components/action.ts';
@@ -10,26 +11,40 @@ import { Form } from '../../components/form.tsx';
 import { Section } from '../../components/section.tsx';
 import { toDateTime } from '../../components/time.tsx';
 import { textOf, useText } from '../../text/index.ts';
+import { Exports } from './exports.tsx';
 import { SettingsPage } from './frame.tsx';
+import { Logo } from './logo.tsx';
+import { SignInRules } from './sign-in-rules.tsx';
 import { zoneChoices } from './zones.ts';
 
 type Workspace = AnswerOf<'/v1/organizations/current'>;
-type Edited = Pick<Workspace, 'name' | 'timezone' | 'weekly_report' | 'updated_at'>;
-const editedOf = ({ name, timezone, weekly_report, updated_at }: Workspace): Edited => ({
+type Edited = Pick<Workspace, 'name' | 'timezone' | 'language' | 'weekly_report' | 'updated_at'>;
+const editedOf = ({ name, timezone, language, weekly_report, updated_at }: Workspace): Edited => ({
   name,
   timezone,
+  language,
   weekly_report,
   updated_at,
 });
 
-/** Page of the selected workspace: name, time zone and weekly report. Another workspace can be created here. */
+/**
+ * Page of the selected workspace: name, logo, time zone, language, weekly report, sign-in rules and its data. Another
+ * workspace can be created here.
+ */
 export default function WorkspacePage() {
   const { workspace } = usePerson();
   const mayChange = useCan('manage_settings');
   return (
     <SettingsPage>
-      {workspace && mayChange ? <Edit workspace={workspace} /> : null}
+      {workspace && mayChange ? (
+        <>
+          <Edit workspace={workspace} />
+          <Logo workspace={workspace} />
+          <SignInRules workspace={workspace} />
+        </>
+      ) : null}
       {workspace ? <About workspace={workspace} /> : null}
+      {workspace ? <Exports /> : null}
       <NewWorkspace />
     </SettingsPage>
   );
@@ -39,7 +54,8 @@ function Edit({ workspace }: { workspace: Workspace }) {
   const t = useText();
   const draft = useDraft<Edited>({
     stored: editedOf(workspace),
-    write: ({ updated_at: _, ...body }) => dataOf(heron.PATCH('/v1/organizations/current', { body })),
+    write: ({ updated_at: _, ...changes }, { updated_at: expected_updated_at }) =>
+      dataOf(heron.PATCH('/v1/organizations/current', { body: { ...changes, expected_updated_at } })),
     readAgain: async () => editedOf(await dataOf(heron.GET('/v1/organizations/current'))),
     stale: [['person']],
     done: t('saved'),
@@ -47,7 +63,14 @@ function Edit({ workspace }: { workspace: Workspace }) {
   const { value, change } = draft;
   return (
     <Section title={t('settings.workspace')}>
-      <DraftForm draft={draft} names={{ timezone: t('settings.zone'), weekly_report: t('settings.weekly') }}>
+      <DraftForm
+        draft={draft}
+        names={{
+          timezone: t('settings.zone'),
+          language: t('settings.workspace.language'),
+          weekly_report: t('settings.weekly'),
+        }}
+      >
         <TextInput
           label={t('settings.name')}
           required
@@ -65,6 +88,18 @@ function Edit({ workspace }: { workspace: Workspace }) {
           searchable
           limit={200}
           nothingFoundMessage={t('nothingFound')}
+        />
+        <Select
+          label={t('settings.workspace.language')}
+          description={t('settings.workspace.language.why')}
+          placeholder={t('settings.workspace.language.none')}
+          data={LANGUAGES.map((one) => ({
+            value: one,
+            label: new Intl.DisplayNames(one, { type: 'language' }).of(one) ?? one,
+          }))}
+          value={value.language}
+          onChange={(language) => change({ language: language as Language | null })}
+          clearable
         />
         <Checkbox
           label={t('settings.weekly')}

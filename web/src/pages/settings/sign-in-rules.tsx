@@ -1,0 +1,78 @@
+import { Alert, NumberInput, TagsInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { DraftForm } from '../../components/draft-form.tsx';
+import { useDraft } from '../../components/draft.ts';
+import { Section } from '../../components/section.tsx';
+import { useText } from '../../text/index.ts';
+
+type Workspace = AnswerOf<'/v1/organizations/current'>;
+type Edited = Pick<Workspace, 'member_email_domains' | 'session_max_hours' | 'updated_at'>;
+const editedOf = ({ member_email_domains, session_max_hours, updated_at }: Workspace): Edited => ({
+  member_email_domains,
+  session_max_hours,
+  updated_at,
+});
+
+/** Rules of who may join the workspace, and how long a sign-in lasts in it. */
+export function SignInRules({ workspace }: { workspace: Workspace }) {
+  const t = useText();
+  const draft = useDraft<Edited>({
+    stored: editedOf(workspace),
+    write: ({ updated_at: _, ...changes }, { updated_at: expected_updated_at }) =>
+      dataOf(heron.PATCH('/v1/organizations/current', { body: { ...changes, expected_updated_at } })),
+    readAgain: async () => editedOf(await dataOf(heron.GET('/v1/organizations/current'))),
+    stale: [['person'], ['team']],
+    done: t('saved'),
+  });
+  const { value, change } = draft;
+  return (
+    <Section title={t('settings.rules')}>
+      <DraftForm
+        draft={draft}
+        names={{ member_email_domains: t('settings.rules.domains'), session_max_hours: t('settings.rules.hours') }}
+        note={<Outsiders domains={workspace.member_email_domains} />}
+      >
+        <TagsInput
+          label={t('settings.rules.domains')}
+          description={t('settings.rules.domains.why')}
+          placeholder={value.member_email_domains.length === 0 ? t('settings.rules.domains.any') : ''}
+          value={value.member_email_domains}
+          onChange={(member_email_domains) => change({ member_email_domains })}
+          splitChars={[',', ' ', ';']}
+          clearable
+        />
+        <NumberInput
+          label={t('settings.rules.hours')}
+          description={t('settings.rules.hours.why')}
+          placeholder={t('settings.rules.hours.any')}
+          min={1}
+          max={8760}
+          allowDecimal={false}
+          value={value.session_max_hours ?? ''}
+          onChange={(hours) => change({ session_max_hours: hours === '' ? null : Number(hours) })}
+        />
+      </DraftForm>
+    </Section>
+  );
+}
+
+/** Names the members whose addresses are in none of the stored domains. */
+function Outsiders({ domains }: { domains: readonly string[] }) {
+  const t = useText();
+  const members = useQuery({
+    queryKey: ['team', 'outside', domains],
+    queryFn: () =>
+      dataOf(
+        heron.GET('/v1/organizations/current/members', { params: { query: { outside_domains: 'true', limit: 100 } } }),
+      ),
+    enabled: domains.length > 0,
+  });
+  const outside = domains.length > 0 ? (members.data?.data ?? []) : [];
+  if (outside.length === 0) return null;
+  return (
+    <Alert role="note" color="yellow" variant="light" title={t('settings.rules.outside', { count: outside.length })}>
+      {outside.map(({ email }) => email).join(', ')}
+    </Alert>
+  );
+}

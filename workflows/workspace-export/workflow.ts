@@ -1,0 +1,25 @@
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { listenForHints } from '../hints.ts';
+import { resourceQueue } from '../queues.ts';
+import { iterateUntilDone } from '../iterations.ts';
+import {
+  workspaceExportWorkflow,
+  type WorkspaceExportActivities,
+  type WorkspaceExportArgs,
+  type WorkspaceExportSignals,
+} from './contract.ts';
+
+const retry = defineSignal<[WorkspaceExportSignals['retry']]>('retry');
+
+/** Writes one export. Progress and result are in PostgreSQL; this workflow ensures that the export ends. */
+export async function workspaceExport(args: WorkspaceExportArgs): Promise<string> {
+  const { makeWorkspaceExport } = proxyActivities<WorkspaceExportActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
+    summary: 'write the data of the workspace into a file, and mail the link',
+    // Generous, as a workspace has no fixed size. A worker that dies is detected by its missing heartbeat.
+    startToCloseTimeout: '24h',
+    heartbeatTimeout: '1m',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5m' },
+  });
+  return iterateUntilDone(workspaceExportWorkflow, args, listenForHints(retry), makeWorkspaceExport);
+}
