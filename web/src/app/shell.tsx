@@ -37,6 +37,7 @@ import { usePerson } from './person.ts';
 import { routed } from '../components/page-link.tsx';
 import { NAVIGATION } from './navigation.ts';
 
+const DeletionBanner = lazy(() => import('./deletion-banner.tsx'));
 const Palette = lazy(() => import('./palette.tsx'));
 const WorkspaceMenu = lazy(async () => ({ default: (await import('./menus.tsx')).WorkspaceMenu }));
 const AccountMenu = lazy(async () => ({ default: (await import('./menus.tsx')).AccountMenu }));
@@ -46,7 +47,7 @@ export function Shell() {
   const t = useText();
   const [isMenuOpen, menu] = useDisclosure();
   const [isPaletteOpen, palette] = useDisclosure();
-  const { workspace } = usePerson();
+  const { person, workspace } = usePerson();
   const path = useRouterState({ select: (state) => state.location.pathname });
   const burger = useRef<HTMLButtonElement>(null);
   const closeMenu = () => {
@@ -87,6 +88,11 @@ export function Shell() {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
+        {person.deletion_scheduled_for || workspace?.deletion_scheduled_for ? (
+          <Suspense fallback={null}>
+            <DeletionBanner />
+          </Suspense>
+        ) : null}
         <Suspense fallback={<ListSkeleton />}>
           <Outlet />
         </Suspense>

@@ -10,6 +10,7 @@ import { Form } from '../../components/form.tsx';
 import { Section } from '../../components/section.tsx';
 import { toDateTime } from '../../components/time.tsx';
 import { textOf, useText } from '../../text/index.ts';
+import { DeleteWorkspace } from './delete-workspace.tsx';
 import { SettingsPage } from './frame.tsx';
 import { zoneChoices } from './zones.ts';
 
@@ -31,6 +32,7 @@ export default function WorkspacePage() {
       {workspace && mayChange ? <Edit workspace={workspace} /> : null}
       {workspace ? <About workspace={workspace} /> : null}
       <NewWorkspace />
+      <DeleteWorkspace />
     </SettingsPage>
   );
 }
