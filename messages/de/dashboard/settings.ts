@@ -88,12 +88,6 @@ export const settings = {
     'Kampagnen, Warmup und Automationen werden angehalten, Läufe und Freigaben enden, und nicht gesendete E-Mails werden abgebrochen. API-Schlüssel und Anwendungen werden abgelehnt. Mitglieder können lesen und exportieren. Nach 14 Tagen wird alles darin gelöscht und lässt sich nicht wiederherstellen.',
   'deletion.workspace.type': 'Zur Bestätigung {name} eingeben',
   'deletion.workspace.scheduled': 'Die Löschung ist geplant',
-  'deletion.workspace.banner':
-    '{name} wird am {at} gelöscht. Nichts wird gesendet, und nichts Neues lässt sich starten. Was angehalten wurde, bleibt angehalten, wenn du ihn behältst.',
-  'deletion.workspace.banner.member':
-    '{name} wird am {at} gelöscht. Nichts wird gesendet. Ein Eigentümer kann ihn behalten.',
-  'deletion.workspace.keep': 'Arbeitsbereich behalten',
-  'deletion.workspace.kept': 'Der Arbeitsbereich bleibt',
   'deletion.account.start': 'Konto löschen',
   'deletion.account.why':
     'Dein Konto wird nach 14 Tagen gelöscht; bis dahin kannst du dich anmelden und es behalten. Arbeitsbereiche, in denen nur du bist, werden mit ihm gelöscht.',
@@ -101,9 +95,6 @@ export const settings = {
   'deletion.account.what':
     'Arbeitsbereiche, in denen nur du bist, halten sofort an und werden nach 14 Tagen mit deinem Konto gelöscht. Was du in anderen Arbeitsbereichen gemacht hast, bleibt dort ohne deinen Namen.',
   'deletion.account.scheduled': 'Die Löschung ist geplant',
-  'deletion.account.banner': 'Dein Konto wird am {at} gelöscht.',
-  'deletion.account.keep': 'Konto behalten',
-  'deletion.account.kept': 'Dein Konto bleibt',
   'settings.workspace.new': 'Neuer Arbeitsbereich',
   'settings.workspace.new.why': 'Er hat eigene Mitglieder, Postfächer, Kontakte und Kampagnen. Er gehört dann dir.',
   'settings.workspace.create': 'Arbeitsbereich anlegen',

@@ -87,11 +87,6 @@ export const settings = {
     'Campaigns, warmup and automations are paused, runs and approvals end, and unsent emails are cancelled. API keys and applications are refused. Members can read and export. After 14 days everything in it is erased and cannot be restored.',
   'deletion.workspace.type': 'Type {name} to confirm',
   'deletion.workspace.scheduled': 'The deletion is scheduled',
-  'deletion.workspace.banner':
-    '{name} will be deleted on {at}. Nothing is sent, and nothing new can be started. What was paused stays paused if you keep it.',
-  'deletion.workspace.banner.member': '{name} will be deleted on {at}. Nothing is sent. An owner can keep it.',
-  'deletion.workspace.keep': 'Keep workspace',
-  'deletion.workspace.kept': 'The workspace is kept',
   'deletion.account.start': 'Delete account',
   'deletion.account.why':
     'Your account is erased after 14 days, until when you can sign in and keep it. Workspaces in which only you are are deleted with it.',
@@ -99,9 +94,6 @@ export const settings = {
   'deletion.account.what':
     'Workspaces in which only you are stop at once and are erased with your account after 14 days. What you made in other workspaces stays there without your name.',
   'deletion.account.scheduled': 'The deletion is scheduled',
-  'deletion.account.banner': 'Your account will be deleted on {at}.',
-  'deletion.account.keep': 'Keep account',
-  'deletion.account.kept': 'Your account is kept',
   'settings.workspace.new': 'New workspace',
   'settings.workspace.new.why': 'It has its own members, mailboxes, contacts and campaigns. You become its owner.',
   'settings.workspace.create': 'Create workspace',

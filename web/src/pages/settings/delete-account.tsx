@@ -18,7 +18,7 @@ export function DeleteAccount() {
     <Section
       title={t('deletion.danger')}
       action={
-        <Button color="red" variant="light" onClick={() => open(true)}>
+        <Button color="red.9" variant="light" onClick={() => open(true)}>
           {t('deletion.account.start')}
         </Button>
       }
@@ -42,7 +42,7 @@ function Confirm({ email, onClose }: { email: string; onClose: () => void }) {
   });
   return (
     <Dialog onClose={onClose} title={t('deletion.account.ask')}>
-      <Form act={remove} submit={t('deletion.account.start')} color="red">
+      <Form act={remove} submit={t('deletion.account.start')} color="red.9">
         <Text size="sm">{t('deletion.account.what')}</Text>
         {/* Tells password managers whose password it is. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />

@@ -18,7 +18,7 @@ export function DeleteWorkspace() {
     <Section
       title={t('deletion.danger')}
       action={
-        <Button color="red" variant="light" onClick={() => open(true)}>
+        <Button color="red.9" variant="light" onClick={() => open(true)}>
           {t('deletion.workspace.start')}
         </Button>
       }
@@ -42,7 +42,7 @@ function Confirm({ name, onClose }: { name: string; onClose: () => void }) {
   });
   return (
     <Dialog onClose={onClose} title={t('deletion.workspace.ask', { name })}>
-      <Form act={remove} submit={t('deletion.workspace.start')} color="red">
+      <Form act={remove} submit={t('deletion.workspace.start')} color="red.9">
         <Text size="sm">{t('deletion.workspace.what')}</Text>
         <TextInput
           label={t('deletion.workspace.type', { name })}
