@@ -16,6 +16,8 @@ const UNOWNED = [
   'auth_challenges',
   'auth_throttles',
   'blob_removals',
+  'deletion_mails',
+  'deletions',
   'free_mail_domains',
   'installation',
   'outbox',

@@ -4,6 +4,7 @@ import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { CHORES, maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { goalReplayWorkflow, type ReplayReport } from '../../workflows/goal-replay/contract.ts';
 import { warmupWorkflow, type WarmupReport } from '../../workflows/warmup/contract.ts';
+import { deletionWorkflow } from '../../workflows/deletion/contract.ts';
 import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts';
 import { workspaceExportWorkflow } from '../../workflows/workspace-export/contract.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
@@ -118,7 +119,26 @@ const workspaceExports: Scripted[] = [
   ),
 ];
 
+const called = { signal: 'changed', says: [{ cause: 'called_back' }] };
+const untilTheDate: Answer = {
+  activity: 'advanceDeletion',
+  gives: { kind: 'wait', wakeAt: Date.parse('2100-01-01'), why: 'the date of the deletion' },
+};
+const erasing: Answer = { activity: 'advanceDeletion', gives: { kind: 'more', why: 'erasing the workspace' } };
+const ofDeletion = (why: string): Answer => ({ activity: 'advanceDeletion', gives: { kind: 'done', why } });
+const deletions: Scripted[] = [
+  deletion('called-back', [untilTheDate, ofDeletion('called back')], [{ ...called, events: GAVE_UP, times: 1 }]),
+  deletion('called-back-while-asked', [{ ...untilTheDate, meanwhile: called }, ofDeletion('called back')]),
+  deletion('erased', [
+    erasing,
+    erasing,
+    { activity: 'advanceDeletion', gives: { kind: 'more' } },
+    ofDeletion('erased'),
+  ]),
+];
+
 export const TURNS: Scripted[] = [
+  ...deletions,
   ...weeklyReports,
   ...workspaceExports,
   ...replays,
@@ -129,6 +149,10 @@ export const TURNS: Scripted[] = [
 
 function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(goalReplayWorkflow, { organizationId, replayId: newId() }, 'goal-replay', name, answers, later);
+}
+
+function deletion(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(deletionWorkflow, { deletionId: newId() }, 'deletion', name, answers, later);
 }
 
 function weeklyReport(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

@@ -45,6 +45,8 @@ const GIVES_NOTHING: Record<string, string> = {
   'oauth.rotate-webhook-secret': 'its secret signs what Heron sends, and opens nothing of Heron',
   'oauth.token': 'gives what a person granted',
   'organizations.create': 'makes a workspace of its own',
+  'organizations.delete': 'ends a workspace',
+  'organizations.restore': 'keeps a workspace as it was',
   'organizations.select': 'chooses among memberships',
   'organizations.update': 'changes a name, a logo, a language, and rules that only refuse',
 };

@@ -37,6 +37,7 @@ test('the writes that are not counted are those that stop something', (t) => {
     'meetings.cancel',
     'members.remove',
     'oauth.deleteApplication',
+    'organizations.delete',
     'runs.cancel',
     'suppressions.add',
     'unibox.cancelScheduled',

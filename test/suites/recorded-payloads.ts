@@ -17,6 +17,7 @@ import type {
 import type * as Flow from '../../workflows/automation/contract.ts';
 import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
 import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
+import type { DeletionActivities, DeletionArgs, DeletionSignals } from '../../workflows/deletion/contract.ts';
 import type * as Direct from '../../workflows/direct-send/contract.ts';
 import type * as Enrolled from '../../workflows/enrollment/contract.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
@@ -60,6 +61,7 @@ const launchReports = [
   z.strictObject({ kind: z.literal('done'), why }),
 ] as const;
 const importArgs = today<ContactImportArgs>()(z.strictObject({ organizationId: id, importId: id }));
+const deletionArgs = today<DeletionArgs>()(z.strictObject({ deletionId: id }));
 const enrollmentArgs = today<Enrolled.EnrollmentArgs>()(
   z.strictObject({ organizationId: id, campaignId: id, contactId: id }),
 );
@@ -198,6 +200,23 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         'mailApprovers',
         z.tuple([approvalMailArgs]),
         z.strictObject({ kind: z.literal('done'), why }),
+      ),
+    },
+  },
+  deletion: {
+    args: z.tuple([deletionArgs]),
+    signals: {
+      changed: z.tuple([today<DeletionSignals['changed']>()(z.strictObject({ cause: z.literal('called_back') }))]),
+    },
+    activities: {
+      advanceDeletion: activity<DeletionActivities>()(
+        'advanceDeletion',
+        z.tuple([deletionArgs]),
+        z.discriminatedUnion('kind', [
+          z.strictObject({ kind: z.literal('more'), why: why.optional() }),
+          z.strictObject({ kind: z.literal('wait'), wakeAt: time.nullable(), why }),
+          z.strictObject({ kind: z.literal('done'), why }),
+        ]),
       ),
     },
   },

@@ -22,8 +22,11 @@ export const deletionWorkflow = defineInstallationWorkflow<DeletionSignals>()({
 /** Arguments of a deletion. */
 export type DeletionArgs = ArgsOf<typeof deletionWorkflow>;
 
+/** Result of one iteration. */
+export type DeletionTurn = Iteration;
+
 /** Activities of this family for the workflow. */
 export interface DeletionActivities {
   /** Sends due mails, waits for the date, or erases some pages. `more` requests another iteration. */
-  advanceDeletion(args: DeletionArgs): Promise<Iteration>;
+  advanceDeletion(args: DeletionArgs): Promise<DeletionTurn>;
 }

@@ -5,6 +5,7 @@ import { activateCampaign, lockCampaign } from '../../../domain/sending/control/
 import { hashPassword } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { message } from '../../../messages/index.ts';
+import { chain, createAutomation } from '../../../test/harness/automations.ts';
 import { createDirectSend, createWritingDesk } from '../../../test/harness/direct-sends.ts';
 import { createMember, createSession, type Tenant } from '../../../test/harness/factories.ts';
 import { createLead, createMondayWorld } from '../../../test/harness/lead.ts';
@@ -16,6 +17,8 @@ const ME = '/v1/auth/me';
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 const { db } = world.deps;
+
+const EMAIL = { to: ['lea@else.test'], subject: 'S', body_plain: 'b' };
 
 type Person = Pick<Tenant, 'userId' | 'organizationId'>;
 
@@ -89,6 +92,22 @@ test.serial(
   },
 );
 
+test.serial('open approvals end, their emails are refused, and automations are switched off', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const { tenant } = desk;
+  const held = await desk.post(`/emails/${desk.mailboxId}/send`, EMAIL, tenant.apiKey, { 'idempotency-key': newId() });
+  t.is(held.body.result, 'awaiting_approval');
+  const automationId = await createAutomation(world, tenant.organizationId, 'email.replied', chain());
+  assertStatus(t, await ask(tenant, 'DELETE', CURRENT, { name: 'Acme' }), 200);
+  const approval = await db('approvals').where({ organization_id: tenant.organizationId }).first();
+  t.is(approval.status, 'expired');
+  t.is((await desk.read(approval.subject_id)).state, 'denied');
+  t.false((await db('automations').where({ id: automationId }).first()).enabled);
+  const decided = await ask(tenant, 'POST', `/v1/approvals/${approval.id}/decision`, { decision: 'approved' });
+  t.is(decided.body.code, 'workspace_deletion_scheduled');
+  t.is((await ask(tenant, 'POST', `/v1/approvals/${approval.id}/decision`, { decision: 'denied' })).status, 409);
+});
+
 test.serial('no email is claimed and no campaign activated, whoever asks', async (t) => {
   const lead = await createLead(stage);
   const { organizationId, campaignId, ctx } = lead;
@@ -110,11 +129,7 @@ test.serial('no email is claimed and no campaign activated, whoever asks', async
   );
   await t.throwsAsync(activate, { message: /will be deleted/ });
 
-  const written = await desk.post(`/emails/${desk.mailboxId}/send`, {
-    to: ['lea@else.test'],
-    subject: 'S',
-    body_plain: 'b',
-  });
+  const written = await desk.post(`/emails/${desk.mailboxId}/send`, EMAIL);
   assertStatus(t, written, 200);
   const decision = await desk.advance(written.body.task_id);
   t.is(decision.kind, 'send');

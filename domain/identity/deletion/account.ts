@@ -39,8 +39,8 @@ export function workspacesOwnedAlone(handle: Db | Trx, userId: string): Promise<
  * Schedules the erasure of the caller's account in 14 days, together with the workspaces in which nobody else is. The
  * person can sign in until then.
  * @throws AppError unauthorized if the password is wrong; rate_limit_exceeded
- * @throws AppError conflict if it is scheduled already, if the person is the only owner of a workspace with other
- * members, which are named, or if a workspace to delete has open mailbox orders
+ * @throws AppError conflict if it is scheduled already, or a workspace to delete has open mailbox orders
+ * @throws AppError conflict naming the workspaces with other members of which the person is the only owner
  */
 export async function scheduleAccountDeletion(ctx: Ctx, password: string): Promise<void> {
   const userId = ctx.actor.userId!;

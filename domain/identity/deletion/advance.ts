@@ -1,7 +1,7 @@
 import { across } from '../../../db/across.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
-import type { Iteration } from '../../../workflows/iterations.ts';
+import type { DeletionTurn } from '../../../workflows/deletion/contract.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { beginAccount, finishAccount } from './erase-account.ts';
 import { addMails, ownersOf, type Addressee, type DeletionRow } from './deletions.ts';
@@ -21,7 +21,7 @@ const LAST_MAILS_MS = 3 * DAY_MS;
  * @param signal stops the erasure between two pages
  * @throws Error when the work itself fails
  */
-export async function advanceDeletion(deps: Deps, deletionId: string, signal: AbortSignal): Promise<Iteration> {
+export async function advanceDeletion(deps: Deps, deletionId: string, signal: AbortSignal): Promise<DeletionTurn> {
   const deletion = await across(deps.db, 'maintenance').table('deletions').where({ id: deletionId }).first();
   if (!deletion) return { kind: 'done', why: 'the deletion is gone' };
   switch (deletion.state) {
@@ -37,7 +37,7 @@ export async function advanceDeletion(deps: Deps, deletionId: string, signal: Ab
 }
 
 /** Sends due mails and waits for the reminder or the date. Begins the erasure when it is due. */
-async function awaitDate(deps: Deps, deletion: DeletionRow): Promise<Iteration> {
+async function awaitDate(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
   const now = deps.clock.now().getTime();
   const dueAt = deletion.scheduled_for.getTime();
   if (now >= dueAt) return begin(deps, deletion);
@@ -87,7 +87,7 @@ async function personOf(trx: Handle, deletion: DeletionRow): Promise<Addressee[]
 }
 
 /** Begins the erasure, unless it was called back in the meantime. Nobody has access from then on. */
-async function begin(deps: Deps, deletion: DeletionRow): Promise<Iteration> {
+async function begin(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
   if (deletion.kind === 'account') {
     const wait = await beginAccount(deps, deletion);
     if (wait) return wait;
@@ -111,7 +111,7 @@ async function begin(deps: Deps, deletion: DeletionRow): Promise<Iteration> {
   });
 }
 
-async function erase(deps: Deps, deletion: DeletionRow, signal: AbortSignal): Promise<Iteration> {
+async function erase(deps: Deps, deletion: DeletionRow, signal: AbortSignal): Promise<DeletionTurn> {
   if (deletion.kind === 'account') {
     const wait = await finishAccount(deps, deletion);
     if (wait) return wait;
@@ -131,7 +131,7 @@ async function erase(deps: Deps, deletion: DeletionRow, signal: AbortSignal): Pr
 }
 
 /** Sends the last mails, and then erases the addresses. */
-async function end(deps: Deps, deletion: DeletionRow): Promise<Iteration> {
+async function end(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
   const now = deps.clock.now().getTime();
   const isMailed = await sendMails(deps, deletion);
   if (!isMailed && now < deletion.erased_at!.getTime() + LAST_MAILS_MS)

@@ -2,7 +2,7 @@ import { across } from '../../../db/across.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { AppError } from '../../../lib/errors.ts';
-import type { Iteration } from '../../../workflows/iterations.ts';
+import type { DeletionTurn } from '../../../workflows/deletion/contract.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { lockOrganization } from '../organizations/grants.ts';
@@ -12,16 +12,16 @@ import { workspacesOwnedAlone } from './account.ts';
 import type { DeletionRow } from './deletions.ts';
 import { scheduleWithin } from './workspace.ts';
 
-/** Time (ms) before an account whose workspaces are being erased is looked at again. */
+/** Time (ms) before an account whose workspaces are being erased is checked again. */
 const WORKSPACES_MS = MINUTE_MS;
-/** Time (ms) before an account that is the only owner of a workspace with members is looked at again. */
-const OWNER_MS = DAY_MS;
+/** Time (ms) before an account that waits for people is checked again. */
+const PEOPLE_MS = DAY_MS;
 
 /**
  * Prepares the erasure of an account: deletes the workspaces in which only the person is, and waits for them.
  * @returns the wait; undefined when the account can be erased
  */
-export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<Iteration | undefined> {
+export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn | undefined> {
   const now = deps.clock.now().getTime();
   const owned = await workspacesOwnedAlone(deps.db, deletion.subject_id);
   const alone = owned.filter(({ others }) => others === 0);
@@ -29,14 +29,15 @@ export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<I
     if (isScheduled) continue;
     // Others have left it since the request, so it was not scheduled then.
     const ctx = systemCtx(deps, id, `deletion/${deletion.id}`);
-    await transact(ctx, async (tx) => {
+    const isRefused = await transact(ctx, async (tx) => {
       await lockOrganization(tx);
       await scheduleWithin(ctx, tx, name, deletion);
-    });
+    }).then(() => false, isConflict);
+    if (isRefused) return { kind: 'wait', wakeAt: now + PEOPLE_MS, why: 'mailbox orders of a workspace' };
   }
   if (alone.length > 0) return { kind: 'wait', wakeAt: now + WORKSPACES_MS, why: 'the workspaces of the account' };
   if (owned.some(({ isScheduled }) => !isScheduled))
-    return { kind: 'wait', wakeAt: now + OWNER_MS, why: 'another owner for a workspace' };
+    return { kind: 'wait', wakeAt: now + PEOPLE_MS, why: 'another owner for a workspace' };
   return undefined;
 }
 
@@ -45,7 +46,7 @@ export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<I
  * invitations. Rows that the person made stay with their workspaces, without the person.
  * @returns the wait, if the person has become the only owner of a workspace in the meantime; undefined when it is done
  */
-export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<Iteration | undefined> {
+export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn | undefined> {
   const userId = deletion.subject_id;
   const memberships = await across(deps.db, 'person')
     .table('memberships')
@@ -55,8 +56,8 @@ export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<
   try {
     for (const organizationId of memberships) await leave(deps, deletion, organizationId);
   } catch (error) {
-    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
-    return { kind: 'wait', wakeAt: deps.clock.now().getTime() + OWNER_MS, why: 'another owner for a workspace' };
+    isConflict(error);
+    return { kind: 'wait', wakeAt: deps.clock.now().getTime() + PEOPLE_MS, why: 'another owner for a workspace' };
   }
   await inTransaction(deps.db, async (trx) => {
     const person = across(trx, 'person');
@@ -67,6 +68,12 @@ export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<
     await person.table('users').where({ id: userId }).delete();
   });
   return undefined;
+}
+
+/** Returns true for a conflict, which only people can settle. @throws every other error */
+function isConflict(error: unknown): true {
+  if (error instanceof AppError && error.code === 'conflict') return true;
+  throw error;
 }
 
 /** @throws AppError conflict if the person is the only owner of the workspace */

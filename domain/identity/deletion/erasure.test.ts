@@ -60,8 +60,8 @@ async function placesOf(id: string): Promise<string[]> {
 }
 
 /**
- * Corrects tables whose organization is no foreign key, which were filled with ids that do not exist: takes the
- * organization of a referenced row, or gives some rows to one organization.
+ * Corrects tables whose organization is no foreign key, which were filled with ids that do not exist. They get the
+ * organization of a referenced row, or some of their rows get the given one.
  */
 async function fillLooseTables(mine: string): Promise<void> {
   const { rows } = (await db.raw(

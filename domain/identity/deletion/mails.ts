@@ -53,7 +53,7 @@ function deletionMail({ config }: Deps, deletion: DeletionRow, mail: MailRow): S
   const at = deletion.scheduled_for.toISOString();
   const workspace = mail.name.replace(/\s+/g, ' ');
   const { subject, text } = (deletion.kind === 'workspace' ? OF_WORKSPACE : OF_ACCOUNT)[mail.moment]({ workspace, at });
-  const page = `${config.APP_URL}/settings/${deletion.kind === 'workspace' ? 'workspace' : 'profile'}`;
+  const page = `${config.APP_URL}/settings${deletion.kind === 'workspace' ? '/workspace' : ''}`;
   const further = mail.moment === 'done' ? '' : `\n${say(message('mail.deletion_call_back'))}\n\n    ${page}\n`;
   return { to: mail.email, subject: say(subject), text: `${say(text)}\n${further}` };
 }

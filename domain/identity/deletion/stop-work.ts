@@ -19,9 +19,9 @@ const REASON = message('log.workspace_ends');
 const MAX_NAMED = 20;
 
 /**
- * Stops the work of a workspace whose deletion is scheduled, in the transaction of the request: cancels open runs, ends
- * open approvals, cancels unsent emails, pauses campaigns and warmup, and switches automations off. A workspace that is
- * kept stays stopped until people start each part again.
+ * Stops the work of a workspace in the transaction that schedules its deletion. Runs and unsent emails are cancelled,
+ * approvals end, campaigns and warmup are paused, and automations are disabled. A workspace that is kept stays stopped
+ * until people start each part again.
  * @param ctx joins the transaction
  */
 export async function stopWork(ctx: Ctx, tx: Tx): Promise<void> {

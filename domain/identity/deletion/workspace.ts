@@ -71,11 +71,20 @@ export async function keepWorkspace(ctx: Ctx): Promise<MyOrganization> {
     const deletion = await lockOpenDeletion(tx.trx, tx.org.organizationId);
     if (!deletion) throw new AppError('conflict', message('deletion.none'));
     if (deletion.state === 'erasing') throw new AppError('conflict', message('deletion.has_begun'));
-    if (deletion.with_account)
+    if (deletion.with_account || (await goesWithAccount(tx)))
       throw new AppError('conflict', message('deletion.with_account'), { fix: message('deletion.with_account.fix') });
     await keepWithin(tx, deletion);
   });
   return readMyOrganization(ctx, organizationOf(ctx));
+}
+
+/** Returns true if the only member of the workspace has scheduled the deletion of their account. */
+async function goesWithAccount(tx: Tx): Promise<boolean> {
+  const [row] = await tx.org.sql<{ goes: boolean }>(
+    `select bool_and(u.deletion_scheduled_for is not null) and count(*) = 1 as goes
+     from memberships m join users u on u.id = m.user_id where m.organization_id = :org`,
+  );
+  return row!.goes;
 }
 
 /** Calls back the locked deletion of the workspace of a transaction. */

@@ -42,6 +42,15 @@ export const common = {
   'error.lost': 'Nicht gefunden',
   'error.lost.why': 'Die Adresse ist falsch, oder der Eintrag wurde gelöscht.',
   'error.lost.back': 'Zur Startseite',
+  'deletion.workspace.banner':
+    '{name} wird am {at} gelöscht. Nichts wird gesendet, und nichts Neues lässt sich starten. Was angehalten wurde, bleibt angehalten, wenn du ihn behältst.',
+  'deletion.workspace.banner.member':
+    '{name} wird am {at} gelöscht. Nichts wird gesendet. Ein Eigentümer kann ihn behalten.',
+  'deletion.workspace.keep': 'Arbeitsbereich behalten',
+  'deletion.workspace.kept': 'Der Arbeitsbereich bleibt',
+  'deletion.account.banner': 'Dein Konto wird am {at} gelöscht.',
+  'deletion.account.keep': 'Konto behalten',
+  'deletion.account.kept': 'Dein Konto bleibt',
   'shell.skip': 'Zum Inhalt springen',
   'shell.test': 'Test',
   'shell.test.why': 'Aus diesem Arbeitsbereich geht keine E-Mail hinaus',

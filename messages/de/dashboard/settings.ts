@@ -103,6 +103,22 @@ export const settings = {
   'settings.export.rows': '{count, plural, one {# Zeile} other {# Zeilen}} bisher',
   'settings.export.ready': '{count, plural, one {# Zeile} other {# Zeilen}}, {size} kB, aufbewahrt bis {until}',
   'settings.export.download': 'Herunterladen',
+  'deletion.danger': 'Gefahrenbereich',
+  'deletion.workspace.start': 'Arbeitsbereich löschen',
+  'deletion.workspace.why':
+    'Hält seine Arbeit sofort an. Nach 14 Tagen wird alles darin gelöscht; bis dahin kann ein Eigentümer ihn behalten.',
+  'deletion.workspace.ask': '{name} löschen?',
+  'deletion.workspace.what':
+    'Kampagnen, Warmup und Automationen werden angehalten, Läufe und Freigaben enden, und nicht gesendete E-Mails werden abgebrochen. API-Schlüssel und Anwendungen werden abgelehnt. Mitglieder können lesen und exportieren. Nach 14 Tagen wird alles darin gelöscht und lässt sich nicht wiederherstellen.',
+  'deletion.workspace.type': 'Zur Bestätigung {name} eingeben',
+  'deletion.workspace.scheduled': 'Die Löschung ist geplant',
+  'deletion.account.start': 'Konto löschen',
+  'deletion.account.why':
+    'Dein Konto wird nach 14 Tagen gelöscht; bis dahin kannst du dich anmelden und es behalten. Arbeitsbereiche, in denen nur du bist, werden mit ihm gelöscht.',
+  'deletion.account.ask': 'Dein Konto löschen?',
+  'deletion.account.what':
+    'Arbeitsbereiche, in denen nur du bist, halten sofort an und werden nach 14 Tagen mit deinem Konto gelöscht. Was du in anderen Arbeitsbereichen gemacht hast, bleibt dort ohne deinen Namen.',
+  'deletion.account.scheduled': 'Die Löschung ist geplant',
   'settings.workspace.new': 'Neuer Arbeitsbereich',
   'settings.workspace.new.why': 'Er hat eigene Mitglieder, Postfächer, Kontakte und Kampagnen. Er gehört dann dir.',
   'settings.workspace.test': 'Test-Arbeitsbereich',

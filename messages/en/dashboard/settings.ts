@@ -102,6 +102,22 @@ export const settings = {
   'settings.export.rows': '{count, plural, one {# row} other {# rows}} so far',
   'settings.export.ready': '{count, plural, one {# row} other {# rows}}, {size} kB, kept until {until}',
   'settings.export.download': 'Download',
+  'deletion.danger': 'Danger zone',
+  'deletion.workspace.start': 'Delete workspace',
+  'deletion.workspace.why':
+    'Stops its work at once. Everything in it is erased after 14 days, until when an owner can keep it.',
+  'deletion.workspace.ask': 'Delete {name}?',
+  'deletion.workspace.what':
+    'Campaigns, warmup and automations are paused, runs and approvals end, and unsent emails are cancelled. API keys and applications are refused. Members can read and export. After 14 days everything in it is erased and cannot be restored.',
+  'deletion.workspace.type': 'Type {name} to confirm',
+  'deletion.workspace.scheduled': 'The deletion is scheduled',
+  'deletion.account.start': 'Delete account',
+  'deletion.account.why':
+    'Your account is erased after 14 days, until when you can sign in and keep it. Workspaces in which only you are are deleted with it.',
+  'deletion.account.ask': 'Delete your account?',
+  'deletion.account.what':
+    'Workspaces in which only you are stop at once and are erased with your account after 14 days. What you made in other workspaces stays there without your name.',
+  'deletion.account.scheduled': 'The deletion is scheduled',
   'settings.workspace.new': 'New workspace',
   'settings.workspace.new.why': 'It has its own members, mailboxes, contacts and campaigns. You become its owner.',
   'settings.workspace.test': 'Test workspace',

@@ -38,6 +38,7 @@ import { routed } from '../components/page-link.tsx';
 import { WorkspaceLogo } from '../components/workspace-logo.tsx';
 import { NAVIGATION } from './navigation.ts';
 
+const DeletionBanner = lazy(() => import('./deletion-banner.tsx'));
 const Palette = lazy(() => import('./palette.tsx'));
 const SignInAgain = lazy(() => import('./sign-in-again.tsx'));
 const WorkspaceMenu = lazy(async () => ({ default: (await import('./menus.tsx')).WorkspaceMenu }));
@@ -48,7 +49,7 @@ export function Shell() {
   const t = useText();
   const [isMenuOpen, menu] = useDisclosure();
   const [isPaletteOpen, palette] = useDisclosure();
-  const { workspace } = usePerson();
+  const { person, workspace } = usePerson();
   const path = useRouterState({ select: (state) => state.location.pathname });
   const burger = useRef<HTMLButtonElement>(null);
   const closeMenu = () => {
@@ -89,6 +90,11 @@ export function Shell() {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
+        {person.deletion_scheduled_for || workspace?.deletion_scheduled_for ? (
+          <Suspense fallback={null}>
+            <DeletionBanner />
+          </Suspense>
+        ) : null}
         <Suspense fallback={<ListSkeleton />}>
           {workspace ? null : <SignInAgain />}
           <Outlet />

@@ -6,6 +6,7 @@ import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
 import { Section } from '../../components/section.tsx';
 import { useText } from '../../text/index.ts';
+import { DeleteAccount } from './delete-account.tsx';
 import { SettingsPage } from './frame.tsx';
 import { Password } from './password.tsx';
 import { Sessions } from './sessions.tsx';
@@ -27,6 +28,7 @@ export default function ProfilePage() {
         <Password />
       </SimpleGrid>
       <Sessions />
+      <DeleteAccount />
     </SettingsPage>
   );
 }

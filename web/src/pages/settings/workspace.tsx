@@ -11,6 +11,7 @@ import { Form } from '../../components/form.tsx';
 import { Section } from '../../components/section.tsx';
 import { toDateTime } from '../../components/time.tsx';
 import { textOf, useText } from '../../text/index.ts';
+import { DeleteWorkspace } from './delete-workspace.tsx';
 import { Exports } from './exports.tsx';
 import { SettingsPage } from './frame.tsx';
 import { Logo } from './logo.tsx';
@@ -46,6 +47,7 @@ export default function WorkspacePage() {
       {workspace ? <About workspace={workspace} /> : null}
       {workspace ? <Exports /> : null}
       <NewWorkspace />
+      <DeleteWorkspace />
     </SettingsPage>
   );
 }
