@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: f7c75acc1a82ec83. Types: 51ac5b679378ba99. */
+/* Written by `npm run db:types`; do not edit. Sources: 489a3da883768d48. Types: d058462413d98797. */
 
 import type {
   ApprovalBinding,
@@ -213,6 +213,7 @@ export interface Tables {
   weekly_report_opt_outs: { row: WeeklyReportOptOutsRow; insert: WeeklyReportOptOutsInsert };
   weekly_reports: { row: WeeklyReportsRow; insert: WeeklyReportsInsert };
   workers: { row: WorkersRow; insert: WorkersInsert };
+  workspace_exports: { row: WorkspaceExportsRow; insert: WorkspaceExportsInsert };
 }
 
 /** The first time a person reached a customer goal, with the last email sent before. */
@@ -4328,6 +4329,15 @@ interface OrganizationsRow {
   deletion_scheduled_at: Date | null;
   /** Time at which the workspace is erased. Until it is called back, a workspace with such a time starts and sends nothing. */
   deletion_scheduled_for: Date | null;
+  /** Language of emails to people who have chosen none. */
+  language: string | null;
+  logo_blob_id: string | null;
+  /** Media type of the logo. */
+  logo_type: string | null;
+  /** Domains (A-labels, lower case) of addresses that may join. Empty: any. */
+  member_email_domains: string[];
+  /** Age (hours) from which a session may not act in the organization. Null: any. */
+  session_max_hours: number | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -4342,6 +4352,11 @@ interface OrganizationsInsert {
   is_test?: boolean;
   deletion_scheduled_at?: Date | null;
   deletion_scheduled_for?: Date | null;
+  language?: string | null;
+  logo_blob_id?: string | null;
+  logo_type?: string | null;
+  member_email_domains?: string[];
+  session_max_hours?: number | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -6044,4 +6059,43 @@ interface WorkersInsert {
   blob_place?: string | null;
   codec_keys?: string[];
   clock_ahead_ms?: number;
+}
+
+/** A file with the data of the workspace, which a member asked for. */
+interface WorkspaceExportsRow {
+  id: string;
+  organization_id: string;
+  user_id: string | null;
+  status: 'queued' | 'running' | 'completed';
+  /** Tables written so far. */
+  parts_done: number;
+  /** Rows written so far. */
+  row_count: number;
+  blob_id: string | null;
+  size_bytes: number | null;
+  /** State of the email to the member. "left_out": nobody to write to. */
+  mail: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain' | 'left_out';
+  blocked_reason: Message | null;
+  created_at: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+  /** Time at which the file is deleted, with this row. Null until the file exists. */
+  expires_at: Date | null;
+}
+
+interface WorkspaceExportsInsert {
+  id: string;
+  organization_id: string;
+  user_id?: string | null;
+  status?: 'queued' | 'running' | 'completed';
+  parts_done?: number;
+  row_count?: number;
+  blob_id?: string | null;
+  size_bytes?: number | null;
+  mail?: 'due' | 'sending' | 'sent' | 'refused' | 'uncertain' | 'left_out';
+  blocked_reason?: string | null;
+  created_at: Date;
+  started_at?: Date | null;
+  ended_at?: Date | null;
+  expires_at?: Date | null;
 }
