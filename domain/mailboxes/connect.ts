@@ -243,7 +243,11 @@ export async function storeServices(
   if (!stored) throw new Error('a mailbox that was connected by consent has no passwords');
   const { smtp = { ...mailbox.smtp, password: stored.smtp_password } } = input;
   const imap = input.imap ?? (mailbox.imap && { ...mailbox.imap, password: stored.imap_password });
-  await replaceServices(tx, mailbox, await storedServices(ctx, tx, mailbox.id, servicesOf(ctx, mailbox.id, { smtp, imap })));
+  await replaceServices(
+    tx,
+    mailbox,
+    await storedServices(ctx, tx, mailbox.id, servicesOf(ctx, mailbox.id, { smtp, imap })),
+  );
 }
 
 /**

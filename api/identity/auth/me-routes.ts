@@ -30,7 +30,8 @@ export const meRoutes = [
     description: 'The person, the workspace and the scopes. Any valid credential may ask.',
     success: { status: 200, body: identity },
     handler: async (ctx) => {
-      const { userId, email, firstName, lastName, organizationId, organizationName, isTest, scopes } = await whoAmI(ctx);
+      const { userId, email, firstName, lastName, organizationId, organizationName, isTest, scopes } =
+        await whoAmI(ctx);
       const { kind } = ctx.actor;
       const authType = kind === 'api_key' || kind === 'oauth' ? kind : ('session' as const);
       return {
