@@ -186,6 +186,31 @@ test('a compiled segment selects exactly whom a plain reading of it selects', as
   t.deepEqual(await segmentContactIds(reader(ctx), newId(), { limit: 10 }), []);
 });
 
+test('a page of large segments ends at a megabyte of conditions, and the cursor goes on', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  const values = Array.from({ length: 180 }, () => 'x'.repeat(490));
+  const conditions: SegmentCondition[] = [{ field: 'company', operator: 'in', values }];
+  const ctx = world.system(organizationId);
+  const ids: string[] = [];
+  for (let n = 0; n < 25; n += 1)
+    ids.unshift((await createSegment(ctx, { name: `Large ${n}`, match: 'all', conditions })).id);
+  const pages: string[][] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const path = `/v1/segments?limit=24${cursor && `&cursor=${cursor}`}`;
+    const answer = await call(world, 'GET', path, { token });
+    assertStatus(t, answer, 200);
+    t.true(answer.text.length < 1_200_000, `${answer.text.length} characters`);
+    pages.push(answer.body.data.map(({ id }: { id: string }) => id));
+    cursor = answer.body.pagination.next_cursor;
+  }
+  t.deepEqual(pages.flat(), ids);
+  t.deepEqual(
+    pages.map(({ length }) => length),
+    [12, 12, 1],
+  );
+});
+
 test('segments are saved, changed and deleted; faulty conditions are all named', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   await createContact(world.deps.db, world.deps.clock.now(), organizationId, { custom_fields: { plan: 'pro' } });

@@ -1,7 +1,7 @@
 import { changed, created } from '../../platform/changes.ts';
 import { defined } from '../../../lib/defined.ts';
 import { Segments, type SegmentCondition, type SegmentRow } from '../../../db/models/segment.ts';
-import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../../lib/cursor.ts';
+import { decodeIdCursor, encodeCursor, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { notFound, refuseProblems, type Problem } from '../../../lib/errors.ts';
 import { isUuid, newId } from '../../../lib/ids.ts';
@@ -20,6 +20,12 @@ export type { SegmentCondition, SegmentRow } from '../../../db/models/segment.ts
  */
 const SAMPLED_CONTACTS = 2000;
 
+/**
+ * Number of characters of conditions from which a page of segments ends. One segment may have 100,000, so that a page of
+ * 100 would be 10 MB.
+ */
+const PAGE_CHARACTERS = 1_000_000;
+
 interface SegmentInput {
   name: string;
   match: 'all' | 'any';
@@ -36,15 +42,27 @@ export async function listSegmentFields(ctx: Ctx): Promise<SegmentField[]> {
   return [...SEGMENT_FIELDS, ...rows.map((row) => customField(row.key))];
 }
 
-/** Lists saved segments, newest first. */
+/** Lists saved segments, newest first. A page ends early when its conditions reach {@link PAGE_CHARACTERS}. */
 export async function listSegments(ctx: Ctx, page: PageRequest): Promise<Page<SegmentRow>> {
   const after = decodeIdCursor('segments.list', null, page.cursor);
-  const query = reader(ctx)
-    .query(Segments)
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1);
-  if (after) void query.where('id', '<', after);
-  return pageOf(await query, page.limit, (last) => encodeCursor('segments.list', null, [last.id]));
+  const rows = await reader(ctx).sql<SegmentRow & { found: number }>(
+    `with found as materialized (
+       select * from segments where organization_id = :org and (:after::uuid is null or id < :after::uuid)
+       order by id desc limit :limit::int + 1
+     ), sized as (
+       select id, row_number() over (order by id desc) as number,
+         sum(length(conditions::text)) over (order by id desc) - length(conditions::text) as characters_before
+       from found
+     )
+     select f.*, (select count(*)::int from found) as found
+     from found f join sized s on s.id = f.id
+     where s.number <= :limit::int and s.characters_before < ${PAGE_CHARACTERS}
+     order by f.id desc`,
+    { after: after ?? null, limit: page.limit },
+  );
+  const last = rows.at(-1);
+  const isCut = last !== undefined && last.found > rows.length;
+  return { rows, nextCursor: isCut ? encodeCursor('segments.list', null, [last.id]) : null };
 }
 
 /** Returns one segment. @throws AppError not_found */
