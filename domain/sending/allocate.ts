@@ -132,11 +132,7 @@ export async function allocate(
   // Locks the campaign's row before its slots and mailboxes, in the same order as campaign functions and the launcher.
   const level = await rampToday(tx, campaign, on);
   const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
-  // Both queries are sent together. PostgreSQL runs the second one after the lock is held.
-  const [, decided] = await Promise.all([
-    tx.org.lock(`campaign/${campaign.id}`, { keepPlans: true }),
-    lockDecided(tx, campaign, [...new Set(bound)], on),
-  ]);
+  const decided = await lockDecided(tx, campaign, [...new Set(bound)], on);
   const round: Round = {
     tx,
     ...inEffect,

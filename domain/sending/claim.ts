@@ -10,7 +10,7 @@ import { askedNow, suppressedNow } from '../directory/suppression-check.ts';
 import { trackingToken } from '../mail/messages/tracking-token.ts';
 import { subjectOf } from '../platform/kernel/approval-subjects.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
-import { singleStatement, transact, type Tx } from '../platform/kernel/transact.ts';
+import { reader, singleStatement, transact, type Tx } from '../platform/kernel/transact.ts';
 import { DELETION_SCHEDULED } from '../platform/workspace-deletion.ts';
 import { scheduleOf, type CampaignView } from './campaign/campaign-view.ts';
 import { refusedByVerification } from './campaign/launch-checks.ts';
@@ -65,6 +65,24 @@ export async function claimSend(
   // claim, the email stays reserved and the next attempt claims it.
   await transact(ctx, async (tx) => subjectOf(tx, claim.type).stop!(tx, claim.email, ctx.config));
   return { kind: 'gone', outcome: 'not_as_approved' };
+}
+
+/**
+ * Returns true if a campaign email is due and nothing but its mail host (host:port) seems to keep it from being claimed.
+ * One read without locks: the claim decides, once the host has a permit.
+ */
+export async function waitsForHost(ctx: Ctx, sendId: string, host: string): Promise<boolean> {
+  const now = ctx.clock.now().getTime();
+  const rows = await reader(ctx).sql(
+    `select s.id from sends s join enrollments e on e.id = s.enrollment_id join campaigns c on c.id = s.campaign_id
+       join mailboxes m on m.id = s.mailbox_id
+     where s.organization_id = :org and s.id = :send and s.state = 'reserved' and s.slot_at between :stale and :due
+       and e.state = 'active' and e.hold_since is null and c.status = 'active'
+       and m.status = 'active' and m.hold_code is null and m.imap_hold_code is null
+       and m.smtp ->> 'host' || ':' || (m.smtp ->> 'port') = :host`,
+    { send: sendId, host, stale: new Date(now - STALE_SLOT_MS), due: new Date(now + EARLY_MS) },
+  );
+  return rows.length > 0;
 }
 
 /** @param fetched files of the email that are not stored in PostgreSQL */

@@ -8,7 +8,7 @@ import { retryUntilStored } from '../platform/kernel/retry-until-stored.ts';
 import { recordSendBounce } from './outcomes/effects.ts';
 import { externalText } from '../platform/external-text.ts';
 import { ensureAccess, expireAccess } from './control/access-token.ts';
-import { claimSend, markSubmission, type Claim, type ClaimedSend } from './claim.ts';
+import { claimSend, markSubmission, waitsForHost, type Claim, type ClaimedSend } from './claim.ts';
 import { lastMailHost } from './claimed.ts';
 import { imapTargetOf, type SealedMailbox } from './senders/mailbox-credentials.ts';
 import { holdForRefusal, refusalVerdict, type Refused, type Verdict } from './refused.ts';
@@ -67,8 +67,10 @@ export async function deliverSend(
   const permit = new HostPermit(parts.smtp, organizationOf(ctx));
   try {
     const host = mailboxId && lastMailHost(mailboxId);
-    // Without a permit the email is claimed nevertheless: it may be released, or left by a dead worker.
-    if (host) await permit.wait(host);
+    const refusal = host ? await permit.wait(host) : undefined;
+    // Otherwise the email is claimed without a permit: it may be released, or left by a dead worker.
+    if (refusal !== undefined && (await withCostPath('claim', () => waitsForHost(ctx, sendId, host!))))
+      return { outcome: 'host_busy', retryInMs: refusal };
     for (;;) {
       const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
       const claim = await withCostPath('claim', () => claimSend(ctx, sendId, (host) => permit.takeNow(host)));

@@ -77,7 +77,8 @@ interface SeatRow {
   cap: number;
   weight: number;
   gap_seconds: number;
-  last_sent_at: Date | null;
+  /** Epoch ms. */
+  last_sent_at: number | null;
   taken: number[] | null;
   used: Record<string, number> | null;
   given: number;
@@ -101,9 +102,9 @@ export type PoolShape = 'everybody' | 'long' | 'short';
 export const SHORT = 300;
 
 /**
- * Locks, in id order, the mailboxes that contacts are bound to, and counts the campaign's emails of the day. Mailboxes
- * with a temporary hold are in `resting`. Mailboxes that have left the pool, or that are held until a person acts, are
- * left out. The campaign must be locked.
+ * Locks the campaign's slots, then the mailboxes that contacts are bound to, in id order, and reads the campaign's
+ * slots of the day. Mailboxes with a temporary hold are in `resting`. Neither list contains mailboxes that have left
+ * the pool or wait for a person.
  */
 export async function lockDecided(
   tx: Tx,
@@ -111,14 +112,14 @@ export async function lockDecided(
   ids: readonly string[],
   on: SeatDay,
 ): Promise<Decided> {
-  // Both queries are sent together. PostgreSQL runs them in order, so the seats are read under the locks.
-  const [{ rows, given, listed }, seats] = await Promise.all([
-    lockBound(tx, campaign, ids, on),
-    readSeats(tx.org, campaign, ids, on),
+  // Both queries are sent together. PostgreSQL reads after the locks are held.
+  const [, { rows, given, listed, seats }] = await Promise.all([
+    lockSlots(tx, campaign, ids),
+    readBound(tx, campaign, ids, on),
   ]);
   const usable = new Set(rows.filter((row) => !row.rests).map(({ id }) => id));
   return {
-    seats: new Map(seats.flatMap((seat) => (usable.has(seat.id) ? [[seat.id, seat] as const] : []))),
+    seats: new Map(seats.flatMap((row) => (usable.has(row.id) ? [[row.id, seatOf(row)] as const] : []))),
     resting: new Map(rows.flatMap((row) => (row.rests && row.until ? [[row.id, new Date(row.until)] as const] : []))),
     given: { campaign: 0, campaign_new: 0, ...given },
     pool:
@@ -136,44 +137,51 @@ interface Bound {
   given: Partial<Decided['given']> | null;
   /** Number of mailboxes plus number of tags in the campaign's list. Each is counted up to {@link SHORT} + 1. */
   listed: number;
+  seats: SeatRow[];
+}
+
+/** Locks the campaign's slots, then the mailboxes in id order. Keeps plans until the end of the transaction. */
+async function lockSlots(tx: Tx, campaign: CampaignView, ids: readonly string[]): Promise<void> {
+  const name = `campaign/${campaign.id}`;
+  if (ids.length === 0) return tx.org.lock(name, { keepPlans: true });
+  await tx.org.sql(
+    `with campaign as materialized (
+       select pg_advisory_xact_lock(hashtextextended(:name, 0)) is not null as locked, set_config('plan_cache_mode', 'force_generic_plan', true) as plans
+     ), bound as materialized (
+       -- PostgreSQL evaluates the first condition once, before it reads a row.
+       select m.id from mailboxes m where (select locked from campaign) and m.organization_id = :org and m.id = any(:ids::uuid[])
+       order by m.id for no key update of m
+     )
+     select locked, plans, (select count(*) from bound) from campaign`,
+    { name, ids },
+  );
 }
 
 /**
- * Locks, in id order, the mailboxes among `ids` that may still send for the campaign. The campaign's slots of the day
- * and its list of senders are protected by the campaign's lock, so the same statement reads them.
+ * Reads the mailboxes among `ids` that may still send for the campaign, its slots of the day and its list of senders.
+ * All must be locked by an earlier statement: data read in the locking statement could be older than the lock.
  */
-async function lockBound(tx: Tx, campaign: CampaignView, ids: readonly string[], on: SeatDay): Promise<Bound> {
+async function readBound(tx: Tx, campaign: CampaignView, ids: readonly string[], on: SeatDay): Promise<Bound> {
   const [bound] = await tx.org.sql<Bound>(
     `with bound as materialized (
        select m.id, ${RESTS} as rests, case when ${HOLDS_END} then ${RESTS_UNTIL} end as until
        from mailboxes m where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER_ONE}
-       order by m.id for no key update of m
      )
      select (select coalesce(jsonb_agg(b), '[]') from bound b) as rows,
+       (select coalesce(jsonb_agg(seat), '[]') from (${SEATS}) seat) as seats,
        (select jsonb_object_agg(d.scope, d.count) from daily_counters d
         where d.organization_id = :org and d.scope_id = :campaign and d.scope in ('campaign', 'campaign_new') and d.day = :day::date) as given,
        -- The order makes the planner read an index instead of the table.
        (select count(*) from (select from campaign_senders where campaign_id = :campaign order by mailbox_id limit ${SHORT + 1}) chosen)
          + (select count(*) from (select from mailbox_tags where label_id = any(:tags::uuid[]) limit ${SHORT + 1}) tagged) as listed`,
-    { ...poolBindings(campaign), ids, day: on.day, now: tx.now },
+    { ...poolBindings(campaign), ...seatBindings(campaign, ids, on), now: tx.now },
   );
   return bound!;
 }
 
-/**
- * Reads locked mailboxes. Must be a separate statement: data read in the locking statement could be older than the
- * lock.
- */
-export async function readSeats(
-  org: OrgScope,
-  campaign: Pick<CampaignView, 'id'>,
-  ids: readonly string[],
-  on: SeatDay,
-): Promise<Seat[]> {
-  if (ids.length === 0) return [];
-  const rows = await org.sql<SeatRow>(
-    `select m.id, ${FAMILY} as family, ${CAP} as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
-       ${lastSentAt('m.id')} as last_sent_at,
+/** SQL: the seats of the mailboxes `:ids` for a campaign, see {@link seatBindings}. */
+const SEATS = `select m.id, ${FAMILY} as family, ${CAP} as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
+       extract(epoch from ${lastSentAt('m.id')})::float8 * 1000 as last_sent_at,
        (select array_agg(extract(epoch from t.at)::float8 * 1000) from (
           select case s.state when 'sending' then s.claimed_at else s.slot_at end as at from sends s
           where s.mailbox_id = m.id and s.state in ('reserved', 'sending') and not ${testEmailSql('s.id')}
@@ -184,22 +192,43 @@ export async function readSeats(
         where d.scope_id = m.id and d.scope = 'mailbox' and d.day between :first::date and :last::date) as used,
        (select count(*)::int from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id) as given
      from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
-     where m.organization_id = :org and m.id = any(:ids::uuid[])`,
-    { campaign: campaign.id, ids, day: on.day, first: utcDay(on.from - DAY_MS), last: utcDay(on.until + DAY_MS) },
-  );
-  return rows.map((row) => ({
+     where m.organization_id = :org and m.id = any(:ids::uuid[])`;
+
+function seatBindings(campaign: Pick<CampaignView, 'id'>, ids: readonly string[], on: SeatDay) {
+  return {
+    campaign: campaign.id,
+    ids,
+    day: on.day,
+    first: utcDay(on.from - DAY_MS),
+    last: utcDay(on.until + DAY_MS),
+  };
+}
+
+/** Reads locked mailboxes, like {@link readBound}. */
+export async function readSeats(
+  org: OrgScope,
+  campaign: Pick<CampaignView, 'id'>,
+  ids: readonly string[],
+  on: SeatDay,
+): Promise<Seat[]> {
+  if (ids.length === 0) return [];
+  const rows = await org.sql<SeatRow>(SEATS as `${string}:org${string}`, seatBindings(campaign, ids, on));
+  return rows.map(seatOf);
+}
+
+function seatOf(row: SeatRow): Seat {
+  const last = row.last_sent_at === null ? [] : [row.last_sent_at];
+  return {
     id: row.id,
     family: row.family,
     cap: row.cap,
     weight: row.weight,
     gapMs: row.gap_seconds * 1000,
-    taken: [...(row.taken ?? []).map(Math.round), ...(row.last_sent_at ? [row.last_sent_at.getTime()] : [])].sort(
-      (a, b) => a - b,
-    ),
+    taken: [...(row.taken ?? []).map(Math.round), ...last.map(Math.round)].sort((a, b) => a - b),
     used: new Map(Object.entries(row.used ?? {})),
     given: row.given,
     changed: false,
-  }));
+  };
 }
 
 /**

@@ -444,13 +444,23 @@ test.serial('an email of a known mail host waits for its permit before the claim
   let asked = 0;
   smtp.acquireNow = () => void (asked += 1);
   t.deepEqual(await deliverSend(ctx, { smtp }, sendId, mailboxId), { outcome: 'host_busy', retryInMs: 700 });
-  t.is(asked, 1, 'the claim looks whether the email is still wanted');
+  t.is(asked, 0, 'an email that is still wanted is not claimed in vain');
   t.like(await readSend(sendId), { state: 'reserved', attempts: 0, claim_token: null });
   const left: string[] = [];
   smtp.acquire = async () => ({ release: (result) => void left.push(result) });
   t.deepEqual(await deliverSend(ctx, { smtp }, sendId, mailboxId), { outcome: 'sent' });
-  t.is(asked, 1, 'the claim has the permit');
+  t.is(asked, 0, 'the claim has the permit');
   t.deepEqual(left, ['answered']);
+});
+
+test.serial('an email of a known mail host without a permit is released if it is no longer wanted', async (t) => {
+  const { smtp, ctx, campaignId, mailboxId, reserve, deliver } = await given();
+  const sendId = await reserve();
+  smtp.acquireNow = () => undefined;
+  smtp.acquire = async () => ({ retryInMs: 700 });
+  await deliver(sendId);
+  await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
+  t.deepEqual(await deliverSend(ctx, { smtp }, sendId, mailboxId), { outcome: 'campaign_not_active' });
 });
 
 test.serial('the permit with a mail host is free once the host has answered, before copies are made', async (t) => {

@@ -17,8 +17,11 @@ interface FinishOptions {
   runOf?: string | null;
   /** Incoming message that ended the enrollment, for the workflow's history. */
   because?: EnrollmentSignals['reply'];
-  /** True when the caller holds the locks and has verified that no step run, wait or slot is open. */
-  nothingOpen?: boolean;
+  /**
+   * Id of the campaign, when the caller holds the locks, has verified that no step run, wait or slot is open, and commits
+   * next.
+   */
+  nothingOpenIn?: string;
 }
 
 /**
@@ -48,18 +51,29 @@ export async function finishEnrollments(
   options: FinishOptions = {},
 ): Promise<number> {
   if (enrollmentIds.length === 0) return 0;
-  const rows = await tx.org.sql<Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>>(
+  const campaign = options.nothingOpenIn;
+  const rows = await tx.org.sql<
+    Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'> & { left: boolean | null }
+  >(
     `with open as (
        select id from enrollments where organization_id = :org and id = any(:ids::uuid[]) and state in ('pending', 'active') order by id for update
-     )
-     update enrollments e set state = :state, finished_at = :now, last_activity_at = :now, waiting_for = null, waiting_until = null,
-       blocked = false, failure_reason = cast(:reason as jsonb)
-     from open where e.id = open.id
-     returning e.id, e.campaign_id, e.contact_id, e.launched_at`,
-    { ids: enrollmentIds, state, now: tx.now, reason: options.reason ? json(options.reason) : null },
+     ), ended as (
+       update enrollments e set state = :state, finished_at = :now, last_activity_at = :now, waiting_for = null, waiting_until = null,
+         blocked = false, failure_reason = cast(:reason as jsonb)
+       from open where e.id = open.id
+       returning e.id, e.campaign_id, e.contact_id, e.launched_at
+     ) ${campaign ? `, ${OTHERS}` : ''}
+     select ended.*, ${campaign ? OTHERS_LEFT : 'null'} as "left" from ended` as `${string}:org${string}`,
+    {
+      ids: enrollmentIds,
+      state,
+      now: tx.now,
+      reason: options.reason ? json(options.reason) : null,
+      ...(campaign ? { campaign } : {}),
+    },
   );
   if (rows.length === 0) return 0;
-  if (!options.nothingOpen)
+  if (!campaign)
     await closeWhatIsOpen(
       tx,
       rows.map(({ id }) => id),
@@ -67,7 +81,7 @@ export async function finishEnrollments(
     );
   for (const row of rows) {
     if (row.launched_at && row.id !== options.runOf) signalFinished(tx, row, options.because);
-    tx.atEnd(`campaign-emptied/${row.campaign_id}`, () => signalIfEmptied(tx, row.campaign_id));
+    if (!row.left) tx.atEnd(`campaign-emptied/${row.campaign_id}`, () => signalIfEmptied(tx, row, enrollmentIds));
   }
   return rows.length;
 }
@@ -87,24 +101,37 @@ async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState
 }
 
 /**
- * Signals the launcher when the last lead has finished. Without the lock, two transactions that end the last two leads
- * would each count the other lead as open, and neither would signal. If the lock succeeds, no other transaction is
- * finishing the lead, and its later end repeats this check.
+ * CTEs that lock another open lead of the campaign. A lead that can be locked is not being finished by another
+ * transaction; its later end repeats this check.
  */
-async function signalIfEmptied(tx: Tx, campaignId: string): Promise<void> {
-  const [row] = await tx.org.sql<{ left: boolean }>(
-    `with waiting as (
+const OTHERS = `waiting as (
        -- The lead that is launched last: no other transaction is likely to lock it now.
-       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'pending'
+       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'pending' and id <> all(:ids::uuid[])
        order by entered_at desc, id desc limit 1 for share skip locked
      ), active as (
-       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
+       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and id <> all(:ids::uuid[])
        order by waiting_until desc limit 1 for share skip locked
-     )
-     select exists (select 1 from waiting) or exists (select 1 from active) as "left"`,
-    { campaign: campaignId },
-  );
-  if (row!.left) return;
+     )`;
+/** SQL condition on {@link OTHERS}: the campaign has another open lead. */
+const OTHERS_LEFT = 'exists (select 1 from waiting) or exists (select 1 from active)';
+
+/**
+ * Signals the launcher when the last lead has finished. Without the lock, two transactions that end the last two leads
+ * would each count the other lead as open, and neither would signal.
+ * @param left false if it is known that no other lead can be locked; null if not known
+ */
+async function signalIfEmptied(
+  tx: Tx,
+  { campaign_id: campaignId, left }: { campaign_id: string; left: boolean | null },
+  ids: readonly string[],
+): Promise<void> {
+  if (left === null) {
+    const [row] = await tx.org.sql<{ left: boolean }>(`with ${OTHERS} select ${OTHERS_LEFT} as "left"`, {
+      campaign: campaignId,
+      ids,
+    });
+    if (row!.left) return;
+  }
   await tx.org.lock(`campaign-emptied/${campaignId}`);
   if (!(await hasOpenLeads(tx, campaignId))) signalLauncher(tx, campaignId, 'emptied');
 }

@@ -162,7 +162,11 @@ async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: Me
   await store(tx, snapshot);
   const { run, sends, enrollment } = snapshot;
   const nothingOpen = (run === null || isOver(run)) && !sends.some((send) => send.state === 'reserved');
-  await finishEnrollment(tx, enrollment.id, state, { ...(reason ? { reason } : {}), byRun: true, nothingOpen });
+  await finishEnrollment(tx, enrollment.id, state, {
+    ...(reason ? { reason } : {}),
+    byRun: true,
+    ...(nothingOpen ? { nothingOpenIn: enrollment.campaign_id } : {}),
+  });
   return { kind: 'done', outcome: state };
 }
 

@@ -48,14 +48,14 @@ export async function dueLeads(
     if (found.length >= limit) return;
     const leads = await tx.org.sql<Lead>(
       `with picked as materialized (
-         select e.id, e.contact_id, e.mailbox_id, e.entered_at, e.launch_after, e.order_key
+         select e.id, e.contact_id, e.mailbox_id, e.entered_at, e.launch_after, e.order_key, e.current_step_id
          from enrollments e ${order.includes('ct.') ? 'join contacts ct on ct.id = e.contact_id' : ''}
          where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and e.entered_at <= :due
            and (e.hold_since is null or e.hold_until <= :now) and ${condition}
          order by ${order} limit :count for update of e skip locked
        )
        select e.id, e.contact_id, e.mailbox_id, e.entered_at, ${askedNow('cast(:org as uuid)', 'ct.email')} as asked,
-         exists (select 1 from sends s where s.enrollment_id = e.id) or exists (select 1 from step_runs r where r.enrollment_id = e.id) as came_back,
+         e.current_step_id is not null or exists (select 1 from sends s where s.enrollment_id = e.id) as came_back,
          jsonb_build_object('id', ct.id, 'email', ct.email, 'esp_provider', ct.esp_provider, 'custom_fields', ct.custom_fields,
            'subscribed', ct.subscribed, 'verification_status', ct.verification_status) as contact
        from picked e join contacts ct on ct.id = e.contact_id order by ${order}` as `${string}:org${string}`,
