@@ -9,7 +9,7 @@ import { TENANT_ROLE } from './tenant-role.ts';
  */
 const NOT_GRANTED = ['oauth_codes', 'oauth_tokens', 'sessions', 'users', 'webhook_secrets'];
 /** Columns of users that an organization may read about its members. */
-const MEMBER_COLUMNS = 'id, email, first_name, last_name';
+const MEMBER_COLUMNS = 'id, email, first_name, last_name, language';
 /** Tables that belong to no organization and are read together with an organization's rows. */
 const READ_BY_ALL = ['reaction_subscribers'];
 /** Key of the advisory lock that serializes the grants of concurrent migrations. The number is arbitrary. */

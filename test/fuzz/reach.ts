@@ -9,7 +9,7 @@ import { policyBody } from '../harness/approvals.ts';
 import { CALLBACK, createCode, createPublicClient, createAccessToken } from '../harness/oauth.ts';
 import { mailedCode, mailedToken, freshEmail, PASSWORD, post } from '../harness/people.ts';
 import { QUERIES, sampleBody } from '../suites/bodies.ts';
-import { ROWS, stage } from '../suites/foreign-ids.ts';
+import { insert, ROWS, stage } from '../suites/foreign-ids.ts';
 import type { Ground, Make, Reaching } from './ground.ts';
 import { REACHING_INTEGRATIONS } from './reach-integrations.ts';
 import { REACHING_ORDERS } from './reach-orders.ts';
@@ -64,6 +64,15 @@ const REACHING: Record<string, Make> = {
   'invitations.accept': async ({ world, tenant }) => ({
     body: { token: await invitationToken({ world, tenant: await world.tenant() }, tenant.email) },
   }),
+  'organizations.logo': async ({ world, tenant }) => {
+    const place = { world, tenant, parents: {} };
+    const logo_blob_id = await insert(place, 'blobs', { size: 0 }, ['created_at']);
+    await world.deps
+      .db('organizations')
+      .where({ id: tenant.organizationId })
+      .update({ logo_blob_id, logo_type: 'image/png' });
+    return {};
+  },
   'members.update': async (ground) => ({ body: { role_id: await findRole(ground, 'Admin') } }),
   'roles.create': () => ({ body: { name: newId(), permissions: ['view_contacts'] } }),
   'api-keys.create': () => ({ body: { name: 'Key', permissions: 1 } }),

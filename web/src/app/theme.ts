@@ -61,6 +61,7 @@ export function themeOf({ density }: Preferences) {
           attributes: { header: { role: 'presentation' } },
         },
       },
+      Notification: { defaultProps: { closeButtonProps: { 'aria-label': text('close') } } },
       Anchor: { defaultProps: { underline: 'hover' } },
     },
   });
