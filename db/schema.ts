@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 60fdaba49ceb1c8f. Types: 91b2fdd11745a922. */
+/* Written by `npm run db:types`; do not edit. Sources: a9145c68cd0242e5. Types: 4437154433eb45e0. */
 
 import type {
   ApprovalBinding,
@@ -8,6 +8,7 @@ import type {
   AutomationGraph,
   AutomationNodeResult,
   AutomationWaiting,
+  ErasurePosition,
   GoalDefinition,
   ImportOptions,
   JsonObject,
@@ -1952,6 +1953,8 @@ interface DeletionsRow {
   scheduled_for: Date;
   /** True once the mails of the day before are stored. */
   is_reminded: boolean;
+  /** Place at which the erasure of a workspace goes on. Null until it begins, and after a complete pass. */
+  position: ErasurePosition | null;
   erased_at: Date | null;
 }
 
@@ -1965,6 +1968,7 @@ interface DeletionsInsert {
   scheduled_at: Date;
   scheduled_for: Date;
   is_reminded?: boolean;
+  position?: string | null;
   erased_at?: Date | null;
 }
 
