@@ -13,6 +13,7 @@ interface JsonTypes {
   AutomationNodeResult: Json.AutomationNodeResult;
   AutomationWaiting: Json.AutomationWaiting;
   ColumnMapping: Json.ColumnMapping;
+  ErasurePosition: Json.ErasurePosition;
   GoalDefinition: Json.GoalDefinition;
   ImportOptions: Json.ImportOptions;
   JsonObject: Json.JsonObject;
@@ -58,6 +59,7 @@ export const COLUMNS: Record<`${string}.${string}`, JsonColumn> = {
   'campaigns.blocked_reason': 'Message',
   'contact_imports.blocked_reason': 'Message',
   'contact_imports.error': 'Message',
+  'deletions.position': 'ErasurePosition',
   'direct_sends.blocked_reason': 'Message',
   'domain_renewals.blocked_reason': 'Message',
   'goal_replays.blocked_reason': 'Message',

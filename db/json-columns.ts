@@ -364,3 +364,9 @@ export interface StoredRecheck {
   /** Time of the change, ISO 8601. */
   at: string;
 }
+
+/** Place of an interrupted pass over the tables: a table or partition, and the next block of one that is read whole. */
+export interface ErasurePosition {
+  leaf: string;
+  block: number;
+}

@@ -414,12 +414,14 @@ create table deletions (
   scheduled_at timestamptz not null,
   scheduled_for timestamptz not null,
   is_reminded boolean not null default false,
+  position jsonb,
   erased_at timestamptz
 );
 comment on table deletions is 'A requested deletion of a workspace or an account. Stays as the record of the deletion, and has ids and times only.';
 comment on column deletions.subject_id is 'Id of the workspace or the person; kept when the subject is erased.';
 comment on column deletions.with_account is 'The deletion of the account with which this workspace is deleted.';
 comment on column deletions.is_reminded is 'True once the mails of the day before are stored.';
+comment on column deletions.position is 'Place at which the erasure of a workspace goes on. Null until it begins, and after a complete pass.';
 create unique index deletions_open on deletions (subject_id) where state in ('scheduled', 'erasing');
 create index deletions_runs on deletions (id) where state in ('scheduled', 'erasing');
 create index deletions_with_account on deletions (with_account) where with_account is not null;

@@ -13,7 +13,7 @@ import { callBack, insertDeletion, lockOpenDeletion } from './deletions.ts';
 import { keepWithin, scheduleWithin } from './workspace.ts';
 
 /** A workspace of which a person is the only owner. */
-export interface SoleOwned {
+interface SoleOwned {
   id: string;
   name: string;
   /** Number of other members. */

@@ -1,4 +1,5 @@
 import { across } from '../../../db/across.ts';
+import { json } from '../../../db/connection.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import type { DeletionTurn } from '../../../workflows/deletion/contract.ts';
@@ -118,8 +119,12 @@ async function erase(deps: Deps, deletion: DeletionRow, signal: AbortSignal): Pr
   } else {
     // Runs end first, because they write; and again at the end, for those that were started meanwhile.
     const ended = await deps.workflows.endRunsOf(deletion.subject_id, 'the workspace is deleted');
-    if (!(await erasePages(deps.db, deletion.subject_id, signal)) || ended > 0)
-      return { kind: 'more', why: 'erasing the workspace' };
+    const position = await erasePages(deps.db, deletion.subject_id, deletion.position, signal);
+    await across(deps.db, 'maintenance')
+      .table('deletions')
+      .where({ id: deletion.id })
+      .update({ position: position && json(position) });
+    if (position || ended > 0) return { kind: 'more', why: 'erasing the workspace' };
     await inTransaction(deps.db, (trx) => eraseOrganizationRow(trx, deletion.subject_id));
   }
   await across(deps.db, 'maintenance')

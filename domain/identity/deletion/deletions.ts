@@ -18,7 +18,7 @@ export interface Addressee {
 }
 
 /** Moment of a deletion at which people are mailed. */
-export type Moment = Row<'deletion_mails'>['moment'];
+type Moment = Row<'deletion_mails'>['moment'];
 
 interface Requested {
   kind: DeletionRow['kind'];

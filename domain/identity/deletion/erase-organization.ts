@@ -1,14 +1,19 @@
 import { across } from '../../../db/across.ts';
 import type { Db, Trx } from '../../../db/connection.ts';
+import type { ErasurePosition } from '../../../db/json-columns.ts';
 
 /** Rows erased by one statement. */
 const PAGE = 500;
-/** Time (ms) after which a worker reports its progress and is asked again. */
+/** Blocks of a table without an index of organizations that one statement reads. */
+const BLOCKS = 128;
+/** Time (ms) after which a worker stores its position and is asked again. */
 const TURN_MS = 20_000;
 
 /** Table with rows of organizations, its partitions, and the tables that refer to it. */
 interface OwnedTable {
   name: string;
+  /** True if an index finds the rows of an organization. */
+  isIndexed: boolean;
   leaves: string[];
   /** Tables of organizations whose rows refer to rows of this one. */
   referrers: string[];
@@ -20,13 +25,15 @@ interface OwnedTable {
  */
 const OWNED = `
   with owned as (
-    select c.oid from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
+    select c.oid, a.attnum from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and not exists (select from pg_constraint k where k.conrelid = c.oid and k.contype = 'f' and k.confdeltype = 'n'
         and k.confrelid = 'organizations'::regclass and a.attnum = any(k.conkey))
   )
   select o.oid::regclass::text as name,
-    (select array_agg(t.relid::regclass::text) from pg_partition_tree(o.oid) t where t.isleaf) as partitions,
+    exists (select from pg_index i where i.indrelid = o.oid and i.indkey[0] = o.attnum and i.indpred is null) as "isIndexed",
+    (select array_agg(t.relid::regclass::text order by t.relid) from pg_partition_tree(o.oid) t where t.isleaf) as partitions,
     array(select distinct k.conrelid::regclass::text from pg_constraint k
       where k.contype = 'f' and k.conparentid = 0 and k.confrelid = o.oid and k.conrelid <> o.oid and k.conrelid in (select oid from owned)
       order by 1) as referrers
@@ -35,42 +42,70 @@ const OWNED = `
 /**
  * Erases rows of an organization in pages, referring tables first, for some seconds. Each page is its own transaction,
  * so an interrupted erasure continues where it stopped.
- * @returns true when a whole pass found no row; the organization's own row is left
+ * @param from position at which an earlier call stopped; null to begin
+ * @returns the position of the next call; null when the pass is complete
  */
-export async function erasePages(db: Db, organizationId: string, signal: AbortSignal): Promise<boolean> {
+export async function erasePages(
+  db: Db,
+  organizationId: string,
+  from: ErasurePosition | null,
+  signal: AbortSignal,
+): Promise<ErasurePosition | null> {
   const began = performance.now();
-  let erased = 0;
-  for (const { leaves } of await ownedTables(db))
-    for (const leaf of leaves)
-      for (let full = true; full;) {
-        if (signal.aborted || performance.now() - began > TURN_MS) return false;
-        const count = await erasePage(db, leaf, organizationId);
-        erased += count;
-        full = count === PAGE;
-      }
-  return erased === 0;
+  const leaves = (await ownedTables(db)).flatMap(({ leaves: names, isIndexed }) =>
+    names.map((leaf) => ({ leaf, isIndexed })),
+  );
+  // A partition that was dropped since begins the pass anew.
+  const first = Math.max(0, from ? leaves.findIndex(({ leaf }) => leaf === from.leaf) : 0);
+  for (const { leaf, isIndexed } of leaves.slice(first)) {
+    const end = isIndexed ? 1 : await blocksOf(db, leaf);
+    for (let block = from?.leaf === leaf ? from.block : 0; block < end;) {
+      if (signal.aborted || performance.now() - began > TURN_MS) return { leaf, block };
+      if (!isIndexed) {
+        await eraseBlocks(db, leaf, organizationId, block);
+        block += BLOCKS;
+      } else if ((await erasePage(db, leaf, organizationId)) < PAGE) block = end;
+    }
+  }
+  return null;
 }
 
 /**
- * Erases the row of an organization, with rows that work under way has written since the last page. The lock keeps
- * further rows from being written; intents for its runs go too.
+ * Erases the row of an organization, with rows that triggers or work under way have written since the pages. The lock
+ * keeps further rows from being written; intents for its runs go too.
  */
 export async function eraseOrganizationRow(trx: Trx, organizationId: string): Promise<void> {
-  await across(trx, 'maintenance').sql('select id from organizations where id = :organizationId for update', {
-    organizationId,
-  });
-  for (const { leaves } of await ownedTables(trx))
-    for (const leaf of leaves) while ((await erasePage(trx, leaf, organizationId)) === PAGE);
-  await across(trx, 'maintenance').table('outbox').where({ tenant: organizationId }).delete();
-  await across(trx, 'maintenance').table('organizations').where({ id: organizationId }).delete();
+  const all = across(trx, 'maintenance');
+  await all.sql('select id from organizations where id = :organizationId for update', { organizationId });
+  for (const { name } of await ownedTables(trx))
+    await all.run(`delete from ${name} where organization_id = :organizationId`, { organizationId });
+  await all.table('outbox').where({ tenant: organizationId }).delete();
+  await all.table('organizations').where({ id: organizationId }).delete();
 }
 
-async function erasePage(handle: Db | Trx, leaf: string, organizationId: string): Promise<number> {
-  const { rowCount } = await across(handle, 'maintenance').run(
+async function erasePage(db: Db, leaf: string, organizationId: string): Promise<number> {
+  const { rowCount } = await across(db, 'maintenance').run(
     `delete from ${leaf} where ctid = any(array(select ctid from ${leaf} where organization_id = :organizationId limit ${PAGE}))`,
     { organizationId },
   );
   return rowCount;
+}
+
+/** Erases the organization's rows of some blocks. A table without an index of organizations is read once this way. */
+async function eraseBlocks(db: Db, leaf: string, organizationId: string, block: number): Promise<void> {
+  await across(db, 'maintenance').run(
+    `delete from ${leaf} where organization_id = :organizationId
+       and ctid >= cast(:from as text)::tid and ctid < cast(:to as text)::tid`,
+    { organizationId, from: `(${block},0)`, to: `(${block + BLOCKS},0)` },
+  );
+}
+
+async function blocksOf(db: Db, leaf: string): Promise<number> {
+  const [row] = await across(db, 'maintenance').sql<{ blocks: number }>(
+    `select (pg_relation_size(cast(:leaf as text)::regclass) / current_setting('block_size')::bigint)::int as blocks`,
+    { leaf },
+  );
+  return row!.blocks;
 }
 
 /** Returns the tables in the order of their erasure: a table comes after the tables that refer to it. */

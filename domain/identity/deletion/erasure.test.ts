@@ -98,11 +98,12 @@ test.serial(
 
     const aborted = new AbortController();
     aborted.abort();
-    t.false(await erasePages(db, mine, aborted.signal), 'a worker that stops erases nothing');
+    const began = await erasePages(db, mine, null, aborted.signal);
+    t.is(began?.block, 0, 'a worker that stops erases nothing');
     t.deepEqual(await rowsOf(mine), before);
 
-    let passes = 0;
-    while (!(await erasePages(db, mine, new AbortController().signal))) t.true((passes += 1) < 5, 'passes end');
+    // Triggers count what a first pass erases, in rows that the second one erases.
+    for (const from of [began, null]) t.is(await erasePages(db, mine, from, new AbortController().signal), null);
     const left = await rowsOf(mine);
     t.deepEqual(
       [...left].filter(([, { own }]) => own > 0).map(([table]) => table),

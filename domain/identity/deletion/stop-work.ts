@@ -1,4 +1,4 @@
-import { Approvals } from '../../../db/models/approval.ts';
+import type { ApprovalRow } from '../../../db/models/approval.ts';
 import type { Columns } from '../../../db/rows.ts';
 import { AppError, type Problem } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
@@ -49,7 +49,10 @@ export async function stopWork(ctx: Ctx, tx: Tx): Promise<void> {
 
 /** Ends the approvals that are pending, or approved but not executed, and refuses their subjects. */
 async function endApprovals({ config }: Ctx, tx: Tx): Promise<void> {
-  for (const approval of await tx.org.query(Approvals).whereIn('status', ['pending', 'approved']).orderBy('id')) {
+  const open = await tx.org.sql<ApprovalRow>(
+    `select * from approvals where organization_id = :org and status in ('pending', 'approved') order by id`,
+  );
+  for (const approval of open) {
     const subject = subjectOf(tx, approval.subject_type);
     const locked: unknown = await subject.lock(tx, approval);
     const isEnded = await endApproval(tx, approval.id, message('approval.workspace_ends'));
