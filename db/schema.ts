@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 489a3da883768d48. Types: d058462413d98797. */
+/* Written by `npm run db:types`; do not edit. Sources: a81af8bc62fb088e. Types: 8c9b768249b4490a. */
 
 import type {
   ApprovalBinding,
@@ -8,6 +8,7 @@ import type {
   AutomationGraph,
   AutomationNodeResult,
   AutomationWaiting,
+  ErasurePosition,
   GoalDefinition,
   ImportOptions,
   JsonObject,
@@ -1953,6 +1954,8 @@ interface DeletionsRow {
   scheduled_for: Date;
   /** True once the mails of the day before are stored. */
   is_reminded: boolean;
+  /** Place at which the erasure of a workspace goes on. Null until it begins, and after a complete pass. */
+  position: ErasurePosition | null;
   erased_at: Date | null;
 }
 
@@ -1966,6 +1969,7 @@ interface DeletionsInsert {
   scheduled_at: Date;
   scheduled_for: Date;
   is_reminded?: boolean;
+  position?: string | null;
   erased_at?: Date | null;
 }
 
