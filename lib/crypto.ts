@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hash as argonHash, verify as argonVerify } from '@node-rs/argon2';
 
 /** Prefixes of issued secrets, by kind. */
@@ -23,7 +23,7 @@ export function newSecret(prefix = ''): string {
 
 /** Returns SHA-256 as lower-case hex, the form in which random secrets are stored and looked up. */
 export function sha256(value: string | Buffer): string {
-  return createHash('sha256').update(value).digest('hex');
+  return hash('sha256', value, 'hex');
 }
 
 /** Returns the S256 code challenge of a verifier (RFC 7636, section 4.2). */

@@ -59,11 +59,13 @@ const REASON = 'scalar.missing.txt';
 let compressed: Buffer | undefined;
 let plain: Buffer | undefined;
 
+const FOLDER = new URL('.', import.meta.url);
+
 /**
  * Answers a GET for the API reference or one of its parts. Returns false for any other path.
  * @param folder folder of the bundle
  */
-export function serveReference(koa: Context, folder = new URL('.', import.meta.url)): boolean {
+export function serveReference(koa: Context, folder = FOLDER): boolean {
   switch (koa.path) {
     case PATH:
       koa.type = 'text/html';
