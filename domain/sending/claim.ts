@@ -254,7 +254,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
   const read = tx.org.sql<ClaimRow>(
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
-       to_jsonb(d) as direct, ${DELETION_SCHEDULED} as workspace_ends, ${attachedTo('c.id', 'st.id')} as files,
+       to_jsonb(d) as direct, ${attachedTo('c.id', 'st.id')} as files, ${DELETION_SCHEDULED} as workspace_ends,
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed,
        ap.id as approval_id, ap.binding -> 'senders' -> s.mailbox_id::text as approved_sender,
        ap.binding -> 'copies' -> coalesce(v.id::text, st.id::text, 'email') as approved_copy, ap.binding -> 'settings' as approved_settings,
