@@ -53,7 +53,7 @@ interface Target {
   movedAt: number;
   /** Waiting calls of `acquireSoon`, in order. */
   waiting: Waiter[];
-  /** Keyed by tenant: the latest retry time returned to a refused call (on the clock of `now`). */
+  /** Latest retry time (ms, on the clock of `now`) returned to a refused call, by tenant. */
   lines: Map<string, number>;
 }
 

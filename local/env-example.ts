@@ -8,7 +8,7 @@ import { settingsSchema, type SettingName } from '../lib/config/settings.ts';
 
 /** Names of the files in lib/config/ that declare settings. */
 const SETTINGS = ['settings.ts', 'provider-settings.ts'];
-/** Path of the example. */
+/** Path of deploy/.env.example, the template for an operator's settings. */
 export const ENV_EXAMPLE = fileURLToPath(new URL('../deploy/.env.example', import.meta.url));
 
 /**

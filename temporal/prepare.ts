@@ -15,9 +15,9 @@ interface Installation {
 }
 
 /**
- * Prepares a namespace for Heron: creates the search attributes and, once the server accepts them, the schedules, whose
- * workflows use them. Repeated calls change nothing. If the server does not allow it, the search attributes must exist
- * already.
+ * Prepares a namespace for Heron: creates the search attributes, waits until the server accepts them, and creates the
+ * schedules. Repeated calls change nothing. If the server does not allow search attributes to be created, they must
+ * exist already.
  * @throws Error naming the search attributes that the server does not accept within `patienceMs`
  */
 export async function prepareNamespace(

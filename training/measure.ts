@@ -18,8 +18,9 @@ export interface Measured {
    */
   suppressed: number;
   heard: number;
-  /** Share of suppressed answers that are opt-outs, and share of other answers that are suppressed. */
+  /** Share of the suppressed answers that are opt-outs. */
   precision: number;
+  /** Share of the answers without an opt-out that are suppressed. */
   stopped: number;
   /** Share of other answers about which a person must decide. */
   asked: number;

@@ -24,7 +24,10 @@ const CONTRAST_WEIGHT = 3;
 /** Parts of the sentences that are learned with typing mistakes, or in the Latin script. */
 const MISTYPED = 0.25;
 const LATINIZED = 0.1;
-/** Largest stored integer of an embedding. Six bits are a third smaller than eight, and read as well. */
+/**
+ * Largest integer stored for an embedding: six bits with sign. The file is a third smaller than with eight bits, and
+ * answers are classified equally well.
+ */
 const LARGEST = 31;
 
 interface Lesson {

@@ -22,8 +22,8 @@ export type Iteration = (
 };
 
 /**
- * Repeats an activity that performs due work, until no work is left and no signal has arrived. If the activity blocked
- * the workflow, waits until it is retried.
+ * Repeats an activity that performs due work, until no work is left and no signal has arrived. If the activity reports
+ * that the workflow is blocked, waits until a person or the sweep retries it.
  * @returns the reason why the workflow ends
  */
 export async function iterateUntilDone<Args extends object>(

@@ -26,8 +26,8 @@ interface SeatSearch {
 /** Number of mailboxes to lock beyond those needed, so that the least loaded ones can be chosen. */
 const CHOICE = 15;
 /**
- * Number of the organization's mailboxes, in order of free time, that are checked before a long pool is searched
- * completely.
+ * Number of the organization's mailboxes to check first, starting with the one that is free soonest. If none fits, a
+ * long pool is searched completely.
  */
 const NEAR = 2_000;
 /** Maximum number of spent days stored per mailbox. Days that are no longer stored are computed again. */

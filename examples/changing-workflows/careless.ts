@@ -4,9 +4,9 @@ import { REMINDER_DAY, TRIAL_DAYS, type TrialActivities } from './contract.ts';
 const { remind, endTrial } = proxyActivities<TrialActivities>({ startToCloseTimeout: '1m' });
 
 /**
- * Release that adds the reminder without versioning. An open trial takes its 14-day timer for the new first one: the
- * reminder is sent on the last day, and the trial ends three days late. A trial whose timer has already fired fails to
- * replay and is stuck.
+ * Release that adds the reminder without versioning. On replay, the recorded 14-day timer of an open trial is matched
+ * to the new reminder timer. The reminder is then sent on the last day, and the trial ends three days late. A trial
+ * whose timer has already fired fails to replay and is stuck.
  */
 export async function trial(trialId: string): Promise<string> {
   await sleep(`${REMINDER_DAY} days`);

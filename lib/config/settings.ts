@@ -20,9 +20,9 @@ export const settingsSchema = z.object({
    */
   JWT_SECRET: z.string().min(32, 'needs 32 characters or more').optional(),
   /**
-   * Keys the cookies and form tokens of browsers: the dashboard's sessions, and the pages for sign-in, consent and
-   * approvals. 64 characters or more, the same in every process. Defaults to AUTH_SECRET. A new value ends the sessions
-   * of all browsers.
+   * Secret key for the cookies and form tokens of browsers: the dashboard's sessions, and the pages for sign-in,
+   * consent and approvals. 64 characters or more, the same in every process. Defaults to AUTH_SECRET. A new value ends
+   * the sessions of all browsers.
    */
   SECRET_KEY_BASE: z.string().min(64, 'needs 64 characters or more').optional(),
   /**

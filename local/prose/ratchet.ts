@@ -20,7 +20,7 @@ export function compare(counts: Counts, allowed: Counts): { above: Difference[];
   };
 }
 
-/** Returns the lower of the actual and the allowed number of each file, without files that have none. */
+/** Returns the lower of the actual and the allowed number of findings, by file. Files without findings are left out. */
 export function lowered(counts: Counts, allowed: Counts): Counts {
   const entries = Object.keys(allowed)
     .toSorted()

@@ -185,7 +185,7 @@ browserTest('the credit of a customer is explained, corrected and restored, and 
   await credit.getByRole('button', { name: 'Change the rule' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Days before the goal' }).fill('45');
-  await dialog.getByLabel('Estimate by company').check();
+  await dialog.getByLabel('Estimate credit by company').check();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await credit.getByText('in the 45 days before').waitFor();
   await credit.locator('a[href*="figure=customers"]').first().click();

@@ -50,7 +50,10 @@ export interface StripeDouble {
   settleCharge(paymentId: string, came: boolean): Promise<void>;
   /** Expires a session. */
   expire(sessionId: string): Promise<void>;
-  /** Charges the next month of a subscription, or an invoice again. Returns the invoice's id. */
+  /**
+   * Charges the next month of a subscription; with `invoiceId`, charges that invoice again. `paid` is true if the
+   * charge succeeds. Returns the invoice's id.
+   */
   chargeMonth(subscriptionId: string, paid: boolean, invoiceId?: string): Promise<string>;
   /** Ends a subscription, like Stripe does after a cancellation or unpaid months. */
   endSubscription(subscriptionId: string): Promise<void>;

@@ -110,7 +110,7 @@ export type Happening = { at: number } & (
 /** Complete specification of a world: its objects and its events. The same seed gives the same world. */
 export interface WorldSpec {
   seed: number;
-  /** Start of the world (epoch ms), a full hour. */
+  /** Start of the simulated world (epoch ms), always on the hour. */
   from: number;
   until: number;
   mailboxes: MailboxSpec[];

@@ -47,7 +47,7 @@ interface LeadState {
   due: number | null;
 }
 
-/** Data shared by all leads. */
+/** Facts about the simulated organization that the check of every lead needs. */
 interface Surroundings {
   /** Counters of the organization that disagree with its emails; null if all agree. */
   counters: object[] | null;

@@ -295,9 +295,8 @@ class Course {
   }
 
   /**
-   * Returns the number of emails that the ramp allows a mailbox today. The level need not rise on a day on which no
-   * email could be sent, for example because every mailbox had reached its cap. Otherwise the next day would have a
-   * higher limit although no email was sent.
+   * Returns the number of emails that the ramp allows a mailbox today. The number rises only after a day on which an
+   * email could be sent. On other days, for example when every mailbox has reached its cap, it stays the same.
    */
   #rampOn(campaign: number, { ramp }: CampaignSpec, at: number, day: string): number {
     if (!ramp) return Infinity;

@@ -39,7 +39,7 @@ const SIZES: readonly Size[] = [
 const UNBOUNDED = { items: 50_000, keys: 100, characters: 2_000 };
 /** Number of values after which a value is larger than any body. */
 const MOST_VALUES = 300_000;
-/** Depth at which objects of any content end. */
+/** Maximum nesting depth of the objects generated for fields that accept any JSON. */
 const DEEPEST = 8;
 /** Maximum length of a query in the path. */
 const QUERY_CHARACTERS = 7_000;

@@ -9,8 +9,8 @@ import {
 
 /** Attempts the deliveries of one batch until each has an outcome. Deliveries and outcomes are in PostgreSQL. */
 export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport> {
-  // Long, because a batch takes as long as its slowest receiver. A worker that dies is detected by its missing
-  // heartbeat.
+  // The timeout is long, because a batch takes as long as its slowest receiver. A worker that dies is detected by its
+  // missing heartbeat.
   const { deliverBatch } = proxyActivities<WebhookBatchActivities>({
     summary: 'first attempts, side by side',
     startToCloseTimeout: '10m',

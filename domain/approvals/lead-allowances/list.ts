@@ -59,7 +59,8 @@ export function ownAllowances(org: OrgScope, { apiKeyId, oauthGrantId }: Actor, 
 }
 
 /**
- * Revokes an allowance (DELETE /lead-allowances/:id). Leads beyond the policy then wait for a person again.
+ * Revokes an allowance (DELETE /lead-allowances/:id). Leads above the policy's limit then need a person's approval
+ * again.
  * @throws AppError not_found
  */
 export async function revokeAllowance(ctx: Ctx, id: string): Promise<void> {

@@ -120,8 +120,9 @@ function cut(text: string, length: number): string {
 }
 
 /**
- * Finds the column of addresses: by its name and cells, or by its cells alone for any language; -1 if there is none. A
- * column that repeats one address is assumed to be a colleague's.
+ * Returns the index of the column with the addresses of the people, or -1. Checks name and cells first, then cells
+ * alone, because the name may be in any language. A column that repeats one address is skipped: it is probably that of
+ * a colleague.
  */
 function emailColumn(headers: readonly string[], sample: readonly (readonly string[])[]): number {
   let best = -1;

@@ -27,8 +27,8 @@ export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> 
 
 /**
  * Ends an order that cannot be fulfilled, if its state is one of `from`. Its workflow undoes the completed steps.
- * Undelivered items are refunded in this transaction, unless the subscription of active mailboxes has ended, because
- * their last month was used.
+ * Undelivered items are refunded in this transaction. Nothing is refunded if the subscription of active mailboxes has
+ * ended, because their last month was used.
  * @returns undefined if its state is none of these
  */
 export async function failOrder(

@@ -117,7 +117,7 @@ async function erase(deps: Deps, deletion: DeletionRow, signal: AbortSignal): Pr
     const wait = await finishAccount(deps, deletion);
     if (wait) return wait;
   } else {
-    // Runs end first, because they write; and again at the end, for those that were started meanwhile.
+    // Ends the workflows first, because they write data. A later step ends those that were started in the meantime.
     const ended = await deps.workflows.endRunsOf(deletion.subject_id, 'the workspace is deleted');
     const position = await erasePages(deps.db, deletion.subject_id, deletion.position, signal);
     await across(deps.db, 'maintenance')

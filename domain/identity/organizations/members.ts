@@ -24,7 +24,8 @@ const LIST = 'members';
 type OrgSql = Parameters<OrgScope['sql']>[0];
 
 /**
- * Returns SQL for members with person and role. The page is cut before the joins, so that every page costs the same.
+ * Returns SQL for members with person and role. The limit is applied before the joins, so that every page costs the
+ * same.
  */
 function membersWhere(condition: string): OrgSql {
   return `

@@ -71,7 +71,7 @@ export interface ThreadRow extends Columns<
   /** Null for a draft without a mailbox. */
   mailbox_id: string | null;
   filed: string;
-  /** Null for an email that was written in Heron. */
+  /** Class of a received email, such as reply or bounce. Null for an email that was written in Heron. */
   kind: string | null;
   snippet: string;
   /** Number of received messages, over all mailboxes that the caller may read. */

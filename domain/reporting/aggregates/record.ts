@@ -72,7 +72,7 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
   return { emails: row!.emails, prospectIds: row!.prospect_ids };
 }
 
-/** Measures that determine prospects. */
+/** Measures that are counted once per prospect. */
 const OF_PROSPECTS = ['sent_at', ...MILESTONES];
 
 const FROZEN = DIMENSIONS.map(([column]) => column).join(', ');

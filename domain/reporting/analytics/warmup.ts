@@ -94,7 +94,7 @@ export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | 
   };
 }
 
-/** The ramp of a mailbox with its UTC days, from its start until it was paused. */
+/** The warmup ramp of a mailbox. `first` is the UTC day of its start, `last` the UTC day of its pause. */
 interface RampDays {
   ramp: Ramp;
   first: string;

@@ -364,7 +364,7 @@ async function storeHold(tx: Tx, snapshot: Snapshot, why: Message, until: Date |
   return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: render(why), step: null };
 }
 
-/** Stores the cause of the contact's wait for the API and operators. They never read Temporal's own text. */
+/** Stores why the contact waits, so that the API and operators can show it. They never read Temporal's own text. */
 function storeWaitReason(
   { enrollment, campaign, changes }: Snapshot,
   waitingFor: Message,

@@ -16,7 +16,7 @@ const WARNING_SHARE = 0.5;
 interface Rate {
   kind: 'bounce' | 'complaint';
   events: number;
-  /** Rate in percent. */
+  /** Bounces or complaints per sent email, in percent. */
   rate: number;
   /** Threshold in percent. */
   threshold: number;

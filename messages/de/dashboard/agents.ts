@@ -44,7 +44,7 @@ export const agents = {
   'agents.byPerson': 'von einem Menschen',
   'agents.byAgent': 'vom Agenten oder von Heron',
   'agents.checks': 'Prüfergebnisse',
-  'agents.mcp': 'Mit MCP',
+  'agents.mcp': 'Mit MCP verbinden',
   'agents.mcp.why': 'Gib deinem Agenten diese URL. Er fordert dich auf, dich anzumelden und seine Rechte zu wählen.',
   'agents.mcp.address': 'URL',
   'agents.mcp.command': 'In Claude Code:',
@@ -93,7 +93,8 @@ export const agents = {
   'agents.never': 'nie',
   'agents.used': 'Zuletzt benutzt',
   'agents.allowances': 'Leads über die Richtlinien hinaus',
-  'agents.allowances.why': 'Zahl der Leads am Tag, die jemand mit einer Freigabe für je eine Kampagne erlaubt hat.',
+  'agents.allowances.why':
+    'Eine Freigabe kann eine Zahl von Leads am Tag für eine Kampagne erlauben. Das sind die erlaubten Zahlen.',
   'agents.allowance': '{name} darf {campaign} {most} Leads am Tag hinzufügen; heute {used}',
   'agents.allowance.revoke.ask': 'Das Kontingent widerrufen?',
   'agents.allowance.revoke.why': 'Leads über die Richtlinie hinaus warten dann wieder auf einen Menschen.',

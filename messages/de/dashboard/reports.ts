@@ -198,7 +198,7 @@ export const reports = {
   'creditRule.title': 'Regel der Zuordnung',
   'creditRule.days': 'Tage vor dem Ziel',
   'creditRule.days.why': 'Die letzte E-Mail dieser Tage wird zugeordnet.',
-  'creditRule.estimates': 'Nach Firma schätzen',
+  'creditRule.estimates': 'Zuordnung nach Firma schätzen',
   'creditRule.estimates.why':
     'Nennt eine E-Mail an Kollegen, wenn die Person selbst keine bekam. Eine Schätzung ist keine Zuordnung.',
   'reports.noCustomers': 'Keine Kunden in diesem Zeitraum.',

@@ -15,7 +15,7 @@ export const settings = {
   'team.made.revoke': 'Beenden',
   'team.made.revoke.why': 'Schlüssel werden widerrufen, Anwendungen gelöscht, Verbindungen getrennt.',
   'team.made.keep': 'Behalten',
-  'team.made.keep.why': 'Sie bleiben unverändert, in deinem Namen.',
+  'team.made.keep.why': 'Sie bleiben unverändert, und du wirst ihr Inhaber.',
   'team.role': 'Rolle',
   'team.sent': '{email} ist eingeladen',
   'team.cancel.of': 'Einladung zurückziehen: {email}',

@@ -44,7 +44,7 @@ export const agents = {
   'agents.byPerson': 'by a person',
   'agents.byAgent': 'by the agent or Heron',
   'agents.checks': 'Check results',
-  'agents.mcp': 'With MCP',
+  'agents.mcp': 'Connect with MCP',
   'agents.mcp.why': 'Give your agent this URL. The agent then asks you to sign in and to choose its rights.',
   'agents.mcp.address': 'URL',
   'agents.mcp.command': 'In Claude Code:',
@@ -91,7 +91,8 @@ export const agents = {
   'agents.never': 'never',
   'agents.used': 'Last used',
   'agents.allowances': 'Leads beyond the policies',
-  'agents.allowances.why': 'Number of leads per day that a person has allowed with an approval, for one campaign each.',
+  'agents.allowances.why':
+    'An approval can allow a number of leads per day for one campaign. These are the allowed numbers.',
   'agents.allowance': '{name} may add {most} leads a day to {campaign}; {used} today',
   'agents.allowance.revoke.ask': 'Revoke the allowance?',
   'agents.allowance.revoke.why': 'Leads beyond the policy then wait for a person again.',

@@ -429,7 +429,7 @@ export const leads = {
   'leads.database.none': 'No contacts yet',
   'leads.database.none.why':
     'Import a file or add a contact: this page then shows who was emailed, who replied, and who was not emailed yet.',
-  'leads.database.lead': 'Outreach coverage of your contacts and its results.',
+  'leads.database.lead': 'How many of your contacts were emailed, and with what results.',
   'leads.database.whom': 'Audience',
   'leads.database.anySegment': 'Any segment',
   'leads.database.by': 'Group by',

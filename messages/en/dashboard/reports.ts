@@ -197,7 +197,7 @@ export const reports = {
   'creditRule.title': 'Rule of attribution',
   'creditRule.days': 'Days before the goal',
   'creditRule.days.why': 'The last email of these days gets the credit.',
-  'creditRule.estimates': 'Estimate by company',
+  'creditRule.estimates': 'Estimate credit by company',
   'creditRule.estimates.why': 'Names an email to a colleague if the customer got none. An estimate is no credit.',
   'reports.noCustomers': 'No customers in this period.',
   'goals.new': 'Define a goal',
