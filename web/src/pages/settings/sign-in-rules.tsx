@@ -1,4 +1,4 @@
-import { Alert, NumberInput, TagsInput } from '@mantine/core';
+import { Alert, TagsInput, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { DraftForm } from '../../components/draft-form.tsx';
@@ -42,15 +42,18 @@ export function SignInRules({ workspace }: { workspace: Workspace }) {
           splitChars={[',', ' ', ';']}
           clearable
         />
-        <NumberInput
+        <TextInput
+          type="number"
           label={t('settings.rules.hours')}
           description={t('settings.rules.hours.why')}
           placeholder={t('settings.rules.hours.any')}
           min={1}
           max={8760}
-          allowDecimal={false}
+          step={1}
           value={value.session_max_hours ?? ''}
-          onChange={(hours) => change({ session_max_hours: hours === '' ? null : Number(hours) })}
+          onChange={({ currentTarget: { value: hours } }) =>
+            change({ session_max_hours: hours === '' ? null : Number(hours) })
+          }
         />
       </DraftForm>
     </Section>
