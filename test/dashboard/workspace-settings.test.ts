@@ -44,7 +44,7 @@ browserTest('an owner sets language, logo and sign-in rules, and sees who is out
   const domains = rules.getByRole('combobox', { name: 'Domains of members' });
   await domains.fill('northwind.test');
   await domains.press('Enter');
-  await rules.getByRole('textbox', { name: 'Hours until a new sign-in' }).fill('12');
+  await rules.getByRole('spinbutton', { name: 'Hours until a new sign-in' }).fill('12');
   await rules.getByRole('button', { name: 'Save' }).click();
   await rules.getByText(/another domain/).waitFor();
   await rules.getByText(/member-.*@example\.com/).waitFor();
