@@ -254,6 +254,8 @@ export const operator = {
   'operator.did.created': 'angelegt',
   'operator.did.delete': 'gelöscht',
   'operator.did.deleted': 'gelöscht',
+  'operator.did.deletion_called_back': 'Löschung aufgehalten',
+  'operator.did.deletion_scheduled': 'Löschung geplant',
   'operator.did.denied': 'verweigert',
   'operator.did.disabled': 'deaktiviert',
   'operator.did.disconnected': 'getrennt',

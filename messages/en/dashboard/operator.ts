@@ -252,6 +252,8 @@ export const operator = {
   'operator.did.created': 'created',
   'operator.did.delete': 'deleted',
   'operator.did.deleted': 'deleted',
+  'operator.did.deletion_called_back': 'deletion stopped',
+  'operator.did.deletion_scheduled': 'deletion scheduled',
   'operator.did.denied': 'denied',
   'operator.did.disabled': 'disabled',
   'operator.did.disconnected': 'disconnected',

@@ -95,6 +95,8 @@ export const ACTIONS = [
   'lead_allowance.updated',
   'merge',
   'needs_person',
+  'organization.deletion_called_back',
+  'organization.deletion_scheduled',
   'pause',
   'product_event.published',
   'redeliver',
@@ -114,6 +116,8 @@ export const ACTIONS = [
   'test_cancelled',
   'unsubscribe',
   'update',
+  'user.deletion_called_back',
+  'user.deletion_scheduled',
   'verify',
   'webhook.disabled',
 ] as const;
