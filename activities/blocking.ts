@@ -12,6 +12,8 @@ interface Failing {
   retryingSince: number;
   /** Variant of `retryingSince` without failures that pass by themselves. */
   failingSince?: number;
+  /** Time (epoch ms) of the latest failure. */
+  failedAt: number;
   position: number;
 }
 
@@ -61,8 +63,11 @@ export async function runOrGiveUp<T>(
   const context = Context.current();
   const workflowId = workflowExecution?.workflowId;
   const before = failingOf(context.info.heartbeatDetails);
-  let since = before?.failingSince;
-  let retryingSince = before?.retryingSince;
+  // An attempt that ended otherwise lies between failures that are further apart than Temporal's delay.
+  const isRow =
+    before && deps.clock.now().getTime() - before.failedAt <= deps.config.RUN_BLOCK_AFTER_MS + RETRY.longest;
+  let since = isRow ? before.failingSince : undefined;
+  let retryingSince = isRow ? before.retryingSince : undefined;
   let position = before?.position ?? 0;
   try {
     return await work((reached) => {
@@ -84,7 +89,7 @@ export async function runOrGiveUp<T>(
       ...(isLocal ? {} : { nextRetryDelay: retryDelay(now - retryingSince) }),
     });
     if (isLocal) throw failure;
-    const failing: Failing = { retryingSince, position };
+    const failing: Failing = { retryingSince, failedAt: now, position };
     if (isPassing(error)) {
       context.heartbeat(since === undefined ? failing : { ...failing, failingSince: since });
       throw failure;

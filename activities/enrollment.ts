@@ -41,6 +41,7 @@ function activities(parts: ActivityParts): EnrollmentActivities {
         throw ApplicationFailure.create({
           message: result.detail ?? 'the app did not answer',
           type: 'app_action_retry',
+          nextRetryDelay: result.retryInMs!,
         });
       return { outcome: result.outcome };
     },

@@ -285,11 +285,16 @@ export async function relayBatch(
     const isAway = () => isSilent(CONCURRENCY);
     const until = performance.now() + BATCH_MS;
     let left = lines.length;
+    let isCut = false;
     const dispatch = async ({ intents }: Line): Promise<void> => {
       if (isAway() || performance.now() >= until) return;
       left -= 1;
-      for (const same of intents) {
+      for (const [index, same] of intents.entries()) {
         if (isAway()) return;
+        if (index > 0 && performance.now() >= until) {
+          isCut = true;
+          return;
+        }
         const row = same[0]!;
         try {
           await carry({ kind: row.kind, workflowId: row.workflow_id, payload: row.payload } as Intent);
@@ -302,7 +307,13 @@ export async function relayBatch(
     };
     const limit = pLimit(CONCURRENCY);
     const shares = new Map(lines.map(({ tenant }) => [tenant, pLimit(SHARE)]));
-    await Promise.all(lines.map((line) => shares.get(line.tenant)!(() => limit(() => dispatch(line)))));
+    // Without others, an organization has all dispatches.
+    const isAlone = shares.size === 1;
+    await Promise.all(
+      lines.map((line) =>
+        isAlone ? limit(() => dispatch(line)) : shares.get(line.tenant)!(() => limit(() => dispatch(line))),
+      ),
+    );
     if (done.length > 0)
       await outbox.table('outbox').where('id', '=', outbox.raw('any(:done::bigint[])', { done })).delete();
     let parked = 0;
@@ -315,7 +326,7 @@ export async function relayBatch(
     onDispatched?.(done.length, failed.length);
     return {
       taken: lines.length - left,
-      full: left > 0 || isFull(rows),
+      full: isCut || left > 0 || isFull(rows),
       parked,
       failed: failed.length,
       away: isSilent(left > 0 ? 1 : CONCURRENCY),

@@ -34,6 +34,7 @@ import {
   type Json,
 } from './claimed.ts';
 import { dimensionsOf } from './dimensions.ts';
+import { settleDirectSend } from './control/direct-sends.ts';
 import { claimDirect } from './direct-claim.ts';
 import { readAttachments, withFiles, type FetchedFiles } from '../platform/attachments.ts';
 import { attachedTo } from './campaign/attachments.ts';
@@ -105,10 +106,7 @@ async function claimLocked(
     if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
     const due = new Date(send.slot_at).getTime();
     if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, isUnderWay: false };
-    if (row.workspace_ends) {
-      await releaseReservedSends(tx, { sendId });
-      return { kind: 'gone', outcome: 'workspace_deletion_scheduled' };
-    }
+    if (row.workspace_ends) return giveUp(tx, sendId, { isTest: test !== undefined, isDirect: row.direct !== null });
     if (row.direct) return claimDirect(ctx, tx, { ...row, direct: row.direct }, acquire, fetched);
     return claimOfCampaign(ctx, tx, row, { isTest: test !== undefined, acquire, fetched });
   });
@@ -227,6 +225,18 @@ export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): 
     );
     return true;
   });
+}
+
+/** Releases an email of a workspace that will be erased. A test run and a direct send end, and a lead's campaign is paused. */
+async function giveUp(
+  tx: Tx,
+  sendId: string,
+  { isTest, isDirect }: { isTest: boolean; isDirect: boolean },
+): Promise<Claim> {
+  if (isTest) return failTest(tx, sendId, message('ended.workspace_ends'));
+  await releaseReservedSends(tx, { sendId });
+  if (isDirect) await settleDirectSend(tx, sendId, { state: 'cancelled' });
+  return { kind: 'gone', outcome: 'workspace_deletion_scheduled' };
 }
 
 /** Fails the step of a test run whose email can never be sent. */

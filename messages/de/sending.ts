@@ -118,6 +118,7 @@ export const sending = {
   'mailbox_warning.report_without_email':
     'Ein Bericht meldet, dass eine diese Woche angeschriebene Adresse nicht funktioniert, nennt aber die E-Mail nicht',
   'mailbox_warning.imap_lacks': 'Dem IMAP-Server fehlt eine entbehrliche Funktion',
+  'ended.workspace_ends': 'Der Arbeitsbereich wird gelöscht, daher sendet er nichts',
   'ended.suppressed_address': 'Die Adresse ist gesperrt',
   'emails.may_have_left': 'Die E-Mail wurde vielleicht gesendet: {reason}',
   'direct.all_suppressed': 'Alle Empfänger sind gesperrt oder abgemeldet',

@@ -126,6 +126,7 @@ export const sending = {
   'mailbox_warning.report_without_email':
     'A report says that an address emailed this week does not work, but does not identify the email',
   'mailbox_warning.imap_lacks': 'The IMAP server lacks an optional feature',
+  'ended.workspace_ends': 'The workspace will be deleted, so it sends nothing',
   'ended.suppressed_address': 'The address is suppressed',
   'emails.may_have_left': 'The email may have been sent: {reason}',
   'direct.all_suppressed': 'Every recipient is suppressed or has opted out',

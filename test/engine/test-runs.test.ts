@@ -416,3 +416,25 @@ test.serial(
     await eventually(async () => (await world.deps.workflows.isOpen(`test-run/${body.id}`)) === false);
   },
 );
+
+test.serial('a test run of a workspace that will be deleted ends at its next email', async (t) => {
+  const given = await bench(() => [
+    { name: 'Opening', subject: 'Hello', body_plain: 'Hi' },
+    { name: 'Second', subject: 'Again', body_plain: 'Hi again', wait_after: 1 },
+  ]);
+  const started = await given.start({ prospect_email: 'ann@prospect.example.com', max_wait_seconds: 3 });
+  assertStatus(t, started, 202);
+  const { db } = world.deps;
+  const steps = () =>
+    db('test_run_steps').where({ test_run_id: started.body.id }).orderBy('seq').select('state', 'attempts');
+  await eventually(async () => (await steps())[0]?.state === 'completed');
+  await db('organizations')
+    .where({ id: given.tenant.organizationId })
+    .update({ deletion_scheduled_at: new Date(), deletion_scheduled_for: new Date(Date.now() + 86_400_000) });
+  const run = await eventually(async () => {
+    const row = await db('test_runs').where({ id: started.body.id }).first('state', 'completed_at');
+    return row!.completed_at ? row : undefined;
+  });
+  t.is(run.state, 'failed');
+  t.is((await steps()).at(-1)!.state, 'failed');
+});

@@ -281,7 +281,8 @@ test.serial('task_reliability decides how often; switched off, a failure is fina
       settings: JSON.stringify({ task_reliability: settings }),
       updated_at: NOON,
     });
-    for (let attempt = 1; attempt < limit; attempt += 1) t.is((await call(given)).outcome, 'retry');
+    for (let attempt = 1; attempt < limit; attempt += 1)
+      t.like(await call(given), { outcome: 'retry', retryInMs: Math.min(300_000, 1_000 * 2 ** attempt) });
     t.is((await call(given)).outcome, 'error');
   }
 });
@@ -317,7 +318,7 @@ test.serial('an app that takes longer than 30 seconds is asked again', async (t)
     limits(),
   );
   t.deepEqual(allowed, [30_000]);
-  t.deepEqual(result, { outcome: 'retry', detail: 'The host did not answer in time' });
+  t.deepEqual(result, { outcome: 'retry', detail: 'The host did not answer in time', retryInMs: 2_000 });
 });
 
 const wrongAnswers: Record<string, [Parameters<typeof app>[1], RegExp]> = {

@@ -27,7 +27,12 @@ export const PERMIT_WAIT_MS = 500;
 export interface CallResult {
   outcome: 'success' | 'error' | 'retry' | 'stale';
   detail?: string;
+  /** Delay (ms) before the next call, with `retry`. */
+  retryInMs?: number;
 }
+
+/** Delay (ms) after the first failed call, and the longest. Each failed call doubles it; waits for the app do not count. */
+const RETRY = { first: 2_000, longest: 300_000 };
 
 /**
  * Result without a call. `busy`: the app has the maximum number of open calls. `under_way`: the call of another attempt
@@ -167,7 +172,8 @@ async function storeAnswer(
 async function storeRetry(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
   return settle(ctx, call, async (tx) => {
     const settled = await closeRun(tx, call.runId, { attempts, detail: json(failure.said) });
-    return settled ? { outcome: 'retry', detail: render(failure.said) } : undefined;
+    const retryInMs = Math.min(RETRY.first * 2 ** (attempts - 1), RETRY.longest);
+    return settled ? { outcome: 'retry', detail: render(failure.said), retryInMs } : undefined;
   });
 }
 

@@ -20,6 +20,12 @@ const SLOW_MS = 2_000;
  * a workflow, which other organizations' workflows would delay.
  */
 const IDLE_MS = 30_000;
+/**
+ * Variant of {@link IDLE_MS} while this share of the worker's activities waits for deliveries, so that the waits leave
+ * the activities to others.
+ */
+const CROWDED_IDLE_MS = 1_500;
+const CROWDED_SHARE = 1 / 8;
 
 /** State shared by all deliveries of one process. */
 export interface DeliveryEngine {
@@ -73,7 +79,11 @@ export async function createDeliveryEngine(
     failures: new SeenFailures(),
     settler: createSettler(deps, metrics),
     openSecret: rememberingOpener(deps),
-    idleMs: () => (isDraining ? 0 : idleMs),
+    idleMs() {
+      if (isDraining) return 0;
+      const isCrowded = watched.size > deps.config.WORKER_ACTIVITIES * CROWDED_SHARE;
+      return isCrowded ? Math.min(idleMs, CROWDED_IDLE_MS) : idleMs;
+    },
     drain() {
       isDraining = true;
       for (const additions of watched.values()) additions.wake();

@@ -28,7 +28,7 @@ const MAX_NAMED = 200;
  * Maximum deliveries of a shared batch. A workflow costs as much as dozens of deliveries, so batches are filled under load.
  */
 export const BATCH_SIZE = 500;
-/** Maximum time (ms) during which deliveries are added to a shared batch, if its run does not close it before. */
+/** Maximum time (ms) during which deliveries are added to a batch, if its workflow does not close it before. */
 const BATCH_OPEN_MS = 60_000;
 /** Age (ms) and size from which a batch gets a successor, so that the successor's workflow has started in time. */
 const SUCCESSOR_AFTER_MS = 50_000;
@@ -109,7 +109,7 @@ export async function assignPositions(
 ): Promise<FanOutIteration> {
   const now = deps.clock.now();
   const known = (memory.open ?? []).filter(
-    ({ owner, size, openedAt }) => owner !== null || (size < BATCH_SIZE && now.getTime() - openedAt < BATCH_OPEN_MS),
+    ({ owner, size, openedAt }) => now.getTime() - openedAt < BATCH_OPEN_MS && (owner !== null || size < BATCH_SIZE),
   );
   return inTransaction(deps.db, async (trx) => {
     const [lock] = await across(trx, 'engine').sql<{ held: boolean }>(

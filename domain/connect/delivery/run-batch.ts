@@ -133,7 +133,11 @@ async function attemptDeliveries(
     await Promise.all(underWay.keys());
   }
   if (failure !== undefined) throw failure;
-  if (signal.aborted) report.more = true;
+  if (signal.aborted) {
+    report.more = true;
+    // The workflow may have been cancelled, and nothing would attempt what is added. Another batch is opened.
+    if (!lane) await close(deps, batchId);
+  }
   return lane && !report.more ? { ...(await nextRetry(deps, batchId)), ...report } : report;
 }
 
