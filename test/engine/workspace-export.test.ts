@@ -262,6 +262,20 @@ test.serial(
   },
 );
 
+test.serial('a workspace whose deletion is scheduled is still exported', async (t) => {
+  const tenant = await world.tenant('Leaving');
+  const session = { token: tenant.sessionToken };
+  assertStatus(
+    t,
+    await call(world, 'DELETE', '/v1/organizations/current', { ...session, body: { name: 'Leaving' } }),
+    200,
+  );
+  const asked = await ask(tenant, 'POST');
+  assertStatus(t, asked, 202);
+  await eventually(async () => (await ask(tenant, 'GET')).body.data[0].status === 'completed');
+  t.true(linesOf(await download(tenant, asked.body.id)).some(({ name }) => name === 'Leaving'));
+});
+
 test('every table of a workspace is in its export or left out with a reason, and no column is a secret', async (t) => {
   const { rows } = await world.deps.db.raw(`
     select c.relname as table, a.attname as column, format_type(a.atttypid, null) as type
