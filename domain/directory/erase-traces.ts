@@ -1,7 +1,7 @@
 import type { Columns } from '../../db/rows.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 import { eraseFiles } from '../platform/erase-files.ts';
-import { ADDRESSES, THEIRS } from './person-rows.ts';
+import { ADDRESSES, SAMPLE_TO, THEIRS } from './person-rows.ts';
 import { message } from '../../messages/index.ts';
 
 /**
@@ -80,12 +80,10 @@ const STATEMENTS = [
   `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', jsonb_build_object('code', '${ERASED.code}', 'values', '{}'::jsonb), 'steps', '[]'::jsonb,
        'samples', '[]'::jsonb, 'details', '{}'::jsonb)
    from direct_sends d where d.organization_id = :org and a.organization_id = :org and a.subject_type = 'direct_send' and a.subject_id = d.id and d.${THEIRS}`,
-  `with addresses as materialized (${ADDRESSES})
-   update approvals a set payload = jsonb_set(a.payload, '{samples}', coalesce((
-       select jsonb_agg(s) from jsonb_array_elements(a.payload -> 'samples') s
-       where not exists (select from addresses x where position(x.email in lower(s ->> 'to')) > 0)), '[]'))
-   where a.organization_id = :org and jsonb_typeof(a.payload -> 'samples') = 'array'
-     and exists (select from addresses x where position(x.email in lower(a.payload ->> 'samples')) > 0)`,
+  `update approvals t set payload = jsonb_set(t.payload, '{samples}', coalesce((
+       select jsonb_agg(s) from jsonb_array_elements(t.payload -> 'samples') s where not (${SAMPLE_TO})), '[]'))
+   where t.organization_id = :org and jsonb_typeof(t.payload -> 'samples') = 'array'
+     and exists (select from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO})`,
   `update crm_deals set name = 'Deleted contact', lost_reason = null where organization_id = :org and ${THEIRS}`,
   `update crm_tasks set title = 'Deleted contact', description = null where organization_id = :org and ${THEIRS}`,
   `with theirs as (

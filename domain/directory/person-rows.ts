@@ -5,6 +5,10 @@ export const ADDRESSES = `select email from contacts where organization_id = :or
   union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
     where p.organization_id = :org and p.${THEIRS}`;
 
+/** SQL: condition on a sample email `s` of an approval: one of {@link ADDRESSES} is among its recipients. */
+export const SAMPLE_TO = `(string_to_array(lower(s ->> 'to'), ', ')
+  || array(select lower(jsonb_array_elements_text(s -> 'cc')))) && array(${ADDRESSES})`;
+
 const PERSONS = `select p.id from people p where p.organization_id = :org and p.${THEIRS}`;
 const ENROLLMENTS = `select e.id from enrollments e where e.organization_id = :org and e.${THEIRS}`;
 const SENDS = `select s.id from sends s where s.organization_id = :org and s.${THEIRS}`;
@@ -110,11 +114,10 @@ export const PERSON_ROWS: readonly PersonRows[] = [
     table: 'approvals',
     where: `(t.subject_type = 'direct_send' and t.subject_id in (${DIRECT_SENDS})
       or jsonb_typeof(t.payload -> 'samples') = 'array'
-        and exists (select from (${ADDRESSES}) a where position(a.email in lower(t.payload ->> 'samples')) > 0))`,
+        and exists (select from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO}))`,
     // The samples of a campaign are emails to several people.
     more: `case when t.subject_type = 'direct_send' then t.payload else jsonb_build_object('samples', (
-        select jsonb_agg(s) from jsonb_array_elements(t.payload -> 'samples') s
-        where exists (select from (${ADDRESSES}) a where position(a.email in lower(s ->> 'to')) > 0))) end as content`,
+        select jsonb_agg(s) from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO})) end as content`,
     omit: ['payload', 'payload_hash', 'binding', 'preflight'],
   },
   {

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import type { Columns } from '../../db/rows.ts';
 import type { BlobStores } from '../../lib/blobs/index.ts';
 import { newId } from '../../lib/ids.ts';
@@ -16,9 +17,23 @@ export const CHUNK_BYTES = 256 * 1024;
  * other. If BLOB_PROVIDER names another store, a worker moves the file there afterwards.
  */
 
-/** Copies a file from disk into the database, chunk by chunk, inside the transaction. Returns the blob's id. */
-export async function storeBlob(tx: Tx, path: string, size: number): Promise<string> {
-  return storeChunks(tx, createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>, size);
+/**
+ * Copies a file from disk into the database, chunk by chunk, inside the transaction. Returns the blob's id.
+ * @param file its path, or the open file, which stays open
+ */
+export async function storeBlob(tx: Tx, file: string | FileHandle, size: number): Promise<string> {
+  const chunks = typeof file === 'string' ? createReadStream(file, { highWaterMark: CHUNK_BYTES }) : chunksOf(file);
+  return storeChunks(tx, chunks as AsyncIterable<Buffer>, size);
+}
+
+/** Yields an open file from its beginning. A stream would close the file when it is destroyed. */
+async function* chunksOf(file: FileHandle): AsyncGenerator<Buffer> {
+  for (let position = 0; ;) {
+    const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(CHUNK_BYTES), position });
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 /** Copies bytes from memory into the database, inside the transaction. Returns the blob's id. */

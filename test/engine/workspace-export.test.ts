@@ -1,8 +1,11 @@
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { EXPORT_PARTS } from '../../domain/identity/workspace-exports/parts.ts';
 import { makeExport } from '../../domain/identity/workspace-exports/make.ts';
 import { sweepExpired } from '../../domain/operations/system/sweep.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { MailFailure } from '../../lib/mail/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
@@ -261,6 +264,43 @@ test.serial(
     t.is(world.outgoing.filter(({ to }) => to === tenant.email).length, 1);
   },
 );
+
+test.serial('a workspace whose deletion is scheduled is still exported', async (t) => {
+  const tenant = await world.tenant('Leaving');
+  const session = { token: tenant.sessionToken };
+  assertStatus(
+    t,
+    await call(world, 'DELETE', '/v1/organizations/current', { ...session, body: { name: 'Leaving' } }),
+    200,
+  );
+  const asked = await ask(tenant, 'POST');
+  assertStatus(t, asked, 202);
+  await eventually(async () => (await ask(tenant, 'GET')).body.data[0].status === 'completed');
+  t.true(linesOf(await download(tenant, asked.body.id)).some(({ name }) => name === 'Leaving'));
+});
+
+test.serial('the temporary file of an export has no name that a killed worker would leave behind', async (t) => {
+  const tenant = await world.tenant();
+  const id = newId();
+  await world.deps.db('workspace_exports').insert({
+    id,
+    organization_id: tenant.organizationId,
+    user_id: tenant.userId,
+    created_at: clock.now(),
+  });
+  const named: string[][] = [];
+  // The clock is read before the file is written, and before it is stored.
+  const watching: Clock = {
+    now: () => {
+      named.push(readdirSync(tmpdir()).filter((name) => name.startsWith('heron-export-')));
+      return clock.now();
+    },
+  };
+  await makeExport({ ...world.system(tenant.organizationId), clock: watching }, id, new AbortController().signal);
+  t.true(named.length > 2);
+  t.deepEqual(named.flat(), []);
+  t.true(linesOf(await download(tenant, id)).length > 5);
+});
 
 test('every table of a workspace is in its export or left out with a reason, and no column is a secret', async (t) => {
   const { rows } = await world.deps.db.raw(`

@@ -121,6 +121,50 @@ for (const [what, remove] of Object.entries(WAYS))
     t.is((await world.deps.db('approvals').where({ subject_id: unsentId }).first()).status, 'expired');
   });
 
+test.serial('an email to an address that only ends like the address of a person is not theirs', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const { organizationId } = desk.tenant;
+  const { db } = world.deps;
+  const ann = await createContact(db, clock.now(), organizationId, { email: 'ann@x.com' });
+  await createContact(db, clock.now(), organizationId, { email: 'joann@x.com' });
+  const sample = (to: string, text: string, cc?: string[]) => ({
+    to,
+    from: desk.email,
+    subject: '',
+    text,
+    html: '',
+    cc,
+  });
+  const launch = await createApproval(
+    desk,
+    { action_type: 'campaign.launch', subject_type: 'campaign', subject_id: newId() },
+    { samples: [sample('Ann@x.com', 'to one'), sample('joann@x.com', 'to another, on ann@x.com')] },
+  );
+  const copied = await createApproval(
+    desk,
+    { action_type: 'email.compose', subject_type: 'direct_send', subject_id: newId() },
+    { samples: [sample('joann@x.com, lea@x.com', 'a copy', ['ann@x.com'])] },
+  );
+  const other = await createApproval(
+    desk,
+    { action_type: 'email.compose', subject_type: 'direct_send', subject_id: newId() },
+    { samples: [sample('lea@x.com, joann@x.com', 'to others')] },
+  );
+  const file = await call(world, 'GET', `/v1/contacts/${ann}/data`, { token: desk.tenant.sessionToken });
+  const { approvals } = file.body as { approvals: { id: string; content: { samples: { text: string }[] } }[] };
+  t.deepEqual(Object.fromEntries(approvals.map(({ id, content }) => [id, content.samples.map(({ text }) => text)])), {
+    [launch]: ['to one'],
+    [copied]: ['a copy'],
+  });
+
+  t.is(await desk.remove(`/contacts/${ann}`).then(({ status }) => status), 204);
+  const left = await db('approvals').whereIn('id', [launch, copied, other]);
+  t.deepEqual(
+    Object.fromEntries(left.map(({ id, payload }) => [id, payload.samples.map(({ text }: { text: string }) => text)])),
+    { [launch]: ['to another, on ann@x.com'], [copied]: [], [other]: ['to others'] },
+  );
+});
+
 const FILED = new Set(PERSON_ROWS.map(({ table }) => table));
 const isInFile = (table: string) => FILED.has(table) || table in NOT_IN_FILE;
 
@@ -408,21 +452,8 @@ async function askAndPlan(desk: WritingDesk, contactId: string, sendId: string):
   });
   if (reply.status !== 200) throw new Error(reply.text);
   const unsentId = reply.body.task_id as string;
-  const { id: api_key_id } = await db('api_keys').where({ organization_id }).first('id');
-  const approval = (subject: object, payload: object) =>
-    db('approvals').insert({
-      id: newId(),
-      organization_id,
-      api_key_id,
-      requester_name: 'Agent',
-      payload: JSON.stringify({ title: 'Email', senders: [], schedule: null, steps: [], samples: [], ...payload }),
-      payload_hash: '',
-      reasons: '[]',
-      created_at: clock.now(),
-      expires_at: new Date(clock.now().getTime() + 3600_000),
-      ...subject,
-    });
-  await approval(
+  await createApproval(
+    desk,
     { action_type: 'inbox.reply', subject_type: 'direct_send', subject_id: unsentId },
     {
       title: `Reply "${MARKS.asked}"`,
@@ -430,7 +461,8 @@ async function askAndPlan(desk: WritingDesk, contactId: string, sendId: string):
       steps: [{ name: 'Reply', type: 'email', variants: [{ subject: MARKS.asked, body_plain: '', body_html: '' }] }],
     },
   );
-  await approval(
+  await createApproval(
+    desk,
     { action_type: 'campaign.launch', subject_type: 'campaign', subject_id: newId() },
     {
       recipients: { count: 1, source: { kind: 'campaign' }, fingerprint: '' },
@@ -476,4 +508,25 @@ async function patch(desk: WritingDesk, path: string, body: object) {
     body,
     headers: { 'idempotency-key': newId() },
   });
+}
+
+/** Creates an approval. Returns its id. */
+async function createApproval({ tenant }: WritingDesk, subject: object, payload: object): Promise<string> {
+  const { db } = world.deps;
+  const organization_id = tenant.organizationId;
+  const { id: api_key_id } = await db('api_keys').where({ organization_id }).first('id');
+  const id = newId();
+  await db('approvals').insert({
+    id,
+    organization_id,
+    api_key_id,
+    requester_name: 'Agent',
+    payload: JSON.stringify({ title: 'Email', senders: [], schedule: null, steps: [], samples: [], ...payload }),
+    payload_hash: '',
+    reasons: '[]',
+    created_at: clock.now(),
+    expires_at: new Date(clock.now().getTime() + 3600_000),
+    ...subject,
+  });
+  return id;
 }

@@ -45,6 +45,7 @@ export const workspaceExportRoutes = [
     summary: 'Export the data of the workspace',
     description:
       'A worker writes one file, and mails you a link to the page that has it. The file holds one JSON object a line, compressed by gzip: `type` names its kind, such as `contact`, `campaign_step`, `sent_email` with its text, `received_email`, `deal` or `audit_log`. It holds no passwords, tokens or keys, and no bytes of files. A workspace has one export under way at a time, and a file is kept for seven days.',
+    duringDeletion: true,
     success: { status: 202, body: workspaceExport },
     errors: ['no_organization', 'conflict'],
     handler: async (ctx) => present(await requestExport(ctx), ctx),

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -43,17 +42,17 @@ export async function makeExport(ctx: Ctx, id: string, signal: AbortSignal): Pro
 }
 
 async function makeFile(ctx: Ctx, id: string, signal: AbortSignal): Promise<void> {
-  const path = join(tmpdir(), `heron-export-${randomUUID()}`);
+  const file = await openUnnamed();
   try {
-    const rows = await writeFile(ctx, id, path, signal);
-    const { size } = await stat(path);
+    const rows = await writeFile(ctx, id, file, signal);
+    const { size } = await file.stat();
     await transact(ctx, async (tx) => {
       const [mine] = await tx.org.sql(
         `select id from workspace_exports where organization_id = :org and id = :id and status = 'running' for update`,
         { id },
       );
       if (!mine) return;
-      const blobId = await storeBlob(tx, path, size);
+      const blobId = await storeBlob(tx, file, size);
       await tx.org
         .table('workspace_exports')
         .where({ id })
@@ -68,12 +67,20 @@ async function makeFile(ctx: Ctx, id: string, signal: AbortSignal): Promise<void
         });
     });
   } finally {
-    await rm(path, { force: true });
+    await file.close();
   }
 }
 
+/** Opens a temporary file that has no name, so that the system deletes it even if this process is killed. */
+async function openUnnamed(): Promise<FileHandle> {
+  const path = join(tmpdir(), `heron-export-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  await rm(path);
+  return file;
+}
+
 /** Writes one snapshot of the workspace as lines of JSON, compressed by gzip. Returns the number of lines. */
-async function writeFile(ctx: Ctx, id: string, path: string, signal: AbortSignal): Promise<number> {
+async function writeFile(ctx: Ctx, id: string, file: FileHandle, signal: AbortSignal): Promise<number> {
   let rows = 0;
   const progress = (parts: number) =>
     singleStatement(ctx).sql(
@@ -95,7 +102,10 @@ async function writeFile(ctx: Ctx, id: string, path: string, signal: AbortSignal
   }
   await inSnapshot(ctx.db, { signal, statementMs: STATEMENT_MS }, async (trx) => {
     const source = Readable.from(lines(reader({ ...ctx, trx })), { objectMode: true, highWaterMark: 1 });
-    await pipeline(source, createGzip(), createWriteStream(path, { mode: 0o600 }), { signal });
+    const store = async (compressed: AsyncIterable<Buffer>) => {
+      for await (const bytes of compressed) await file.writeFile(bytes);
+    };
+    await pipeline(source, createGzip(), store, { signal });
   });
   return rows;
 }

@@ -128,6 +128,24 @@ for (const provider of ['disk', 's3'] as const)
     t.is((await db('blob_removals')).length, 0);
   });
 
+test.serial('a file that is too large for the memory of a worker stays in PostgreSQL', async (t) => {
+  const { db } = world.deps;
+  const { organizationId } = await world.tenant();
+  const [largest, larger] = await transact(world.system(organizationId), async (tx) => [
+    await storeBytes(tx, Buffer.alloc(64 * 1024 * 1024)),
+    await storeBytes(tx, BYTES),
+  ]);
+  await db('blobs')
+    .where({ id: larger })
+    .update({ size: 64 * 1024 * 1024 + 1 });
+  clock.advance(61_000);
+  t.is(await moveBlobs(worker('disk')), 1);
+  t.like(await db('blobs').where({ id: largest }).first(), { store: 'disk' });
+  t.like(await db('blobs').where({ id: larger }).first(), { store: 'postgres', moving_since: null });
+  await db('organizations').where({ id: organizationId }).delete();
+  t.is(await removeBlobs(worker('disk')), 1);
+});
+
 test.serial('files follow BLOB_PROVIDER wherever they are, and back into PostgreSQL', async (t) => {
   const { db } = world.deps;
   const tenant = await world.tenant();

@@ -18,6 +18,8 @@ import { CHUNK_BYTES, readBlob } from '../../platform/blobs.ts';
 
 /** Maximum number of files moved in one pass. Each file is held in memory while it is moved. */
 const PAGE = 20;
+/** Maximum size (bytes) of a file that leaves PostgreSQL. Only exports of large workspaces are larger. */
+const MOST_BYTES = 64 * 1024 * 1024;
 const REMOVALS = 100;
 /**
  * Time (ms) after which a worker that has not finished moving a file is presumed dead, and another worker moves it.
@@ -30,8 +32,8 @@ type Parts = Pick<Deps, 'db' | 'clock' | 'blobs' | 'log'>;
 type Claimed = Columns<'blobs', 'id' | 'organization_id' | 'store' | 'store_key' | 'size' | 'moving_key'>;
 
 /**
- * Moves files to the store of BLOB_PROVIDER, including those stored before it was configured. Several processes may
- * call it concurrently.
+ * Moves files to the store of BLOB_PROVIDER, including those stored before it was configured. A file in PostgreSQL that
+ * is too large for the memory of a worker stays there. Several processes may call it concurrently.
  * @param options.restMs minimum age (ms) of a moved file, because files of imports are mostly deleted sooner
  * @returns the number of moved files, which is lower than the number of due ones when a store does not respond
  */
@@ -53,7 +55,8 @@ async function claimBlobs({ db, clock, blobs: { provider } }: Parts, restMs: num
   return across(db, 'maintenance').sql<Claimed>(
     `with due as (
        select id, moving_to as left_in, moving_key as left_key from blobs
-       where store = any(cast(:others as text[])) and created_at <= :rested and (moving_since is null or moving_since <= :lost)
+       where store = any(cast(:others as text[])) and created_at <= :rested
+         and (store <> 'postgres' or size <= ${MOST_BYTES}) and (moving_since is null or moving_since <= :lost)
        order by created_at limit ${PAGE} for update skip locked
      ), left_over as (
        insert into blob_removals (store, store_key) select left_in, left_key from due where left_key is not null
