@@ -1,9 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
 import { hashPassword } from '../../../lib/crypto.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
 import { createMember, createSession, type Tenant } from '../../../test/harness/factories.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
-import { PASSWORD } from '../../../test/harness/people.ts';
+import { mailedToken, PASSWORD } from '../../../test/harness/people.ts';
 import { awaitLockWaits } from '../../../test/harness/statements.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
 import { beginAccount } from './erase-account.ts';
@@ -70,4 +71,20 @@ test.serial('a workspace whose account was called back is kept by its owners', a
   assertStatus(t, await ask(tenant, 'POST', `${CURRENT}/restore`), 409);
   await db('deletions').where({ id: deletion.id }).update({ state: 'called_back' });
   assertStatus(t, await ask(tenant, 'POST', `${CURRENT}/restore`), 200);
+});
+
+test.serial('nobody joins a workspace whose deletion is scheduled, until it is kept', async (t) => {
+  const tenant = await world.tenant('Closing');
+  const email = `${newId()}@else.test`;
+  const role = await world.deps.db('roles').where({ organization_id: tenant.organizationId, name: 'Owner' }).first();
+  const invited = await ask(tenant, 'POST', `${CURRENT}/invitations`, { email, role_id: role.id });
+  assertStatus(t, invited, 201);
+  const token = mailedToken(world, email);
+  const guest = await world.tenant('Elsewhere');
+  await world.deps.db('users').where({ id: guest.userId }).update({ email });
+  assertStatus(t, await ask(tenant, 'DELETE', CURRENT, { name: 'Closing' }), 200);
+  const refused = await ask(guest, 'POST', '/v1/invitations/accept', { token });
+  t.is(refused.body.code, 'workspace_deletion_scheduled');
+  assertStatus(t, await ask(tenant, 'POST', `${CURRENT}/restore`), 200);
+  assertStatus(t, await ask(guest, 'POST', '/v1/invitations/accept', { token }), 200);
 });
