@@ -22,12 +22,13 @@ export function assertWorkspaceStays({ workspaceEndsAt: at }: Pick<Actor, 'works
 }
 
 /**
- * Variant of {@link assertWorkspaceStays} for work without a caller of the workspace. Asks the database.
+ * Variant of {@link assertWorkspaceStays} for work whose caller was admitted earlier, or has none. Asks the database, and
+ * locks the workspace against the request of its deletion, until the transaction ends.
  * @throws AppError workspace_deletion_scheduled
  */
 export async function assertOwnWorkspaceStays(tx: Tx): Promise<void> {
   const [row] = await tx.org.sql<{ at: Date | null }>(
-    'select deletion_scheduled_for as at from organizations where id = :org',
+    'select deletion_scheduled_for as at from organizations where id = :org for key share',
   );
   if (row?.at) throw endingError(row.at);
 }

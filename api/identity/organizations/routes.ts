@@ -80,7 +80,7 @@ const organizationRoutes = [
     description: 'The session selects the workspace if none is selected.',
     body: schemas.acceptBody,
     success: { status: 200, body: schemas.organization },
-    errors: ['invitation_invalid'],
+    errors: ['invitation_invalid', 'workspace_deletion_scheduled'],
     handler: async (ctx, { body }) => {
       const row = await acceptInvitation(ctx, body.token);
       return presentOrganization(row, ctx.actor.organizationId ?? row.id);

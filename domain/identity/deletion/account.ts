@@ -4,12 +4,12 @@ import { inTransaction } from '../../../db/transaction.ts';
 import { AppError, type Problem } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { transact } from '../../platform/kernel/transact.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { lockOrganization } from '../organizations/grants.ts';
 import { isPasswordCorrect } from '../passwords.ts';
 import { actingAs, auditOwn } from '../sessions.ts';
 import { throttle } from '../throttle.ts';
-import { callBack, insertDeletion, lockOpenDeletion } from './deletions.ts';
+import { callBack, insertDeletion, lockOpenDeletion, type DeletionRow } from './deletions.ts';
 import { keepWithin, scheduleWithin } from './workspace.ts';
 
 /** A workspace of which a person is the only owner. */
@@ -64,12 +64,9 @@ export async function scheduleAccountDeletion(ctx: Ctx, password: string): Promi
       name: '',
       addressees: [{ email, language }],
     });
-    for (const { id, name, isScheduled } of owned) {
-      if (isScheduled) continue;
-      await transact(actingAs(ctx, trx, userId, id), async (tx) => {
-        await lockOrganization(tx);
-        await scheduleWithin(actingAs(ctx, trx, userId, id), tx, name, deletion);
-      });
+    for (const { id } of owned) {
+      const own = actingAs(ctx, trx, userId, id);
+      await transact(own, async (tx) => refuseOwner(await scheduleWithAccount(own, tx, deletion)));
     }
     await auditOwn(
       { ...ctx, trx },
@@ -81,6 +78,22 @@ export async function scheduleAccountDeletion(ctx: Ctx, password: string): Promi
       },
     );
   });
+}
+
+/**
+ * Schedules the deletion of the transaction's workspace with the account of its only member. Its members are read under
+ * its lock, because some may have joined since the caller read them.
+ * @returns the workspace, if other members are in it, so that it was not scheduled
+ * @throws AppError conflict if mailbox orders are open
+ */
+export async function scheduleWithAccount(ctx: Ctx, tx: Tx, deletion: DeletionRow): Promise<SoleOwned[]> {
+  await lockOrganization(tx);
+  const owned = await workspacesOwnedAlone(tx.trx, deletion.subject_id);
+  const [workspace] = owned.filter(({ id }) => id === tx.org.organizationId);
+  if (!workspace || workspace.isScheduled) return [];
+  if (workspace.others > 0) return [workspace];
+  await scheduleWithin(ctx, tx, workspace.name, deletion);
+  return [];
 }
 
 /** @throws AppError conflict naming the workspaces that would be without an owner */

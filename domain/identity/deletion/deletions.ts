@@ -85,6 +85,11 @@ export async function lockOpenDeletion(trx: Trx, subjectId: string): Promise<Del
     .first();
 }
 
+/** Locks a deletion, if nobody called it back and its erasure has not begun. */
+export async function lockScheduled(trx: Trx, { id }: Pick<DeletionRow, 'id'>): Promise<DeletionRow | undefined> {
+  return across(trx, 'person').table('deletions').where({ id, state: 'scheduled' }).forUpdate().first();
+}
+
 /** Calls back a locked deletion that is scheduled, and ends its run. Nothing that the request stopped starts again. */
 export async function callBack(trx: Trx, { id, kind, subject_id: subjectId }: DeletionRow): Promise<void> {
   await across(trx, 'person').table('deletions').where({ id }).update({ state: 'called_back' });

@@ -8,9 +8,8 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { lockOrganization } from '../organizations/grants.ts';
 import { assertNotLastOwner } from '../organizations/members.ts';
 import { endGrantsOfMember } from '../oauth/grants.ts';
-import { workspacesOwnedAlone } from './account.ts';
-import type { DeletionRow } from './deletions.ts';
-import { scheduleWithin } from './workspace.ts';
+import { scheduleWithAccount, workspacesOwnedAlone } from './account.ts';
+import { lockScheduled, type DeletionRow } from './deletions.ts';
 
 /** Time (ms) before an account whose workspaces are being erased is checked again. */
 const WORKSPACES_MS = MINUTE_MS;
@@ -25,13 +24,13 @@ export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<D
   const now = deps.clock.now().getTime();
   const owned = await workspacesOwnedAlone(deps.db, deletion.subject_id);
   const alone = owned.filter(({ others }) => others === 0);
-  for (const { id, name, isScheduled } of alone) {
+  for (const { id, isScheduled } of alone) {
     if (isScheduled) continue;
     // Others have left it since the request, so it was not scheduled then.
     const ctx = systemCtx(deps, id, `deletion/${deletion.id}`);
     const isRefused = await transact(ctx, async (tx) => {
-      await lockOrganization(tx);
-      await scheduleWithin(ctx, tx, name, deletion);
+      // The lock decides the race with a call back, after which nobody could keep the workspace.
+      if (await lockScheduled(tx.trx, deletion)) await scheduleWithAccount(ctx, tx, deletion);
     }).then(() => false, isConflict);
     if (isRefused) return { kind: 'wait', wakeAt: now + PEOPLE_MS, why: 'mailbox orders of a workspace' };
   }

@@ -71,18 +71,23 @@ export async function keepWorkspace(ctx: Ctx): Promise<MyOrganization> {
     const deletion = await lockOpenDeletion(tx.trx, tx.org.organizationId);
     if (!deletion) throw new AppError('conflict', message('deletion.none'));
     if (deletion.state === 'erasing') throw new AppError('conflict', message('deletion.has_begun'));
-    if (deletion.with_account || (await goesWithAccount(tx)))
+    if (await goesWithAccount(tx, deletion))
       throw new AppError('conflict', message('deletion.with_account'), { fix: message('deletion.with_account.fix') });
     await keepWithin(tx, deletion);
   });
   return readMyOrganization(ctx, organizationOf(ctx));
 }
 
-/** Returns true if the only member of the workspace has scheduled the deletion of their account. */
-async function goesWithAccount(tx: Tx): Promise<boolean> {
+/**
+ * Returns true if the deletion of an account stands that the workspace is deleted with, or if its only member has
+ * scheduled the deletion of their account.
+ */
+async function goesWithAccount(tx: Tx, { with_account: account }: DeletionRow): Promise<boolean> {
   const [row] = await tx.org.sql<{ goes: boolean }>(
-    `select bool_and(u.deletion_scheduled_for is not null) and count(*) = 1 as goes
-     from memberships m join users u on u.id = m.user_id where m.organization_id = :org`,
+    `select exists (select from deletions where id = cast(:account as uuid) and state in ('scheduled', 'erasing'))
+       or (select bool_and(u.deletion_scheduled_for is not null) and count(*) = 1
+         from memberships m join users u on u.id = m.user_id where m.organization_id = :org) as goes`,
+    { account },
   );
   return row!.goes;
 }

@@ -15,6 +15,7 @@ import { throttle } from '../throttle.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 import { beyondHeld, readPerson } from '../../platform/rights.ts';
+import { assertOwnWorkspaceStays } from '../../platform/workspace-deletion.ts';
 import { assertMayGrant, lockOrganization, roleProblems, roleToGrant } from './grants.ts';
 import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
@@ -209,7 +210,7 @@ function invalid(): AppError {
  * Uses an invitation once and makes its address a member, inside an open transaction. The inviter must still have the
  * permissions of the invitation's role.
  * @param acting creates the context of the joining person in the organization that they join
- * @throws AppError invitation_invalid
+ * @throws AppError invitation_invalid, workspace_deletion_scheduled
  */
 export async function joinByInvitation(
   trx: Trx,
@@ -222,6 +223,7 @@ export async function joinByInvitation(
   const ctx = acting(found.organization_id);
   return transact(ctx, async (tx) => {
     await lockOrganization(tx);
+    await assertOwnWorkspaceStays(tx);
     const [invitation] = await tx.org
       .query(Invitations)
       .where({ id: invitationId, email })
@@ -272,7 +274,7 @@ async function assertInviterHolds(
 
 /**
  * Accepts an invitation for the signed-in person. Their session selects the organization if no other is selected.
- * @throws AppError invitation_invalid
+ * @throws AppError invitation_invalid, workspace_deletion_scheduled
  */
 export async function acceptInvitation(ctx: Ctx, token: string): Promise<MyOrganization> {
   const user = await across(ctx.db, 'person').table('users').where('id', ctx.actor.userId!).first('id', 'email');

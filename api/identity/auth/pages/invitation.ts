@@ -33,7 +33,7 @@ export const invitationRoutes = [
     params: tokenParams,
     summary: 'Join the workspace as the signed-in person',
     fields: {},
-    errors: ['invitation_invalid'],
+    errors: ['invitation_invalid', 'workspace_deletion_scheduled'],
     back: path,
     act: async (visit, _fields, token) => {
       if (!visit.signedIn) return signInPage(visit, { request: invitationRequest(token) });

@@ -1,0 +1,90 @@
+import test, { type ExecutionContext } from 'ava';
+import { hashPassword } from '../../../lib/crypto.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
+import { createMember, createSession, type Tenant } from '../../../test/harness/factories.ts';
+import { ManualClock } from '../../../test/harness/manual-clock.ts';
+import { mailedToken, PASSWORD } from '../../../test/harness/people.ts';
+import { awaitLockWaits } from '../../../test/harness/statements.ts';
+import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
+import { beginAccount } from './erase-account.ts';
+
+const CURRENT = '/v1/organizations/current';
+const clock = new ManualClock(new Date('2026-03-09T09:00:00Z'));
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.after.always(() => world?.close());
+
+type Person = Pick<Tenant, 'userId' | 'organizationId'>;
+
+async function ask(person: Person, method: string, path: string, body?: unknown): Promise<Answer> {
+  const token = await createSession(world.deps, person.userId, person.organizationId);
+  return call(world, method, path, { token, body });
+}
+
+const deletionOf = (subject: string) =>
+  world.deps.db('deletions').where({ subject_id: subject }).orderBy('id', 'desc').first();
+
+/** A person whose account's deletion is due, and who has become the only member of a workspace since the request. */
+async function createLeftAlone(t: ExecutionContext) {
+  const { db } = world.deps;
+  const tenant = await world.tenant('Left');
+  const partner = await createMember(world.deps, tenant, 'Owner');
+  await db('users')
+    .where({ id: tenant.userId })
+    .update({ password_hash: await hashPassword(PASSWORD) });
+  assertStatus(t, await ask(tenant, 'DELETE', '/v1/auth/me', { password: PASSWORD }), 200);
+  const ofPartner = await db('memberships').where({ user_id: partner.userId }).first();
+  await db('memberships').where({ user_id: partner.userId }).delete();
+  clock.advance(14 * DAY_MS);
+  return { tenant, ofPartner, deletion: await deletionOf(tenant.userId) };
+}
+
+test.serial('a called back account takes no workspace with it, however late its run is', async (t) => {
+  const { tenant, deletion } = await createLeftAlone(t);
+  assertStatus(t, await ask(tenant, 'POST', '/v1/auth/me/restore'), 200);
+  await beginAccount(world.deps, deletion);
+  t.is(await deletionOf(tenant.organizationId), undefined);
+});
+
+test.serial('a workspace that somebody joins while its account is about to be erased stays', async (t) => {
+  const { db } = world.deps;
+  const { tenant, ofPartner, deletion } = await createLeftAlone(t);
+  const joining = await db.transaction();
+  await joining.raw('select id from organizations where id = ? for update', [tenant.organizationId]);
+  const begun = beginAccount(world.deps, deletion);
+  await awaitLockWaits(db);
+  await joining('memberships').insert(ofPartner);
+  await joining.commit();
+  await begun;
+  t.is(await deletionOf(tenant.organizationId), undefined);
+});
+
+test.serial('a workspace whose account was called back is kept by its owners', async (t) => {
+  const { db } = world.deps;
+  const { tenant, ofPartner, deletion } = await createLeftAlone(t);
+  await beginAccount(world.deps, deletion);
+  t.is((await deletionOf(tenant.organizationId)).with_account, deletion.id);
+  await db('memberships').insert(ofPartner);
+  assertStatus(t, await ask(tenant, 'POST', `${CURRENT}/restore`), 409);
+  await db('deletions').where({ id: deletion.id }).update({ state: 'called_back' });
+  assertStatus(t, await ask(tenant, 'POST', `${CURRENT}/restore`), 200);
+});
+
+test.serial('nobody joins a workspace whose deletion is scheduled, until it is kept', async (t) => {
+  const tenant = await world.tenant('Closing');
+  const email = `${newId()}@else.test`;
+  const role = await world.deps.db('roles').where({ organization_id: tenant.organizationId, name: 'Owner' }).first();
+  const invited = await ask(tenant, 'POST', `${CURRENT}/invitations`, { email, role_id: role.id });
+  assertStatus(t, invited, 201);
+  const token = mailedToken(world, email);
+  const guest = await world.tenant('Elsewhere');
+  await world.deps.db('users').where({ id: guest.userId }).update({ email });
+  assertStatus(t, await ask(tenant, 'DELETE', CURRENT, { name: 'Closing' }), 200);
+  const refused = await ask(guest, 'POST', '/v1/invitations/accept', { token });
+  t.is(refused.body.code, 'workspace_deletion_scheduled');
+  assertStatus(t, await ask(tenant, 'POST', `${CURRENT}/restore`), 200);
+  assertStatus(t, await ask(guest, 'POST', '/v1/invitations/accept', { token }), 200);
+});
