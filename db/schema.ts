@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: a81af8bc62fb088e. Types: 8c9b768249b4490a. */
+/* Written by `npm run db:types`; do not edit. Sources: 8cdf52ae8fb758c4. Types: 8c9b768249b4490a. */
 
 import type {
   ApprovalBinding,

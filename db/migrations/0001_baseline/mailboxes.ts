@@ -2,7 +2,7 @@
 export const MAILBOXES = `
 create table mailboxes (
   id uuid primary key,
-  organization_id uuid not null,
+  organization_id uuid not null references organizations on delete cascade,
   is_test boolean not null default false,
   user_id uuid,
   email text not null check (email = lower(email)),
