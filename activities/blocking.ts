@@ -63,7 +63,7 @@ export async function runOrGiveUp<T>(
   const context = Context.current();
   const workflowId = workflowExecution?.workflowId;
   const before = failingOf(context.info.heartbeatDetails);
-  // An attempt that ended otherwise lies between failures that are further apart than Temporal's delay.
+  // Another outcome lies between two failures if more than Temporal's delay passed between them.
   const isRow =
     before && deps.clock.now().getTime() - before.failedAt <= deps.config.RUN_BLOCK_AFTER_MS + RETRY.longest;
   let since = isRow ? before.failingSince : undefined;
