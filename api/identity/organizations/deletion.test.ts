@@ -143,20 +143,27 @@ test.serial('no email is claimed and no campaign activated, whoever asks', async
 test.serial('open orders of mailboxes are named, and nothing is stopped', async (t) => {
   const { tenant, campaignId } = await createLead(stage);
   const stamp = { organization_id: tenant.organizationId, created_at: clock.now(), updated_at: clock.now() };
-  const subjectId = newId();
-  await db('payments').insert({
+  const id = newId();
+  const money = { amount_cents: 100, currency: 'eur', line_items: '[]' };
+  await db('payments').insert({ ...stamp, ...money, id, subject: 'order', subject_id: id, state: 'expired' });
+  const refusesWith = async (payment: Record<string, unknown>) => {
+    await db('payments').where({ id }).update(payment);
+    const refused = await ask(tenant, 'DELETE', CURRENT, { name: 'Acme' });
+    t.like(refused.body, { code: 'conflict', problems: [{ path: `orders.${id}` }] }, JSON.stringify(payment));
+  };
+  for (const state of ['open', 'refund_due', 'needs_person']) await refusesWith({ state });
+  await refusesWith({ state: 'refunded', provider_subscription_id: 'sub_1' });
+  await db('payments').where({ id }).update({ subscription_ended_at: clock.now() });
+  await db('mailbox_orders').insert({
     ...stamp,
-    id: newId(),
-    subject: 'order',
-    subject_id: subjectId,
-    state: 'refund_due',
-    amount_cents: 100,
-    currency: 'eur',
-    line_items: '[]',
+    ...{ id, quote_id: newId(), state: 'cancelled', provider: 'google', count: 1, domains: '[]', warmup: false },
+    ...{ currency: 'eur', total_monthly_cents: 100, total_due_today_cents: 100, line_items: '[]' },
+    ...{ pay_by: clock.now(), actor_kind: 'session', under_way: true },
   });
-  const refused = await ask(tenant, 'DELETE', CURRENT, { name: 'Acme' });
-  t.like(refused.body, { code: 'conflict', problems: [{ path: `orders.${subjectId}` }] });
+  await refusesWith({ state: 'refunded' });
   t.is((await db('campaigns').where({ id: campaignId }).first()).status, 'active');
+  await db('mailbox_orders').where({ id }).update({ under_way: false });
+  assertStatus(t, await ask(tenant, 'DELETE', CURRENT, { name: 'Acme' }), 200);
 });
 
 test.serial(

@@ -11,6 +11,7 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import type { ApprovalSubject, Tx } from '../../platform/kernel/tx.ts';
+import { assertOwnWorkspaceStays } from '../../platform/workspace-deletion.ts';
 import { assertRoom } from '../../mailboxes/allowance.ts';
 import { assertMayConnect } from '../../mailboxes/connect.ts';
 import { openPayment } from '../payments/open.ts';
@@ -32,7 +33,7 @@ type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
  * creates it; the same quote then returns that order. A quote is valid for 15 minutes, or as long as its approval is
  * pending.
  * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed,
- * mailbox_allowance_reached, forbidden; conflict when another order has taken an address of the quote
+ * mailbox_allowance_reached, forbidden, workspace_deletion_scheduled; conflict when another order has taken an address of the quote
  */
 export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered> {
   mailboxProvider(ctx);
@@ -115,7 +116,9 @@ function requesterOf({ api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }: App
     : { kind: 'oauth', userId, ...(oauthGrantId ? { oauthGrantId } : {}) };
 }
 
+/** @throws AppError workspace_deletion_scheduled */
 async function createOrder(config: Config, tx: Tx, quote: QuoteRow, by: Orderer): Promise<OrderRow> {
+  await assertOwnWorkspaceStays(tx);
   const { organizationId } = tx.org;
   await tx.org.table('mailbox_quotes').where({ id: quote.id }).update({ consumed_at: tx.now });
   const payment = await openPayment(tx, {

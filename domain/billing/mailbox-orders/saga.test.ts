@@ -10,6 +10,7 @@ import { transact } from '../../platform/kernel/transact.ts';
 import { replayTask } from '../../operations/dead-letters/dead-letters.ts';
 import { cancelOrder } from './end.ts';
 import { advanceMailboxOrder } from './advance.ts';
+import { orderMailboxes } from './order.ts';
 import { recordOrderPaymentFailed } from './paid.ts';
 import { performOrderStep } from './perform.ts';
 import { undoOrderStep } from './undo.ts';
@@ -319,4 +320,15 @@ test.serial('nothing is done for an order that was not paid, and a second decisi
   await desk.pay(id);
   await Promise.all([advanceMailboxOrder(desk.ctx, id), advanceMailboxOrder(desk.ctx, id)]);
   t.deepEqual(await desk.events(id), ['awaiting_payment', 'paid', 'queued', 'provisioning']);
+});
+
+test.serial('nothing is ordered once the deletion of the workspace is scheduled, whoever was admitted', async (t) => {
+  const { world } = orders;
+  const desk = await openOrderDesk(orders);
+  const quote = await desk.quote();
+  const { organizationId, userId } = desk.tenant;
+  await world.deps.db('organizations').where({ id: organizationId }).update({ deletion_scheduled_for: new Date() });
+  const actor = { ...desk.ctx.actor, kind: 'session' as const, userId };
+  await t.throwsAsync(orderMailboxes({ ...desk.ctx, actor }, quote.body.quote_id), { message: /will be deleted/ });
+  t.is((await world.deps.db('mailbox_orders').where({ organization_id: organizationId })).length, 0);
 });

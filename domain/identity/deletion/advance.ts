@@ -4,13 +4,16 @@ import { inTransaction } from '../../../db/transaction.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import type { DeletionTurn } from '../../../workflows/deletion/contract.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
+import { beginWorkspace, stopStarted } from './begin-workspace.ts';
 import { beginAccount, finishAccount } from './erase-account.ts';
-import { addMails, ownersOf, type Addressee, type DeletionRow } from './deletions.ts';
+import { addMails, lockScheduled, workspaceOf, type Addressee, type DeletionRow } from './deletions.ts';
 import { eraseOrganizationRow, erasePages } from './erase-organization.ts';
 import { forgetMails, sendMails } from './mails.ts';
 
 /** Time (ms) before the erasure at which people are reminded. */
 const REMINDER_MS = DAY_MS;
+/** Time (ms) after the request at which no request that was admitted before it is under way any more. */
+const SETTLED_MS = MINUTE_MS;
 /** Time (ms) before a mail that the server refused for now is tried again. */
 const MAIL_RETRY_MS = 10 * MINUTE_MS;
 /** Time (ms) for which the last mails are tried. Then the addresses are erased with them. */
@@ -37,15 +40,20 @@ export async function advanceDeletion(deps: Deps, deletionId: string, signal: Ab
   }
 }
 
-/** Sends due mails and waits for the reminder or the date. Begins the erasure when it is due. */
+/** Sends due mails, stops what has started, and waits for the reminder or the date. Begins the erasure when it is due. */
 async function awaitDate(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
   const now = deps.clock.now().getTime();
   const dueAt = deletion.scheduled_for.getTime();
   if (now >= dueAt) return begin(deps, deletion);
   const remindAt = dueAt - REMINDER_MS;
+  const moments = [remindAt, dueAt];
+  if (deletion.kind === 'workspace') {
+    await stopStarted(deps, deletion);
+    moments.push(deletion.scheduled_at.getTime() + SETTLED_MS);
+  }
   if (now >= remindAt && !deletion.is_reminded) await remind(deps, deletion);
   const isMailed = await sendMails(deps, deletion);
-  const next = now < remindAt ? remindAt : dueAt;
+  const next = Math.min(...moments.filter((at) => now < at));
   return {
     kind: 'wait',
     wakeAt: isMailed ? next : Math.min(next, now + MAIL_RETRY_MS),
@@ -71,14 +79,6 @@ function remind({ db }: Deps, deletion: DeletionRow): Promise<void> {
 
 type Handle = Parameters<Parameters<typeof inTransaction>[1]>[0];
 
-async function workspaceOf(trx: Handle, deletion: DeletionRow): Promise<{ name: string; addressees: Addressee[] }> {
-  const found = await across(trx, 'maintenance')
-    .table('organizations')
-    .where({ id: deletion.subject_id })
-    .first('name');
-  return { name: found?.name ?? '', addressees: await ownersOf(trx, deletion.subject_id) };
-}
-
 async function personOf(trx: Handle, deletion: DeletionRow): Promise<Addressee[]> {
   const person = await across(trx, 'maintenance')
     .table('users')
@@ -87,28 +87,16 @@ async function personOf(trx: Handle, deletion: DeletionRow): Promise<Addressee[]
   return person ? [person] : [];
 }
 
-/** Begins the erasure, unless it was called back in the meantime. Nobody has access from then on. */
+/** Begins the erasure, unless it was called back in the meantime. */
 async function begin(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
-  if (deletion.kind === 'account') {
-    const wait = await beginAccount(deps, deletion);
-    if (wait) return wait;
-  }
+  if (deletion.kind === 'workspace') return beginWorkspace(deps, deletion);
+  const wait = await beginAccount(deps, deletion);
+  if (wait) return wait;
   return inTransaction(deps.db, async (trx) => {
-    const [begun] = await across(trx, 'maintenance')
-      .table('deletions')
-      .where({ id: deletion.id, state: 'scheduled' })
-      .update({ state: 'erasing' })
-      .returning('id');
-    if (!begun) return { kind: 'more' };
-    if (deletion.kind === 'account') {
-      await addMails(trx, deletion, 'done', { name: '', addressees: await personOf(trx, deletion) });
-      return { kind: 'more', why: 'erasing the account' };
-    }
-    await addMails(trx, deletion, 'done', await workspaceOf(trx, deletion));
-    const organization_id = deletion.subject_id;
-    await across(trx, 'maintenance').table('memberships').where({ organization_id }).delete();
-    await across(trx, 'maintenance').table('sessions').where({ organization_id }).update({ organization_id: null });
-    return { kind: 'more', why: 'erasing the workspace' };
+    if (!(await lockScheduled(trx, deletion))) return { kind: 'more' };
+    await across(trx, 'maintenance').table('deletions').where({ id: deletion.id }).update({ state: 'erasing' });
+    await addMails(trx, deletion, 'done', { name: '', addressees: await personOf(trx, deletion) });
+    return { kind: 'more', why: 'erasing the account' };
   });
 }
 

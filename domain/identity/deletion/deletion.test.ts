@@ -1,12 +1,15 @@
 import test, { type ExecutionContext } from 'ava';
 import { hashPassword } from '../../../lib/crypto.ts';
-import { DAY_MS } from '../../../lib/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
+import { chain, createAutomation } from '../../../test/harness/automations.ts';
 import { createMember, createSession, type Tenant } from '../../../test/harness/factories.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { mailedToken, PASSWORD } from '../../../test/harness/people.ts';
 import { awaitLockWaits } from '../../../test/harness/statements.ts';
 import { assertStatus, call, createWorld, type Answer, type World } from '../../../test/harness/world.ts';
+import { advanceDeletion } from './advance.ts';
+import { stopStarted } from './begin-workspace.ts';
 import { beginAccount } from './erase-account.ts';
 
 const CURRENT = '/v1/organizations/current';
@@ -26,6 +29,7 @@ async function ask(person: Person, method: string, path: string, body?: unknown)
 
 const deletionOf = (subject: string) =>
   world.deps.db('deletions').where({ subject_id: subject }).orderBy('id', 'desc').first();
+const advance = (id: string) => advanceDeletion(world.deps, id, new AbortController().signal);
 
 /** A person whose account's deletion is due, and who has become the only member of a workspace since the request. */
 async function createLeftAlone(t: ExecutionContext) {
@@ -87,4 +91,43 @@ test.serial('nobody joins a workspace whose deletion is scheduled, until it is k
   t.is(refused.body.code, 'workspace_deletion_scheduled');
   assertStatus(t, await ask(tenant, 'POST', `${CURRENT}/restore`), 200);
   assertStatus(t, await ask(guest, 'POST', '/v1/invitations/accept', { token }), 200);
+});
+
+test.serial('work that started after the request is stopped by the run, unless the workspace is kept', async (t) => {
+  const { db } = world.deps;
+  const tenant = await world.tenant('Busy');
+  const automationId = await createAutomation(world, tenant.organizationId, 'email.replied', chain());
+  const isEnabled = async () => (await db('automations').where({ id: automationId }).first()).enabled;
+  assertStatus(t, await ask(tenant, 'DELETE', CURRENT, { name: 'Busy' }), 200);
+  const { id, scheduled_at: at } = await deletionOf(tenant.organizationId);
+  await db('automations').where({ id: automationId }).update({ enabled: true });
+  t.like(await advance(id), { kind: 'wait', wakeAt: at.getTime() + MINUTE_MS });
+  t.false(await isEnabled());
+  clock.advance(MINUTE_MS);
+  t.like(await advance(id), { kind: 'wait', wakeAt: at.getTime() + 13 * DAY_MS });
+
+  await db('automations').where({ id: automationId }).update({ enabled: true });
+  const stale = await deletionOf(tenant.organizationId);
+  assertStatus(t, await ask(tenant, 'POST', `${CURRENT}/restore`), 200);
+  await stopStarted(world.deps, stale);
+  t.true(await isEnabled());
+});
+
+test.serial('the erasure waits for orders that may still be paid, and stops what has started', async (t) => {
+  const { db } = world.deps;
+  const tenant = await world.tenant('Owing');
+  assertStatus(t, await ask(tenant, 'DELETE', CURRENT, { name: 'Owing' }), 200);
+  const { id } = await deletionOf(tenant.organizationId);
+  const automationId = await createAutomation(world, tenant.organizationId, 'email.replied', chain());
+  const payment = { subject: 'order', subject_id: newId(), amount_cents: 100, currency: 'eur', line_items: '[]' };
+  const stamp = { organization_id: tenant.organizationId, created_at: clock.now(), updated_at: clock.now() };
+  await db('payments').insert({ ...payment, ...stamp, id: newId(), state: 'open' });
+  clock.advance(14 * DAY_MS);
+  const waits = { kind: 'wait', wakeAt: clock.now().getTime() + DAY_MS, why: 'mailbox orders of the workspace' };
+  t.like(await advance(id), waits);
+  t.is((await deletionOf(tenant.organizationId)).state, 'scheduled');
+  await db('payments').where({ organization_id: tenant.organizationId }).update({ state: 'expired' });
+  t.like(await advance(id), { kind: 'more' });
+  t.is((await deletionOf(tenant.organizationId)).state, 'erasing');
+  t.false((await db('automations').where({ id: automationId }).first()).enabled);
 });

@@ -2,6 +2,7 @@ import { across } from '../../../db/across.ts';
 import type { Trx } from '../../../db/connection.ts';
 import type { Row } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { signalOpen, start, writeIntents } from '../../../temporal/dispatch.ts';
 import { deletionWorkflow } from '../../../workflows/deletion/contract.ts';
@@ -10,6 +11,9 @@ export type DeletionRow = Row<'deletions'>;
 
 /** Time (ms) between the request of a deletion and the erasure. */
 const GRACE_MS = 14 * DAY_MS;
+
+/** Time (ms) before a deletion that waits for people is tried again. */
+export const PEOPLE_MS = DAY_MS;
 
 /** A person who is mailed about a deletion. */
 export interface Addressee {
@@ -101,6 +105,12 @@ export async function callBack(trx: Trx, { id, kind, subject_id: subjectId }: De
   await writeIntents(trx, [signalOpen(deletionWorkflow, { deletionId: id }, 'changed', { cause: 'called_back' })]);
 }
 
+/** Returns true for a conflict, which only people can settle. @throws every other error */
+export function isConflict(error: unknown): true {
+  if (error instanceof AppError && error.code === 'conflict') return true;
+  throw error;
+}
+
 /** Returns the owners of a workspace. */
 export function ownersOf(trx: Trx, organizationId: string): Promise<Addressee[]> {
   return across(trx, 'person').sql<Addressee>(
@@ -108,4 +118,13 @@ export function ownersOf(trx: Trx, organizationId: string): Promise<Addressee[]>
      where m.organization_id = :organizationId and r.is_owner order by u.email`,
     { organizationId },
   );
+}
+
+/** Returns the name of a deletion's workspace, and its owners. */
+export async function workspaceOf(
+  trx: Trx,
+  { subject_id: id }: DeletionRow,
+): Promise<{ name: string; addressees: Addressee[] }> {
+  const found = await across(trx, 'maintenance').table('organizations').where({ id }).first('name');
+  return { name: found?.name ?? '', addressees: await ownersOf(trx, id) };
 }

@@ -1,7 +1,6 @@
 import { across } from '../../../db/across.ts';
 import { inTransaction } from '../../../db/transaction.ts';
-import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { MINUTE_MS } from '../../../lib/clock.ts';
 import type { DeletionTurn } from '../../../workflows/deletion/contract.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
@@ -9,12 +8,10 @@ import { lockOrganization } from '../organizations/grants.ts';
 import { assertNotLastOwner } from '../organizations/members.ts';
 import { endGrantsOfMember } from '../oauth/grants.ts';
 import { scheduleWithAccount, workspacesOwnedAlone } from './account.ts';
-import { lockScheduled, type DeletionRow } from './deletions.ts';
+import { isConflict, lockScheduled, PEOPLE_MS, type DeletionRow } from './deletions.ts';
 
 /** Time (ms) before an account whose workspaces are being erased is checked again. */
 const WORKSPACES_MS = MINUTE_MS;
-/** Time (ms) before an account that waits for people is checked again. */
-const PEOPLE_MS = DAY_MS;
 
 /**
  * Prepares the erasure of an account: deletes the workspaces in which only the person is, and waits for them.
@@ -67,12 +64,6 @@ export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<
     await person.table('users').where({ id: userId }).delete();
   });
   return undefined;
-}
-
-/** Returns true for a conflict, which only people can settle. @throws every other error */
-function isConflict(error: unknown): true {
-  if (error instanceof AppError && error.code === 'conflict') return true;
-  throw error;
 }
 
 /** @throws AppError conflict if the person is the only owner of the workspace */

@@ -19,7 +19,8 @@ const REASON = message('log.workspace_ends');
 const MAX_NAMED = 20;
 
 /**
- * Stops the work of a workspace in the transaction that schedules its deletion. Runs and unsent emails are cancelled,
+ * Stops the work of a workspace whose deletion is scheduled. Called in the transaction of the request, and again later,
+ * because requests that were admitted before it may still start something. Runs and unsent emails are cancelled,
  * approvals end, campaigns and warmup are paused, and automations are disabled. A workspace that is kept stays stopped
  * until people start each part again.
  * @param ctx joins the transaction
@@ -61,17 +62,18 @@ async function endApprovals({ config }: Ctx, tx: Tx): Promise<void> {
 }
 
 /**
- * Refuses the deletion of a workspace with mailboxes that it pays for, or with money to refund.
+ * Refuses the deletion of a workspace with mailboxes that it pays or may still pay for, or with money to refund.
  * @throws AppError conflict naming the orders
  */
 export async function assertNothingOwed(tx: Tx): Promise<void> {
   const owed = await tx.org.sql<Columns<'mailbox_orders', 'id'>>(
     `select o.id from mailbox_orders o
-     where o.organization_id = :org and (o.state not in ('failed', 'cancelled')
+     where o.organization_id = :org and (o.under_way or o.state not in ('failed', 'cancelled')
        or exists (select from order_steps s where s.order_id = o.id and s.state in ('running', 'done', 'compensating', 'needs_person'))
        or exists (select from managed_domains d where d.order_id = o.id and d.state = 'active'))
      union
-     select p.subject_id from payments p where p.organization_id = :org and p.state in ('refund_due', 'needs_person')
+     select p.subject_id from payments p where p.organization_id = :org and (p.state in ('open', 'refund_due', 'needs_person')
+       or (p.state in ('paid', 'refunded') and p.provider_subscription_id is not null and p.subscription_ended_at is null))
      order by 1 limit ${MAX_NAMED}`,
   );
   if (owed.length === 0) return;
