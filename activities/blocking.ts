@@ -4,6 +4,7 @@ import { systemCtx, type Deps } from '../domain/platform/kernel/context.ts';
 import { blockRun, isPassing } from '../domain/operations/system/blocked-runs.ts';
 import { errorKind } from '../lib/error-report.ts';
 import { BLOCKED } from '../workflows/contract.ts';
+import type { Message } from '../messages/index.ts';
 import { render } from '../messages/render.ts';
 
 /** State that a failing attempt of an activity passes to the next one in the details of its last heartbeat. */
@@ -39,11 +40,12 @@ export function runOrBlock<T>(
 
 /**
  * Marks the activity's workflow as blocked in PostgreSQL.
+ * @param why reason for people; default: the kind of the error
  * @throws ApplicationFailure always, because the activity fails for the last time
  */
-export async function failAsBlocked(deps: Deps, organizationId: string, error: unknown): Promise<never> {
+export async function failAsBlocked(deps: Deps, organizationId: string, error: unknown, why?: Message): Promise<never> {
   const workflowId = activityInfo().workflowExecution?.workflowId ?? '';
-  const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error);
+  const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error, why);
   throw ApplicationFailure.nonRetryable(render(reason), BLOCKED);
 }
 

@@ -64,6 +64,8 @@ const RULES = {
     policy: 'workspaces',
     what: message('attempts.organizations'),
   },
+  /** Exports of one workspace. Each reads all its rows. */
+  workspace_exports: { limit: 3, windowMs: DAY_MS, policy: 'exports', what: message('attempts.workspace_exports') },
   /** Current passwords that a person tried in order to change the password. */
   password: { limit: 10, windowMs: 15 * MINUTE_MS, policy: 'password', what: message('attempts.password') },
   /** Self-registrations of OAuth clients from one source. A setting overrides the limit. */

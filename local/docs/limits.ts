@@ -26,8 +26,8 @@ RateLimit: "requests";r=12;t=31, "writes";r=594;t=48
 
 - \`q\` requests in a window of \`w\` seconds; \`r\` of them are left, and after \`t\` seconds there are more.
 - \`requests\` counts those of one credential, \`writes\` those of the workspace. People share one count of writes, keys and
-  applications another. Other names are \`registrations\`, \`campaigns\`, \`tests\`, \`invitations\`, \`workspaces\`, and those
-  of sign-in.
+  applications another. Other names are \`registrations\`, \`campaigns\`, \`tests\`, \`invitations\`, \`exports\`, \`workspaces\`,
+  and those of sign-in.
 - A request beyond a limit is answered 429 with \`Retry-After\`: the seconds until the next request passes, never more than
   a minute for \`requests\` and \`writes\`. A refused request is not counted.
 - Writes that stop something are not counted as writes: stopping and cancelling, revoking, pausing, denying, suppressing,
@@ -85,7 +85,10 @@ const LIMITS: Record<string, Limit[]> = {
       what: "Exports of the lead database, of contacts or of one contact's data at once, per API process and per workspace",
       by: { fixed: '4 and 2, for 5 minutes each' },
     },
-    { what: 'Exports of a whole workspace at once', by: { fixed: '1; its file is kept for 7 days' } },
+    {
+      what: 'Exports of a whole workspace at once',
+      by: { fixed: '1, for an hour, and 3 in 24 hours; one file is kept, for 7 days' },
+    },
     { what: 'Logo of a workspace', by: { fixed: '200 kB' } },
   ],
   Files: [

@@ -21,6 +21,7 @@ export const identity = {
   'attempts.sign_in_mail': 'Codes zum Anmelden',
   'attempts.invitations': 'Einladungen dieses Arbeitsbereichs',
   'attempts.organizations': 'neue Arbeitsbereiche',
+  'attempts.workspace_exports': 'Exporte dieses Arbeitsbereichs',
   'attempts.password': 'Versuche mit Passwörtern',
   'attempts.client_registrations': 'Registrierungen von Anwendungen von dieser Adresse',
 
@@ -137,6 +138,7 @@ export const identity = {
   'invitation.invalid.fix': 'Bitte um eine neue Einladung.',
   'workspace_export.open': 'Ein anderer Export des Arbeitsbereichs läuft noch',
   'workspace_export.open.fix': 'Warte, bis er zu Ende ist.',
+  'workspace_export.too_long': 'Angehalten: Die Daten ließen sich nicht in {minutes} Minuten schreiben',
   'team.member_already': 'Die Person ist schon in diesem Team',
   'team.members_only': 'Nur Mitglieder des Arbeitsbereichs können in einem Team sein',
   'team.many': 'Teams',

@@ -21,6 +21,7 @@ export const identity = {
   'attempts.sign_in_mail': 'sign-in codes',
   'attempts.invitations': 'invitations of this workspace',
   'attempts.organizations': 'new workspaces',
+  'attempts.workspace_exports': 'exports of this workspace',
   'attempts.password': 'password attempts',
   'attempts.client_registrations': 'registrations from this address',
 
@@ -136,6 +137,7 @@ export const identity = {
   'invitation.invalid.fix': 'Ask for a new invitation.',
   'workspace_export.open': 'Another export of the workspace is under way',
   'workspace_export.open.fix': 'Wait until it has ended.',
+  'workspace_export.too_long': 'blocked: the data could not be written within {minutes} minutes',
   'team.member_already': 'This person is already in the team',
   'team.members_only': 'Only members of the workspace can be in a team',
   'team.many': 'teams',

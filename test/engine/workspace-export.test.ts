@@ -5,7 +5,7 @@ import test from 'ava';
 import { EXPORT_PARTS } from '../../domain/identity/workspace-exports/parts.ts';
 import { makeExport } from '../../domain/identity/workspace-exports/make.ts';
 import { sweepExpired } from '../../domain/operations/system/sweep.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { HOUR_MS, type Clock } from '../../lib/clock.ts';
 import { MailFailure } from '../../lib/mail/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { startEngine, type Engine } from '../harness/engine.ts';
@@ -278,6 +278,57 @@ test.serial('a workspace whose deletion is scheduled is still exported', async (
   await eventually(async () => (await ask(tenant, 'GET')).body.data[0].status === 'completed');
   t.true(linesOf(await download(tenant, asked.body.id)).some(({ name }) => name === 'Leaving'));
 });
+
+test.serial('a workspace has three exports a day, and one file; a refused request does not count', async (t) => {
+  const tenant = await world.tenant();
+  const { organizationId } = tenant;
+  const { db } = world.deps;
+  const files: string[] = [];
+  for (let count = 1; count <= 3; count += 1) {
+    const asked = await ask(tenant, 'POST');
+    assertStatus(t, asked, 202);
+    const { id } = asked.body;
+    await eventually(async () => (await ask(tenant, 'GET')).body.data[0].status === 'completed');
+    files.push(id);
+    const { data } = (await ask(tenant, 'GET')).body as { data: { id: string }[] };
+    t.deepEqual(
+      data.map((one) => one.id),
+      [id],
+    );
+    t.is((await db('blobs').where({ organization_id: organizationId })).length, 1);
+    if (count > 1) assertStatus(t, await ask(tenant, 'GET', `${path}/${files[count - 2]}/file`), 404);
+    if (count === 2) {
+      // While another one is open.
+      const openId = newId();
+      await db('workspace_exports').insert({ id: openId, organization_id: organizationId, created_at: clock.now() });
+      assertStatus(t, await ask(tenant, 'POST'), 409);
+      await db('workspace_exports').where({ id: openId }).delete();
+    }
+  }
+  assertStatus(t, await ask(tenant, 'POST'), 429);
+});
+
+test.serial(
+  'an export that reads for an hour is blocked with that reason, and goes on when it is retried',
+  async (t) => {
+    const tenant = await world.tenant();
+    const { timeout } = AbortSignal;
+    AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms === HOUR_MS ? 0 : ms);
+    t.teardown(() => void (AbortSignal.timeout = timeout));
+    const asked = await ask(tenant, 'POST');
+    assertStatus(t, asked, 202);
+    const blocked = await eventually(async () => {
+      const [row] = (await ask(tenant, 'GET')).body.data;
+      return row.blocked_reason && row;
+    });
+    t.is(blocked.blocked_reason, 'blocked: the data could not be written within 60 minutes');
+    AbortSignal.timeout = timeout;
+    await engine.temporal.workflow
+      .getHandle(`workspace-export/${asked.body.id}`)
+      .signal('retry', { cause: 'operator' });
+    await eventually(async () => (await ask(tenant, 'GET')).body.data[0].status === 'completed');
+  },
+);
 
 test.serial('the temporary file of an export has no name that a killed worker would leave behind', async (t) => {
   const tenant = await world.tenant();

@@ -16,8 +16,8 @@ export async function workspaceExport(args: WorkspaceExportArgs): Promise<string
   const { makeWorkspaceExport } = proxyActivities<WorkspaceExportActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
     summary: 'write the data of the workspace into a file, and mail the link',
-    // Generous, as a workspace has no fixed size. A worker that dies is detected by its missing heartbeat.
-    startToCloseTimeout: '24h',
+    // The activity ends an attempt that reads for an hour; storing the file follows.
+    startToCloseTimeout: '2h',
     heartbeatTimeout: '1m',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5m' },
   });

@@ -44,7 +44,7 @@ export const workspaceExportRoutes = [
     path: '/organizations/current/exports',
     summary: 'Export the data of the workspace',
     description:
-      'A worker writes one file, and mails you a link to the page that has it. The file holds one JSON object a line, compressed by gzip: `type` names its kind, such as `contact`, `campaign_step`, `sent_email` with its text, `received_email`, `deal` or `audit_log`. It holds no passwords, tokens or keys, and no bytes of files. A workspace has one export under way at a time, and a file is kept for seven days.',
+      'A worker writes one file, and mails you a link to the page that has it. The file holds one JSON object a line, compressed by gzip: `type` names its kind, such as `contact`, `campaign_step`, `sent_email` with its text, `received_email`, `deal` or `audit_log`. It holds no passwords, tokens or keys, and no bytes of files. A workspace has one export under way at a time and three a day. A file is kept for seven days, or until the next one is finished.',
     duringDeletion: true,
     success: { status: 202, body: workspaceExport },
     errors: ['no_organization', 'conflict'],

@@ -52,6 +52,8 @@ async function makeFile(ctx: Ctx, id: string, signal: AbortSignal): Promise<void
         { id },
       );
       if (!mine) return;
+      // A workspace keeps one file, which the quota of stored files does not count.
+      await tx.org.table('workspace_exports').where({ status: 'completed' }).delete();
       const blobId = await storeBlob(tx, file, size);
       await tx.org
         .table('workspace_exports')

@@ -7,8 +7,9 @@ import { message } from '../../../messages/index.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { workspaceExportWorkflow } from '../../../workflows/workspace-export/contract.ts';
 import { readBlob } from '../../platform/blobs.ts';
-import type { Ctx } from '../../platform/kernel/context.ts';
+import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
+import { returnAttempt, throttle } from '../throttle.ts';
 
 /** An export of a workspace, with its progress. */
 export type WorkspaceExport = Row<'workspace_exports'>;
@@ -17,21 +18,24 @@ const LIST = 'workspace-exports';
 
 /**
  * Requests an export of the workspace. A worker writes the file and emails the caller a link to it.
- * @throws AppError conflict while another export of the workspace is open
+ * @throws AppError conflict while another export of the workspace is open; rate_limit_exceeded after three within a day
  */
 export async function requestExport(ctx: Ctx): Promise<WorkspaceExport> {
-  return transact(ctx, async (tx) => {
+  await throttle(ctx, 'workspace_exports', organizationOf(ctx));
+  const added = await transact(ctx, async (tx) => {
     const [row] = await tx.org.sql<WorkspaceExport>(
       `insert into workspace_exports (id, organization_id, user_id, created_at) values (:id, :org, :user, :now)
        on conflict (organization_id) where status in ('queued', 'running') do nothing returning *`,
       { id: newId(), user: ctx.actor.userId, now: tx.now },
     );
-    if (!row)
-      throw new AppError('conflict', message('workspace_export.open'), { fix: message('workspace_export.open.fix') });
+    if (!row) return undefined;
     tx.intend(start(workspaceExportWorkflow, { organizationId: tx.org.organizationId, exportId: row.id }));
     tx.audit({ action: 'create', entityType: 'workspace_export', entityId: row.id });
     return row;
   });
+  if (added) return added;
+  await returnAttempt(ctx, 'workspace_exports', organizationOf(ctx));
+  throw new AppError('conflict', message('workspace_export.open'), { fix: message('workspace_export.open.fix') });
 }
 
 /** Lists exports whose file is not deleted yet, newest first. */

@@ -29,10 +29,15 @@ export function isPassing(error: unknown): boolean {
  * Marks a repeatedly failing workflow as blocked, with the reason, and records a dead letter. The sweep retries it
  * after 15 minutes, with a delay that doubles up to a day, until it was blocked eight times in a row. The reason
  * contains kinds of failures and no values.
+ * @param reason reason for people; default: the kind of the error
  * @returns the reason
  */
-export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Promise<Message> {
-  const reason = message('run.kept_failing', { kind: errorKind(error) });
+export async function blockRun(
+  ctx: Ctx,
+  workflowId: string,
+  error: unknown,
+  reason = message('run.kept_failing', { kind: errorKind(error) }),
+): Promise<Message> {
   const blocked = ctx.families.find(({ contract }) => contract.partsOf(workflowId))?.blocked;
   if (!blocked) return reason;
   await transact(ctx, async (tx) => {
