@@ -82,43 +82,13 @@ export const settings = {
   'settings.workspace.language': 'Sprache der E-Mails',
   'settings.workspace.language.why': 'Für Leute, die keine gewählt haben, etwa für Eingeladene.',
   'settings.workspace.language.none': 'Sprache der Person, die einlädt',
-  'settings.logo': 'Logo',
-  'settings.logo.why': 'PNG, JPEG oder WebP, höchstens 200 kB. Mitglieder sehen es in der Navigation.',
-  'settings.logo.choose': 'Logo wählen',
-  'settings.logo.remove': 'Logo entfernen',
-  'settings.rules': 'Regeln der Anmeldung',
-  'settings.rules.domains': 'Domains der Mitglieder',
-  'settings.rules.domains.why': 'Nur Adressen bei diesen Domains können eingeladen werden und beitreten.',
-  'settings.rules.domains.any': 'Jede Domain',
-  'settings.rules.hours': 'Stunden bis zur neuen Anmeldung',
-  'settings.rules.hours.why':
-    'Ein Browser, der sich früher angemeldet hat, muss sich für diesen Arbeitsbereich neu anmelden, für keinen anderen.',
-  'settings.rules.hours.any': 'Keine Grenze',
-  'settings.rules.outside':
-    '{count, plural, one {# Mitglied hat} other {# Mitglieder haben}} eine andere Domain und {count, plural, one {bleibt} other {bleiben}}',
-  'settings.export': 'Alle Daten exportieren',
-  'settings.export.why':
-    'Eine Datei mit Kontakten, Kampagnen, E-Mails, Antworten, Deals und Einstellungen, ein JSON-Objekt je Zeile. Sie enthält keine Passwörter und keine Schlüssel. Du bekommst eine E-Mail, wenn sie bereit ist.',
-  'settings.export.of': 'Export vom {at}',
-  'settings.export.rows': '{count, plural, one {# Zeile} other {# Zeilen}} bisher',
-  'settings.export.ready': '{count, plural, one {# Zeile} other {# Zeilen}}, {size} kB, aufbewahrt bis {until}',
-  'settings.export.download': 'Herunterladen',
   'deletion.danger': 'Gefahrenbereich',
   'deletion.workspace.start': 'Arbeitsbereich löschen',
   'deletion.workspace.why':
     'Hält seine Arbeit sofort an. Nach 14 Tagen wird alles darin gelöscht; bis dahin kann ein Eigentümer ihn behalten.',
-  'deletion.workspace.ask': '{name} löschen?',
-  'deletion.workspace.what':
-    'Kampagnen, Warmup und Automationen werden angehalten, Läufe und Freigaben enden, und nicht gesendete E-Mails werden abgebrochen. API-Schlüssel und Anwendungen werden abgelehnt. Mitglieder können lesen und exportieren. Nach 14 Tagen wird alles darin gelöscht und lässt sich nicht wiederherstellen.',
-  'deletion.workspace.type': 'Zur Bestätigung {name} eingeben',
-  'deletion.workspace.scheduled': 'Die Löschung ist geplant',
   'deletion.account.start': 'Konto löschen',
   'deletion.account.why':
     'Dein Konto wird nach 14 Tagen gelöscht; bis dahin kannst du dich anmelden und es behalten. Arbeitsbereiche, in denen nur du bist, werden mit ihm gelöscht.',
-  'deletion.account.ask': 'Dein Konto löschen?',
-  'deletion.account.what':
-    'Arbeitsbereiche, in denen nur du bist, halten sofort an und werden nach 14 Tagen mit deinem Konto gelöscht. Was du in anderen Arbeitsbereichen gemacht hast, bleibt dort ohne deinen Namen.',
-  'deletion.account.scheduled': 'Die Löschung ist geplant',
   'settings.workspace.new': 'Neuer Arbeitsbereich',
   'settings.workspace.new.why': 'Er hat eigene Mitglieder, Postfächer, Kontakte und Kampagnen. Er gehört dann dir.',
   'settings.workspace.test': 'Test-Arbeitsbereich',

@@ -16,6 +16,7 @@ import { review } from './review.ts';
 import { settings } from './settings.ts';
 import { start } from './start.ts';
 import { templates } from './templates.ts';
+import { workspace } from './workspace.ts';
 
 /** The dashboard's messages in English, by area. The browser loads an area with the first page that uses it. */
 export const dashboard = {
@@ -37,4 +38,5 @@ export const dashboard = {
   settings,
   start,
   templates,
+  workspace,
 };

@@ -81,43 +81,13 @@ export const settings = {
   'settings.workspace.language': 'Language of mails',
   'settings.workspace.language.why': 'For people who have chosen none, such as those you invite.',
   'settings.workspace.language.none': 'Language of the person who invites',
-  'settings.logo': 'Logo',
-  'settings.logo.why': 'PNG, JPEG or WebP, at most 200 kB. Members see it in the navigation.',
-  'settings.logo.choose': 'Choose logo',
-  'settings.logo.remove': 'Remove logo',
-  'settings.rules': 'Sign-in rules',
-  'settings.rules.domains': 'Domains of members',
-  'settings.rules.domains.why': 'Only addresses at these domains can be invited and can join.',
-  'settings.rules.domains.any': 'Any domain',
-  'settings.rules.hours': 'Hours until a new sign-in',
-  'settings.rules.hours.why':
-    'A browser that signed in earlier must sign in again for this workspace, and for no other.',
-  'settings.rules.hours.any': 'No limit',
-  'settings.rules.outside':
-    '{count, plural, one {# member has} other {# members have}} another domain and {count, plural, one {stays} other {stay}}',
-  'settings.export': 'Export all data',
-  'settings.export.why':
-    'One file with contacts, campaigns, emails, replies, deals and settings, one JSON object a line. It has no passwords and no keys. You get a mail when it is ready.',
-  'settings.export.of': 'Export of {at}',
-  'settings.export.rows': '{count, plural, one {# row} other {# rows}} so far',
-  'settings.export.ready': '{count, plural, one {# row} other {# rows}}, {size} kB, kept until {until}',
-  'settings.export.download': 'Download',
   'deletion.danger': 'Danger zone',
   'deletion.workspace.start': 'Delete workspace',
   'deletion.workspace.why':
     'Stops its work at once. Everything in it is erased after 14 days, until when an owner can keep it.',
-  'deletion.workspace.ask': 'Delete {name}?',
-  'deletion.workspace.what':
-    'Campaigns, warmup and automations are paused, runs and approvals end, and unsent emails are cancelled. API keys and applications are refused. Members can read and export. After 14 days everything in it is erased and cannot be restored.',
-  'deletion.workspace.type': 'Type {name} to confirm',
-  'deletion.workspace.scheduled': 'The deletion is scheduled',
   'deletion.account.start': 'Delete account',
   'deletion.account.why':
     'Your account is erased after 14 days, until when you can sign in and keep it. Workspaces in which only you are are deleted with it.',
-  'deletion.account.ask': 'Delete your account?',
-  'deletion.account.what':
-    'Workspaces in which only you are stop at once and are erased with your account after 14 days. What you made in other workspaces stays there without your name.',
-  'deletion.account.scheduled': 'The deletion is scheduled',
   'settings.workspace.new': 'New workspace',
   'settings.workspace.new.why': 'It has its own members, mailboxes, contacts and campaigns. You become its owner.',
   'settings.workspace.test': 'Test workspace',

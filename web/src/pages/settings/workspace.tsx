@@ -1,5 +1,5 @@
 import { Checkbox, Select, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { LANGUAGES, type Language } from '../../../../messages/languages.ts';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { selectWorkspace, useCan, usePerson } from '../../app/person.ts';
@@ -10,13 +10,12 @@ import { Facts } from '../../components/facts.tsx';
 import { Form } from '../../components/form.tsx';
 import { Section } from '../../components/section.tsx';
 import { toDateTime } from '../../components/time.tsx';
-import { textOf, useText } from '../../text/index.ts';
+import { loadArea, textOf, useText } from '../../text/index.ts';
 import { DeleteWorkspace } from './delete-workspace.tsx';
-import { Exports } from './exports.tsx';
 import { SettingsPage } from './frame.tsx';
-import { Logo } from './logo.tsx';
-import { SignInRules } from './sign-in-rules.tsx';
 import { zoneChoices } from './zones.ts';
+
+const Sections = lazy(async () => (await Promise.all([import('../workspace/sections.tsx'), loadArea('workspace')]))[0]);
 
 type Workspace = AnswerOf<'/v1/organizations/current'>;
 type Edited = Pick<Workspace, 'name' | 'timezone' | 'language' | 'weekly_report' | 'updated_at'>;
@@ -37,15 +36,13 @@ export default function WorkspacePage() {
   const mayChange = useCan('manage_settings');
   return (
     <SettingsPage>
-      {workspace && mayChange ? (
-        <>
-          <Edit workspace={workspace} />
-          <Logo workspace={workspace} />
-          <SignInRules workspace={workspace} />
-        </>
+      {workspace && mayChange ? <Edit workspace={workspace} /> : null}
+      {workspace ? (
+        <Suspense>
+          <Sections workspace={workspace} mayChange={mayChange} />
+        </Suspense>
       ) : null}
       {workspace ? <About workspace={workspace} /> : null}
-      {workspace ? <Exports /> : null}
       <NewWorkspace />
       <DeleteWorkspace />
     </SettingsPage>

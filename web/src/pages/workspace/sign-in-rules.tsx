@@ -27,16 +27,16 @@ export function SignInRules({ workspace }: { workspace: Workspace }) {
   });
   const { value, change } = draft;
   return (
-    <Section title={t('settings.rules')}>
+    <Section title={t('workspace.rules')}>
       <DraftForm
         draft={draft}
-        names={{ member_email_domains: t('settings.rules.domains'), session_max_hours: t('settings.rules.hours') }}
+        names={{ member_email_domains: t('workspace.rules.domains'), session_max_hours: t('workspace.rules.hours') }}
         note={<Outsiders domains={workspace.member_email_domains} />}
       >
         <TagsInput
-          label={t('settings.rules.domains')}
-          description={t('settings.rules.domains.why')}
-          placeholder={value.member_email_domains.length === 0 ? t('settings.rules.domains.any') : ''}
+          label={t('workspace.rules.domains')}
+          description={t('workspace.rules.domains.why')}
+          placeholder={value.member_email_domains.length === 0 ? t('workspace.rules.domains.any') : ''}
           value={value.member_email_domains}
           onChange={(member_email_domains) => change({ member_email_domains })}
           splitChars={[',', ' ', ';']}
@@ -44,9 +44,9 @@ export function SignInRules({ workspace }: { workspace: Workspace }) {
         />
         <TextInput
           type="number"
-          label={t('settings.rules.hours')}
-          description={t('settings.rules.hours.why')}
-          placeholder={t('settings.rules.hours.any')}
+          label={t('workspace.rules.hours')}
+          description={t('workspace.rules.hours.why')}
+          placeholder={t('workspace.rules.hours.any')}
           min={1}
           max={8760}
           step={1}
@@ -74,7 +74,7 @@ function Outsiders({ domains }: { domains: readonly string[] }) {
   const outside = domains.length > 0 ? (members.data?.data ?? []) : [];
   if (outside.length === 0) return null;
   return (
-    <Alert role="note" color="yellow" variant="light" title={t('settings.rules.outside', { count: outside.length })}>
+    <Alert role="note" color="yellow" variant="light" title={t('workspace.rules.outside', { count: outside.length })}>
       {outside.map(({ email }) => email).join(', ')}
     </Alert>
   );

@@ -17,10 +17,10 @@ export function Logo({ workspace }: { workspace: AnswerOf<'/v1/organizations/cur
     { stale: [['person']], done: t('saved'), isShown: true },
   );
   return (
-    <Section title={t('settings.logo')}>
+    <Section title={t('workspace.logo')}>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          {t('settings.logo.why')}
+          {t('workspace.logo.why')}
         </Text>
         <ErrorNote error={change.error} />
         <Group>
@@ -28,13 +28,13 @@ export function Logo({ workspace }: { workspace: AnswerOf<'/v1/organizations/cur
           <FileButton accept="image/png,image/jpeg,image/webp" onChange={(file) => file && change.mutate(file)}>
             {(props) => (
               <Button {...props} variant="default" loading={change.isPending}>
-                {t('settings.logo.choose')}
+                {t('workspace.logo.choose')}
               </Button>
             )}
           </FileButton>
           {workspace.logo_id ? (
             <Button variant="subtle" color="red" disabled={change.isPending} onClick={() => change.mutate(null)}>
-              {t('settings.logo.remove')}
+              {t('workspace.logo.remove')}
             </Button>
           ) : null}
         </Group>

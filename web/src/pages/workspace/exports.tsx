@@ -38,7 +38,7 @@ function List() {
     <Section title={t('settings.data')}>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          {t('settings.export.why')}
+          {t('workspace.export.why')}
         </Text>
         <ErrorNote error={list.error ?? request.error} />
         {exports.map((one) => (
@@ -51,7 +51,7 @@ function List() {
             disabled={exports.some(isOpen)}
             onClick={() => request.mutate()}
           >
-            {t('settings.export')}
+            {t('workspace.export')}
           </Button>
         </Group>
       </Stack>
@@ -63,7 +63,7 @@ const isOpen = ({ status }: Export) => status !== 'completed';
 
 function OneExport({ one }: { one: Export }) {
   const t = useText();
-  const label = t('settings.export.of', { at: toDateTime(one.created_at) });
+  const label = t('workspace.export.of', { at: toDateTime(one.created_at) });
   const download = useAction(
     () =>
       dataOf(
@@ -77,7 +77,7 @@ function OneExport({ one }: { one: Export }) {
   if (isOpen(one))
     return (
       <div>
-        <Text size="sm">{one.blocked_reason ?? t('settings.export.rows', { count: one.row_count })}</Text>
+        <Text size="sm">{one.blocked_reason ?? t('workspace.export.rows', { count: one.row_count })}</Text>
         <Progress.Root size="sm" mt={4}>
           <Progress.Section value={one.progress * 100} aria-label={label} />
         </Progress.Root>
@@ -88,7 +88,7 @@ function OneExport({ one }: { one: Export }) {
       <div>
         <Text size="sm">{label}</Text>
         <Text size="xs" c="dimmed">
-          {t('settings.export.ready', {
+          {t('workspace.export.ready', {
             count: one.row_count,
             size: toNumber(Math.max(1, Math.round((one.size_bytes ?? 0) / 1024))),
             until: one.expires_at ? toDateTime(one.expires_at) : '',
@@ -100,9 +100,9 @@ function OneExport({ one }: { one: Export }) {
         variant="default"
         loading={download.isPending}
         onClick={() => download.mutate()}
-        aria-label={`${t('settings.export.download')}: ${label}`}
+        aria-label={`${t('workspace.export.download')}: ${label}`}
       >
-        {t('settings.export.download')}
+        {t('workspace.export.download')}
       </Button>
     </Group>
   );
