@@ -184,6 +184,15 @@ test.serial('a person who declines, and a provider that gives nothing, leave not
   const wrong = await begin();
   await press(await land(google.consent(wrong.url, 'eve@gmail.test')), 'connect');
   t.like(await outcome(wrong.session), { status: 'failed', error: { code: 'mailbox_auth_failed' } });
+
+  const late = await begin();
+  const page = await land(google.consent(late.url, GMAIL));
+  const organization = world.deps.db('organizations').where({ id: tenant.organizationId });
+  await organization.clone().update({ deletion_scheduled_for: new Date() });
+  await press(page, 'connect');
+  await organization.clone().update({ deletion_scheduled_for: null });
+  world.actors.forget();
+  t.like(await outcome(late.session), { status: 'failed', error: { code: 'workspace_deletion_scheduled' } });
   t.deepEqual(await world.deps.db('mailboxes').where({ organization_id: tenant.organizationId }), []);
 });
 

@@ -6,6 +6,7 @@ import { newId } from '../../lib/ids.ts';
 import { assertMailboxAllowed } from '../platform/kernel/actor.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
+import { assertOwnWorkspaceStays } from '../platform/workspace-deletion.ts';
 import {
   openPasswords,
   sealConsent,
@@ -96,14 +97,16 @@ export async function connectMailbox(ctx: Ctx, input: ConnectInput, facts?: Serv
 }
 
 /**
- * Connects a mailbox by OAuth consent, by the same rules as {@link connectMailbox}.
- * @throws AppError mailbox_allowance_reached, forbidden
+ * Connects a mailbox by OAuth consent, by the same rules as {@link connectMailbox}. The consent may have been requested
+ * before the deletion of the workspace was.
+ * @throws AppError mailbox_allowance_reached, forbidden, workspace_deletion_scheduled
  */
 export async function connectConsented(
   ctx: Ctx,
   tx: Tx,
   { email, provider, smtp, imap, ...tokens }: ConsentedMailbox,
 ): Promise<MailboxView> {
+  await assertOwnWorkspaceStays(tx);
   return connect(ctx, tx, {
     email,
     provider,

@@ -156,9 +156,20 @@ test.serial('open orders of mailboxes are named, and nothing is stopped', async 
   await db('payments').where({ id }).update({ subscription_ended_at: clock.now() });
   await db('mailbox_orders').insert({
     ...stamp,
-    ...{ id, quote_id: newId(), state: 'cancelled', provider: 'google', count: 1, domains: '[]', warmup: false },
-    ...{ currency: 'eur', total_monthly_cents: 100, total_due_today_cents: 100, line_items: '[]' },
-    ...{ pay_by: clock.now(), actor_kind: 'session', under_way: true },
+    id,
+    quote_id: newId(),
+    state: 'cancelled',
+    provider: 'google',
+    count: 1,
+    domains: '[]',
+    warmup: false,
+    currency: 'eur',
+    total_monthly_cents: 100,
+    total_due_today_cents: 100,
+    line_items: '[]',
+    pay_by: clock.now(),
+    actor_kind: 'session',
+    under_way: true,
   });
   await refusesWith({ state: 'refunded' });
   t.is((await db('campaigns').where({ id: campaignId }).first()).status, 'active');

@@ -213,3 +213,15 @@ test.serial(
     t.is((await contact(paid, ids.get('z@mail.example')))!.verification_status, 'valid');
   },
 );
+
+test.serial('addresses of a workspace whose deletion is scheduled are not checked until it is kept', async (t) => {
+  const tenant = await builtin.tenant();
+  await schedule(builtin, tenant, ['ann@mail.example']);
+  const organization = builtin.deps.db('organizations').where({ id: tenant.organizationId });
+  await organization.clone().update({ deletion_scheduled_for: clock.now() });
+  await verifyDueAddresses(builtin.deps);
+  t.like(await waiting(builtin, tenant), [{ attempts: 0 }]);
+  await organization.clone().update({ deletion_scheduled_for: null });
+  await verifyDueAddresses(builtin.deps);
+  t.is((await waiting(builtin, tenant)).length, 0);
+});

@@ -54,12 +54,17 @@ async function checkDueAddresses(deps: Deps): Promise<number> {
   }
 }
 
-/** Claims the next addresses, so that no other worker gets them within {@link CLAIM_MS}. */
+/**
+ * Claims the next addresses, so that no other worker gets them within {@link CLAIM_MS}. Skips workspaces whose deletion is
+ * scheduled.
+ */
 function claimDue({ db, clock }: Deps): Promise<Due[]> {
   const now = clock.now();
   return across(db, 'maintenance').sql<Due>(
     `with due as materialized (
-       select contact_id from contact_verifications where due_at <= :now order by due_at limit ${AT_ONCE} for update skip locked
+       select d.contact_id from contact_verifications d
+       join organizations o on o.id = d.organization_id and o.deletion_scheduled_for is null
+       where d.due_at <= :now order by d.due_at limit ${AT_ONCE} for update of d skip locked
      )
      update contact_verifications v set attempts = v.attempts + 1, due_at = :taken_until
      from due join contacts c on c.id = due.contact_id where v.contact_id = due.contact_id

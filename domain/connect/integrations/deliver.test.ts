@@ -165,6 +165,18 @@ test.serial('what a worker had that died is delivered when its lease ends, befor
   t.is(await waiting(), 0);
 });
 
+test.serial('nothing is delivered for a workspace whose deletion is scheduled until it is kept', async (t) => {
+  const { org, contacts, add, turn, waiting } = await desk();
+  await add(0, 0);
+  const organization = world.deps.db('organizations').where({ id: org });
+  await organization.clone().update({ deletion_scheduled_for: clock.now() });
+  t.like(await turn(), { kind: 'wait', why: 'the deletion of the workspace is scheduled' });
+  t.is(await waiting(), 1);
+  await organization.clone().update({ deletion_scheduled_for: null });
+  t.is((await turn()).kind, 'done');
+  t.deepEqual(arrived(contacts[0]!), [0]);
+});
+
 test.serial('a refusal of credentials that were replaced meanwhile says nothing of the new ones', async (t) => {
   const { org, id } = await desk();
   const ctx = world.system(org);

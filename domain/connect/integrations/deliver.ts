@@ -6,6 +6,7 @@ import { message, type Message } from '../../../messages/index.ts';
 import type { DeliveryReport } from '../../../workflows/integration-delivery/contract.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, reader } from '../../platform/kernel/transact.ts';
+import { DELETION_SCHEDULED } from '../../platform/workspace-deletion.ts';
 import { retryUntilStored } from '../../platform/kernel/retry-until-stored.ts';
 import { openAccount, logRun, recordReauth, type ConnectionRow, type OpenAccount } from './account.ts';
 import { claimDeliveries, type Claimed, type Delivery } from './claim.ts';
@@ -42,6 +43,8 @@ const SHORT_WAIT_MS = 1_500;
  * Interval (ms) at which a workflow with an unknown provider checks if a build that supports the provider is running.
  */
 const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
+/** Interval (ms) at which deliveries check if a workspace whose deletion is scheduled was kept. */
+const ENDING_MS = 15 * MINUTE_MS;
 /**
  * Maximum time (ms) that an outcome waits for an unreachable database. The timeout is shorter than the lease of the
  * lane.
@@ -63,6 +66,8 @@ export async function makeDueDeliveries(
   if (!connection) return { kind: 'done', why: 'the account is not connected' };
   const provider = findProvider(connection.provider);
   const wakeIn = (ms: number) => ctx.clock.now().getTime() + ms;
+  if (connection.workspace_ends)
+    return { kind: 'wait', wakeAt: wakeIn(ENDING_MS), why: 'the deletion of the workspace is scheduled' };
   // The workflow waits for a newer build. If it ended here, every sweep would start it again.
   if (!provider)
     return { kind: 'wait', wakeAt: wakeIn(UNKNOWN_PROVIDER_MS), why: 'this build does not know the provider' };
@@ -194,9 +199,9 @@ async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promis
 }
 
 /** Returns the connection if deliveries to it are allowed. */
-async function readLive(ctx: Ctx, id: string): Promise<ConnectionRow | undefined> {
-  const [row] = await reader(ctx).sql<ConnectionRow>(
-    `select * from integration_connections where organization_id = :org and id = :id and status in ('connected', 'degraded')`,
+async function readLive(ctx: Ctx, id: string): Promise<(ConnectionRow & { workspace_ends: boolean }) | undefined> {
+  const [row] = await reader(ctx).sql<ConnectionRow & { workspace_ends: boolean }>(
+    `select *, ${DELETION_SCHEDULED} as workspace_ends from integration_connections where organization_id = :org and id = :id and status in ('connected', 'degraded')`,
     { id },
   );
   return row;

@@ -9,6 +9,7 @@ import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 import { message } from '../../../messages/index.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { singleStatement, reader, transact } from '../../platform/kernel/transact.ts';
+import { assertOwnWorkspaceStays } from '../../platform/workspace-deletion.ts';
 import { newSigningSecret, sealCredentials, tokenEnd, type ConnectionRow } from './account.ts';
 import { openCall } from './call.ts';
 import { asAppErrors, requireConnection, insertConnection, renewConnection } from './connections.ts';
@@ -114,7 +115,7 @@ interface ConsentReturn {
  * once, for 15 minutes, and only for the person who requested it.
  * @param ctx context of the person who is signed in to the browser
  * @throws AppError unauthorized when nobody is signed in, forbidden for another person, not_found for an expired or
- * used state, bad_request with the provider's message, service_unavailable
+ * used state, bad_request with the provider's message, workspace_deletion_scheduled, service_unavailable
  */
 export async function finishProviderConsent(ctx: Ctx, { state, code, error }: ConsentReturn): Promise<ConnectionRow> {
   const row = await findState(ctx, state);
@@ -197,6 +198,7 @@ async function storeConsent(ctx: Ctx, state: StateRow, given: ProviderConsent): 
   const sealed = sealCredentials(ctx.keyring, id, tokensIn(fields));
   const scopes = grantedScopes(given);
   return transact(ctx, async (tx) => {
+    await assertOwnWorkspaceStays(tx);
     const tokenEnds = tokenEnd(fields, tx.now);
     if (!state.connection_id) {
       const signing = provider.inbound ? newSigningSecret(ctx.keyring, id).sealed : null;

@@ -5,6 +5,7 @@ import type { DeletionTurn } from '../../../workflows/deletion/contract.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { lockOrganization } from '../organizations/grants.ts';
+import { settleMadeByErased } from '../organizations/made.ts';
 import { assertNotLastOwner } from '../organizations/members.ts';
 import { endGrantsOfMember } from '../oauth/grants.ts';
 import { scheduleWithAccount, workspacesOwnedAlone } from './account.ts';
@@ -38,8 +39,8 @@ export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<D
 }
 
 /**
- * Erases an account: ends its memberships with their grants, and deletes the person with sessions, credentials and
- * invitations. Rows that the person made stay with their workspaces, without the person.
+ * Erases an account: ends its memberships with their grants and API keys, and deletes the person with sessions,
+ * credentials and invitations. Rows that the person made stay with their workspaces, without the person.
  * @returns the wait, if the person has become the only owner of a workspace in the meantime; undefined when it is done
  */
 export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn | undefined> {
@@ -68,7 +69,8 @@ export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<
 
 /** @throws AppError conflict if the person is the only owner of the workspace */
 async function leave(deps: Deps, deletion: DeletionRow, organizationId: string): Promise<void> {
-  await transact(systemCtx(deps, organizationId, `deletion/${deletion.id}`), async (tx) => {
+  const ctx = systemCtx(deps, organizationId, `deletion/${deletion.id}`);
+  await transact(ctx, async (tx) => {
     await lockOrganization(tx);
     const [member] = await tx.org.sql<{ role_id: string; is_owner: boolean }>(
       `select m.role_id, r.is_owner from memberships m join roles r on r.id = m.role_id
@@ -77,6 +79,7 @@ async function leave(deps: Deps, deletion: DeletionRow, organizationId: string):
     );
     if (!member) return;
     await assertNotLastOwner(tx, { user_id: deletion.subject_id, is_owner: member.is_owner });
+    await settleMadeByErased({ ...ctx, joined: tx }, tx, deletion.subject_id);
     await endGrantsOfMember(tx, deletion.subject_id);
     await tx.org.table('memberships').where({ user_id: deletion.subject_id }).delete();
     tx.audit({

@@ -38,13 +38,32 @@ export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' 
       { problems: made.slice(0, MAX_NAMED).map(toProblem), fix: message('member.made.fix') },
     );
   }
-  if (what === 'keep') return keep(tx, userId);
+  if (what === 'keep') {
+    await tx.org.table('api_keys').where({ user_id: userId }).update({ user_id: tx.actor.userId, updated_at: tx.now });
+    return transfer(tx, userId, tx.actor.userId);
+  }
   for (const { kind, id, name } of made) {
     if (kind === 'api_keys') await revokeKey(ctx, id, message('revoked.with_member'));
     else if (kind === 'oauth_applications') await deleteApplication(ctx, id);
     else if (kind === 'app_connections') await endAppConnection(ctx, { kind, id, name });
     else await deleteConnection(ctx, id);
   }
+}
+
+/**
+ * Revokes the API keys of a member whose account is erased, and transfers the applications and connections of the member
+ * to the oldest owner. The member may have stored the keys; the secrets of connections are known to the workspace only.
+ * @param ctx context that uses the transaction `tx`
+ */
+export async function settleMadeByErased(ctx: Ctx, tx: Tx, userId: string): Promise<void> {
+  for (const { kind, id } of await madeBy(tx, userId))
+    if (kind === 'api_keys') await revokeKey(ctx, id, message('revoked.with_member'));
+  const [owner] = await tx.org.sql<{ user_id: string }>(
+    `select m.user_id from memberships m join roles r on r.id = m.role_id
+     where m.organization_id = :org and r.is_owner and m.user_id <> :user order by m.created_at, m.user_id limit 1`,
+    { user: userId },
+  );
+  await transfer(tx, userId, owner!.user_id);
 }
 
 /**
@@ -84,14 +103,9 @@ function toProblem({ kind, id, name }: Made): Problem {
   return { path: `${kind}.${id}`, message: said[kind] };
 }
 
-/** Transfers the objects created by a member to the actor. */
-async function keep(tx: Tx, userId: string): Promise<void> {
+/** Transfers the applications and connections created by a member to another one. */
+async function transfer(tx: Tx, userId: string, keeper: string | null): Promise<void> {
   const now = { updated_at: tx.now };
-  const { userId: keeper } = tx.actor;
-  await tx.org
-    .table('api_keys')
-    .where({ user_id: userId })
-    .update({ user_id: keeper, ...now });
   await tx.org
     .table('oauth_applications')
     .where({ created_by: userId })
