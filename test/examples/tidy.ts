@@ -5,11 +5,13 @@ const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const TOKEN = /\b(?:eyJ[\w-]+\.[\w-]+\.[\w-]+|(?:ss[a-z]{1,3}_|whsec_)?[A-Za-z0-9_-]{40,}|[0-9a-f]{32,})/g;
 const LOCAL = /(https?|wss?):\/\/127\.0\.0\.1:\d+/g;
 const NUMBERED = /-\d+-\d+@/g;
+/** Maximum number of items that an example shows of a list. The document of the API stays small. */
+const MAX_ITEMS = 20;
 const BEGIN = Date.parse('2026-03-02T09:00:00.000Z');
 
 /**
  * Normalizes values of a recorded call that differ between runs: ids, times, secrets, ports. Equal ids stay equal, and
- * times keep their order.
+ * times keep their order. Shortens long lists.
  */
 export function tidied<T extends object>(value: T): T {
   const text = JSON.stringify(value);
@@ -31,7 +33,7 @@ export function tidied<T extends object>(value: T): T {
       .replace(NUMBERED, '@');
   const walk = (part: unknown): unknown => {
     if (typeof part === 'string') return tidyText(part);
-    if (Array.isArray(part)) return part.map(walk);
+    if (Array.isArray(part)) return part.slice(0, MAX_ITEMS).map(walk);
     if (typeof part !== 'object' || part === null) return part;
     return Object.fromEntries(Object.entries(part).map(([name, inner]) => [tidyText(name), walk(inner)]));
   };
