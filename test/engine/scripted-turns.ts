@@ -5,6 +5,7 @@ import { CHORES, maintenanceWorkflow } from '../../workflows/maintenance/contrac
 import { goalReplayWorkflow, type ReplayReport } from '../../workflows/goal-replay/contract.ts';
 import { warmupWorkflow, type WarmupReport } from '../../workflows/warmup/contract.ts';
 import { deletionWorkflow } from '../../workflows/deletion/contract.ts';
+import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts';
 import { workspaceExportWorkflow } from '../../workflows/workspace-export/contract.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
@@ -137,7 +138,29 @@ const deletions: Scripted[] = [
   ]),
 ];
 
+const challenged = (gives: ChallengeStep): Answer => ({ activity: 'challengeEndpoint', gives });
+const noEcho: ChallengeStep = { over: false, retryInMs: 3_000 };
+const armedAnew = (): Sent => ({ signal: 'armed', says: [{ applicationId: newId() }] });
+
+const verifications: Scripted[] = [
+  verification(
+    'blocked',
+    [
+      challenged(noEcho),
+      { activity: 'challengeEndpoint', fails: gaveUp },
+      challenged(noEcho),
+      { activity: 'challengeEndpoint', fails: gaveUp },
+      challenged({ over: true, state: 'verified' }),
+    ],
+    [
+      { ...tried, events: GAVE_UP, times: 1 },
+      { ...armedAnew(), events: GAVE_UP, times: 2 },
+    ],
+  ),
+];
+
 export const TURNS: Scripted[] = [
+  ...verifications,
   ...deletions,
   ...weeklyReports,
   ...workspaceExports,
@@ -162,4 +185,9 @@ function weeklyReport(name: string, answers: Answer[], later: Scripted['later'] 
 function workspaceExport(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, exportId: newId() };
   return scripted(workspaceExportWorkflow, args, 'workspace-export', name, answers, later);
+}
+
+function verification(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  const args = { organizationId, endpointId: newId() };
+  return scripted(webhookVerifyWorkflow, args, 'webhook-verify', name, answers, later);
 }

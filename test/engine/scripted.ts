@@ -10,7 +10,6 @@ import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
-import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
 import { CLOCKS } from './scripted-clocks.ts';
 import { ORDERS } from './scripted-orders.ts';
@@ -520,28 +519,6 @@ const providers: Scripted[] = [
   ),
 ];
 
-const challenged = (gives: ChallengeStep): Answer => ({ activity: 'challengeEndpoint', gives });
-const noEcho: ChallengeStep = { over: false, retryInMs: 3_000 };
-const verifyRetried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
-const armedAnew = (): Sent => ({ signal: 'armed', says: [{ applicationId: newId() }] });
-
-const verifications: Scripted[] = [
-  verification(
-    'blocked',
-    [
-      challenged(noEcho),
-      { activity: 'challengeEndpoint', fails: gaveUp },
-      challenged(noEcho),
-      { activity: 'challengeEndpoint', fails: gaveUp },
-      challenged({ over: true, state: 'verified' }),
-    ],
-    [
-      { ...verifyRetried, events: GAVE_UP, times: 1 },
-      { ...armedAnew(), events: GAVE_UP, times: 2 },
-    ],
-  ),
-];
-
 /** Every scripted workflow. Times are relative to the loading of this file. */
 export const SCRIPTED: readonly Scripted[] = [
   ...enrollments,
@@ -556,7 +533,6 @@ export const SCRIPTED: readonly Scripted[] = [
   ...providers,
   ...ORDERS,
   ...tests,
-  ...verifications,
   ...CLOCKS,
 ];
 
@@ -577,11 +553,6 @@ function test(name: string, answers: Answer[], later: Scripted['later'] = []): S
 function delivery(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, deliveryId: newId() };
   return scripted(webhookDeliveryWorkflow, args, 'webhook-delivery', name, answers, later);
-}
-
-function verification(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
-  const args = { organizationId, endpointId: newId() };
-  return scripted(webhookVerifyWorkflow, args, 'webhook-verify', name, answers, later);
 }
 
 function launcher(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

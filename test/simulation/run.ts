@@ -28,9 +28,10 @@ import { buildWorld, type Built } from './build.ts';
 import { editCampaign, editMailbox, type Stage } from './edits.ts';
 import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
-import { Ledger, type Fault, type Letter, type MailboxState } from './ledger.ts';
+import { Ledger, type Fault, type Letter } from './ledger.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 import { message } from '../../messages/index.ts';
+import type { Company } from './company.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -65,28 +66,6 @@ interface Actor {
   call: { stepRunId: string; failures: number; finish: (() => Promise<CallResult | AppBusy>) | null } | null;
   spins: number;
   spunAt: number;
-}
-
-/** Access to a simulated world for a {@link Company}. */
-export interface Surroundings {
-  ctx: Ctx;
-  db: TestDeps['db'];
-  smtp: SmtpSender;
-  spec: WorldSpec;
-  built: Built;
-  ledger: Ledger;
-  /** All states of a mailbox so far, by its index. */
-  states(mailbox: number): readonly MailboxState[];
-}
-
-/** Sender of other emails through the mailboxes of a world, such as warmup. */
-export interface Company {
-  begin(world: Surroundings): Promise<void>;
-  /** Returns the time (epoch ms) of its next action. */
-  nextAt(): number;
-  act(now: number): Promise<void>;
-  /** Handles an email of a mailbox, given by its index. Returns true if it belongs to the company. */
-  takes(mailbox: number, to: string, raw: Buffer, now: number): boolean;
 }
 
 /**

@@ -4,7 +4,7 @@ import { startWarmup } from '../../domain/mailboxes/warmup/standing.ts';
 import { advanceWarmup } from '../../domain/mailboxes/warmup/advance.ts';
 import { AppError } from '../../lib/errors.ts';
 import { seeded, type Random } from '../faults/random.ts';
-import type { Company, Surroundings } from './run.ts';
+import type { Company, Surroundings } from './company.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

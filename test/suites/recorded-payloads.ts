@@ -1,19 +1,7 @@
 import { z } from 'zod';
-import type {
-  ApprovalMailActivities,
-  ApprovalMailArgs,
-  ApprovalMailSignals,
-} from '../../workflows/approval-mail/contract.ts';
-import type {
-  WeeklyReportActivities,
-  WeeklyReportArgs,
-  WeeklyReportSignals,
-} from '../../workflows/weekly-report/contract.ts';
-import type {
-  WorkspaceExportActivities,
-  WorkspaceExportArgs,
-  WorkspaceExportSignals,
-} from '../../workflows/workspace-export/contract.ts';
+import type * as Approval from '../../workflows/approval-mail/contract.ts';
+import type * as Weekly from '../../workflows/weekly-report/contract.ts';
+import type * as Exported from '../../workflows/workspace-export/contract.ts';
 import type * as Flow from '../../workflows/automation/contract.ts';
 import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
 import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
@@ -33,19 +21,13 @@ import type { WebhookBatchActivities, WebhookBatchArgs } from '../../workflows/w
 import type * as Delivery from '../../workflows/webhook-delivery/contract.ts';
 import type * as Test from '../../workflows/test-run/contract.ts';
 import type { WebhookEndpointArgs, WebhookEndpointSignals } from '../../workflows/webhook-endpoint/contract.ts';
-import type {
-  WebhookVerifyActivities,
-  WebhookVerifyArgs,
-  WebhookVerifySignals,
-} from '../../workflows/webhook-verify/contract.ts';
+import type * as Verify from '../../workflows/webhook-verify/contract.ts';
 import { activity, today, type FamilyPayloads } from './payload-schemas.ts';
 
 /*
- * Schemas of payloads in histories: arguments, signals, inputs and results of activities. Replay compares only kinds
- * and order of steps, so a renamed field replays without an error and then reads undefined in every open workflow. The
- * schemas are checked from both sides. Every recorded payload must fit its schema strictly, and the schema's output
- * must be assignable to the current type in the contract. A field that is renamed or becomes required breaks the type
- * check here. A schema changed to satisfy it no longer fits the recordings.
+ * Schemas of payloads in histories. Replay compares only kinds and order of steps, so a renamed field replays without
+ * an error. Every recorded payload must fit its schema strictly, and the schema's output must be assignable to the type
+ * in the contract.
  */
 
 const id = z.uuid();
@@ -65,9 +47,9 @@ const deletionArgs = today<DeletionArgs>()(z.strictObject({ deletionId: id }));
 const enrollmentArgs = today<Enrolled.EnrollmentArgs>()(
   z.strictObject({ organizationId: id, campaignId: id, contactId: id }),
 );
-const approvalMailArgs = today<ApprovalMailArgs>()(z.strictObject({ organizationId: id, approvalId: id }));
-const weeklyReportArgs = today<WeeklyReportArgs>()(z.strictObject({ organizationId: id, reportId: id }));
-const workspaceExportArgs = today<WorkspaceExportArgs>()(z.strictObject({ organizationId: id, exportId: id }));
+const approvalMailArgs = today<Approval.ApprovalMailArgs>()(z.strictObject({ organizationId: id, approvalId: id }));
+const weeklyReportArgs = today<Weekly.WeeklyReportArgs>()(z.strictObject({ organizationId: id, reportId: id }));
+const workspaceExportArgs = today<Exported.WorkspaceExportArgs>()(z.strictObject({ organizationId: id, exportId: id }));
 const warmupArgs = today<WarmupArgs>()(z.strictObject({ organizationId: id, mailboxId: id }));
 const checkArgs = today<MailboxCheckArgs>()(z.strictObject({ organizationId: id, checkId: id }));
 const side = z.union([
@@ -87,7 +69,7 @@ const batchReport = z.strictObject({
   more: z.boolean(),
 });
 const deliverBatch = activity<WebhookBatchActivities>()('deliverBatch', z.tuple([batch]) as never, batchReport);
-const verifyArgs = today<WebhookVerifyArgs>()(z.strictObject({ organizationId: id, endpointId: id }));
+const verifyArgs = today<Verify.WebhookVerifyArgs>()(z.strictObject({ organizationId: id, endpointId: id }));
 
 const enrollmentActivity = activity<Enrolled.EnrollmentActivities>();
 const at = { where: why, step: z.string().nullable() };
@@ -186,17 +168,17 @@ const orderDecision = today<Order.OrderDecision>()(
   ]),
 );
 
-/**
- * Schemas by family: the folder's name in workflows/. A family with recordings and without an entry fails the suite.
- */
+/** Schemas by family, the folder's name in workflows/. A family with recordings needs an entry. */
 export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   'approval-mail': {
     args: z.tuple([approvalMailArgs]),
     signals: {
-      retry: z.tuple([today<ApprovalMailSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+      retry: z.tuple([
+        today<Approval.ApprovalMailSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
+      ]),
     },
     activities: {
-      mailApprovers: activity<ApprovalMailActivities>()(
+      mailApprovers: activity<Approval.ApprovalMailActivities>()(
         'mailApprovers',
         z.tuple([approvalMailArgs]),
         z.strictObject({ kind: z.literal('done'), why }),
@@ -223,10 +205,12 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   'weekly-report': {
     args: z.tuple([weeklyReportArgs]),
     signals: {
-      retry: z.tuple([today<WeeklyReportSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+      retry: z.tuple([
+        today<Weekly.WeeklyReportSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
+      ]),
     },
     activities: {
-      mailWeeklyReport: activity<WeeklyReportActivities>()(
+      mailWeeklyReport: activity<Weekly.WeeklyReportActivities>()(
         'mailWeeklyReport',
         z.tuple([weeklyReportArgs]),
         z.strictObject({ kind: z.literal('done'), why }),
@@ -237,11 +221,11 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     args: z.tuple([workspaceExportArgs]),
     signals: {
       retry: z.tuple([
-        today<WorkspaceExportSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
+        today<Exported.WorkspaceExportSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
       ]),
     },
     activities: {
-      makeWorkspaceExport: activity<WorkspaceExportActivities>()(
+      makeWorkspaceExport: activity<Exported.WorkspaceExportActivities>()(
         'makeWorkspaceExport',
         z.tuple([workspaceExportArgs]),
         z.strictObject({ kind: z.literal('done'), why }),
@@ -598,11 +582,11 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     signals: {
       armed: z.tuple([z.strictObject({ applicationId: id })]),
       retry: z.tuple([
-        today<WebhookVerifySignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
+        today<Verify.WebhookVerifySignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
       ]),
     },
     activities: {
-      challengeEndpoint: activity<WebhookVerifyActivities>()(
+      challengeEndpoint: activity<Verify.WebhookVerifyActivities>()(
         'challengeEndpoint',
         z.tuple([verifyArgs, z.int().min(1)]),
         z.union([

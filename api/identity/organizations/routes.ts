@@ -16,7 +16,11 @@ import {
   readMyOrganization,
   selectOrganization,
 } from '../../../domain/identity/organizations/organizations.ts';
-import { keepWorkspace, scheduleWorkspaceDeletion } from '../../../domain/identity/deletion/workspace.ts';
+import {
+  deletionProblems,
+  keepWorkspace,
+  scheduleWorkspaceDeletion,
+} from '../../../domain/identity/deletion/workspace.ts';
 import { organizationProblems, readLogo, updateOrganization } from '../../../domain/identity/organizations/settings.ts';
 import { createRole, deleteRole, listRoles, updateRole } from '../../../domain/identity/organizations/roles.ts';
 import { route, type AnyRoute } from '../../http/route.ts';
@@ -148,6 +152,7 @@ const organizationRoutes = [
       'API keys and OAuth applications are refused. Members can read and export, and an owner can keep the workspace. ' +
       'After 14 days everything of the workspace is erased. Refused while orders of mailboxes are open.',
     body: schemas.deletionBody,
+    furtherProblems: (ctx, { name }) => deletionProblems(ctx, name),
     stops: true,
     success: { status: 200, body: schemas.organization },
     errors: ['no_organization', 'conflict'],

@@ -27,6 +27,13 @@ export async function scheduleWorkspaceDeletion(ctx: Ctx, confirmed: string): Pr
   return readMyOrganization(ctx, organizationOf(ctx));
 }
 
+/** Returns problems of a request for a deletion that its schema cannot detect. */
+export async function deletionProblems(ctx: Ctx, confirmed: string | undefined): Promise<Problem[]> {
+  if (confirmed === undefined) return [];
+  const { name } = await readMyOrganization(ctx, organizationOf(ctx));
+  return nameProblems(name, confirmed);
+}
+
 /** Returns the problem of a confirmation that is not the name of the workspace. */
 function nameProblems(name: string, confirmed: string): Problem[] {
   return confirmed === name ? [] : [{ path: 'body.name', message: message('field.workspace_name') }];

@@ -4,6 +4,7 @@ import { bulk } from './bulk.ts';
 import { campaigns } from './campaigns.ts';
 import { common } from './common.ts';
 import { crm } from './crm.ts';
+import { deletion } from './deletion.ts';
 import { inbox } from './inbox.ts';
 import { integrations } from './integrations.ts';
 import { lead } from './lead.ts';
@@ -26,6 +27,7 @@ export const dashboard = {
   campaigns,
   common,
   crm,
+  deletion,
   inbox,
   integrations,
   lead,

@@ -1,4 +1,5 @@
 export const workspace = {
+  'workspace.data': 'Daten',
   'workspace.logo': 'Logo',
   'workspace.logo.why': 'PNG, JPEG oder WebP, höchstens 200 kB. Mitglieder sehen es in der Navigation.',
   'workspace.logo.choose': 'Logo wählen',
@@ -20,16 +21,11 @@ export const workspace = {
   'workspace.export.rows': '{count, plural, one {# Zeile} other {# Zeilen}} bisher',
   'workspace.export.ready': '{count, plural, one {# Zeile} other {# Zeilen}}, {size} kB, aufbewahrt bis {until}',
   'workspace.export.download': 'Herunterladen',
-  'deletion.workspace.ask': '{name} löschen?',
-  'deletion.workspace.what':
-    'Kampagnen, Warmup und Automationen werden angehalten, Läufe und Freigaben enden, und nicht gesendete E-Mails werden abgebrochen. API-Schlüssel und Anwendungen werden abgelehnt. Mitglieder können lesen und exportieren. Nach 14 Tagen wird alles darin gelöscht und lässt sich nicht wiederherstellen.',
-  'deletion.workspace.type': 'Zur Bestätigung {name} eingeben',
-  'deletion.workspace.scheduled': 'Die Löschung ist geplant',
-  'deletion.account.ask': 'Dein Konto löschen?',
-  'deletion.account.what':
-    'Arbeitsbereiche, in denen nur du bist, halten sofort an und werden nach 14 Tagen mit deinem Konto gelöscht. Was du in anderen Arbeitsbereichen gemacht hast, bleibt dort ohne deinen Namen.',
-  'deletion.account.scheduled': 'Die Löschung ist geplant',
-  'deletion.workspace.do': 'Arbeitsbereich löschen',
-  'deletion.account.do': 'Konto löschen',
-  'deletion.account.password': 'Aktuelles Passwort',
+  'deletion.danger': 'Gefahrenbereich',
+  'deletion.workspace.start': 'Arbeitsbereich löschen',
+  'deletion.workspace.why':
+    'Hält seine Arbeit sofort an. Nach 14 Tagen wird alles darin gelöscht; bis dahin kann ein Eigentümer ihn behalten.',
+  'deletion.account.start': 'Konto löschen',
+  'deletion.account.why':
+    'Dein Konto wird nach 14 Tagen gelöscht; bis dahin kannst du dich anmelden und es behalten. Arbeitsbereiche, in denen nur du bist, werden mit ihm gelöscht.',
 };

@@ -1,4 +1,5 @@
 export const workspace = {
+  'workspace.data': 'Data',
   'workspace.logo': 'Logo',
   'workspace.logo.why': 'PNG, JPEG or WebP, at most 200 kB. Members see it in the navigation.',
   'workspace.logo.choose': 'Choose logo',
@@ -20,16 +21,11 @@ export const workspace = {
   'workspace.export.rows': '{count, plural, one {# row} other {# rows}} so far',
   'workspace.export.ready': '{count, plural, one {# row} other {# rows}}, {size} kB, kept until {until}',
   'workspace.export.download': 'Download',
-  'deletion.workspace.ask': 'Delete {name}?',
-  'deletion.workspace.what':
-    'Campaigns, warmup and automations are paused, runs and approvals end, and unsent emails are cancelled. API keys and applications are refused. Members can read and export. After 14 days everything in it is erased and cannot be restored.',
-  'deletion.workspace.type': 'Type {name} to confirm',
-  'deletion.workspace.scheduled': 'The deletion is scheduled',
-  'deletion.account.ask': 'Delete your account?',
-  'deletion.account.what':
-    'Workspaces in which only you are stop at once and are erased with your account after 14 days. What you made in other workspaces stays there without your name.',
-  'deletion.account.scheduled': 'The deletion is scheduled',
-  'deletion.workspace.do': 'Delete workspace',
-  'deletion.account.do': 'Delete account',
-  'deletion.account.password': 'Current password',
+  'deletion.danger': 'Danger zone',
+  'deletion.workspace.start': 'Delete workspace',
+  'deletion.workspace.why':
+    'Stops its work at once. Everything in it is erased after 14 days, until when an owner can keep it.',
+  'deletion.account.start': 'Delete account',
+  'deletion.account.why':
+    'Your account is erased after 14 days, until when you can sign in and keep it. Workspaces in which only you are are deleted with it.',
 } as const;

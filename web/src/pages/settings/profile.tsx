@@ -1,15 +1,19 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { LANGUAGES, type Language } from '../../../../messages/languages.ts';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { usePerson } from '../../app/person.ts';
 import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
 import { Section } from '../../components/section.tsx';
-import { useText } from '../../text/index.ts';
-import { DeleteAccount } from './delete-account.tsx';
+import { loadArea, useText } from '../../text/index.ts';
 import { SettingsPage } from './frame.tsx';
 import { Password } from './password.tsx';
 import { Sessions } from './sessions.tsx';
+
+const DeleteAccount = lazy(
+  async () => (await Promise.all([import('../workspace/delete-account.tsx'), loadArea('workspace')]))[0],
+);
 
 type Profile = Pick<AnswerOf<'/v1/auth/me'>, 'first_name' | 'last_name' | 'language' | 'updated_at'>;
 const profileOf = ({ first_name, last_name, language, updated_at }: Profile): Profile => ({
@@ -28,7 +32,9 @@ export default function ProfilePage() {
         <Password />
       </SimpleGrid>
       <Sessions />
-      <DeleteAccount />
+      <Suspense>
+        <DeleteAccount />
+      </Suspense>
     </SettingsPage>
   );
 }

@@ -11,9 +11,12 @@ import { Form } from '../../components/form.tsx';
 import { Section } from '../../components/section.tsx';
 import { toDateTime } from '../../components/time.tsx';
 import { loadArea, textOf, useText } from '../../text/index.ts';
-import { DeleteWorkspace } from './delete-workspace.tsx';
 import { SettingsPage } from './frame.tsx';
 import { zoneChoices } from './zones.ts';
+
+const DeleteWorkspace = lazy(
+  async () => (await Promise.all([import('../workspace/delete-workspace.tsx'), loadArea('workspace')]))[0],
+);
 
 const Sections = lazy(async () => (await Promise.all([import('../workspace/sections.tsx'), loadArea('workspace')]))[0]);
 
@@ -44,7 +47,9 @@ export default function WorkspacePage() {
       ) : null}
       {workspace ? <About workspace={workspace} /> : null}
       <NewWorkspace />
-      <DeleteWorkspace />
+      <Suspense>
+        <DeleteWorkspace />
+      </Suspense>
     </SettingsPage>
   );
 }

@@ -35,7 +35,7 @@ function List() {
   });
   const exports = list.data?.data ?? [];
   return (
-    <Section title={t('settings.data')}>
+    <Section title={t('workspace.data')}>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
           {t('workspace.export.why')}
