@@ -41,9 +41,8 @@ browserTest('an owner sets language, logo and sign-in rules, and sees who is out
   t.regex((await shown.getAttribute('src'))!, /^data:image\/png;base64,/);
 
   const rules = page.getByRole('region', { name: 'Sign-in rules' });
-  const domains = rules.getByRole('combobox', { name: 'Domains of members' });
+  const domains = rules.getByRole('textbox', { name: 'Domains of members' });
   await domains.fill('northwind.test');
-  await domains.press('Enter');
   await rules.getByRole('spinbutton', { name: 'Hours until a new sign-in' }).fill('12');
   await rules.getByRole('button', { name: 'Save' }).click();
   await rules.getByText(/another domain/).waitFor();

@@ -83,12 +83,6 @@ export const settings = {
   'settings.workspace.language': 'Sprache der E-Mails',
   'settings.workspace.language.why': 'Für Leute, die keine gewählt haben, etwa für Eingeladene.',
   'settings.workspace.language.none': 'Sprache der Person, die einlädt',
-  'settings.workspace.new': 'Neuer Arbeitsbereich',
-  'settings.workspace.new.why': 'Er hat eigene Mitglieder, Postfächer, Kontakte und Kampagnen. Er gehört dann dir.',
-  'settings.workspace.test': 'Test-Arbeitsbereich',
-  'settings.workspace.test.why':
-    'Seine E-Mails durchlaufen alles und gelten als gesendet, aber keine geht hinaus. Seine API-Schlüssel beginnen mit ssk_test_.',
-  'settings.workspace.create': 'Arbeitsbereich anlegen',
   'settings.member': 'Mitglied',
   'settings.joined': 'Dabei seit',
   'settings.role.of': 'Rolle von {name}',

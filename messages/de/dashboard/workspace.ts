@@ -6,7 +6,8 @@ export const workspace = {
   'workspace.logo.remove': 'Logo entfernen',
   'workspace.rules': 'Regeln der Anmeldung',
   'workspace.rules.domains': 'Domains der Mitglieder',
-  'workspace.rules.domains.why': 'Nur Adressen bei diesen Domains können eingeladen werden und beitreten.',
+  'workspace.rules.domains.why':
+    'Nur Adressen bei diesen Domains können eingeladen werden und beitreten. Trenne sie mit Kommas.',
   'workspace.rules.domains.any': 'Jede Domain',
   'workspace.rules.hours': 'Stunden bis zur neuen Anmeldung',
   'workspace.rules.hours.why':
@@ -28,4 +29,11 @@ export const workspace = {
   'deletion.account.start': 'Konto löschen',
   'deletion.account.why':
     'Dein Konto wird nach 14 Tagen gelöscht; bis dahin kannst du dich anmelden und es behalten. Arbeitsbereiche, in denen nur du bist, werden mit ihm gelöscht.',
+  'workspace.name': 'Name',
+  'workspace.create': 'Arbeitsbereich anlegen',
+  'workspace.new': 'Neuer Arbeitsbereich',
+  'workspace.new.why': 'Er hat eigene Mitglieder, Postfächer, Kontakte und Kampagnen. Er gehört dann dir.',
+  'workspace.test': 'Test-Arbeitsbereich',
+  'workspace.test.why':
+    'Seine E-Mails durchlaufen alles und gelten als gesendet, aber keine geht hinaus. Seine API-Schlüssel beginnen mit ssk_test_.',
 };

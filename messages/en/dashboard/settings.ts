@@ -82,12 +82,6 @@ export const settings = {
   'settings.workspace.language': 'Language of mails',
   'settings.workspace.language.why': 'For people who have chosen none, such as those you invite.',
   'settings.workspace.language.none': 'Language of the person who invites',
-  'settings.workspace.new': 'New workspace',
-  'settings.workspace.new.why': 'It has its own members, mailboxes, contacts and campaigns. You become its owner.',
-  'settings.workspace.test': 'Test workspace',
-  'settings.workspace.test.why':
-    'Its emails go through the whole engine and are shown as sent, but none leaves. Its API keys begin with ssk_test_.',
-  'settings.workspace.create': 'Create workspace',
   'settings.member': 'Member',
   'settings.joined': 'Joined',
   'settings.role.of': 'Role of {name}',

@@ -6,7 +6,8 @@ export const workspace = {
   'workspace.logo.remove': 'Remove logo',
   'workspace.rules': 'Sign-in rules',
   'workspace.rules.domains': 'Domains of members',
-  'workspace.rules.domains.why': 'Only addresses at these domains can be invited and can join.',
+  'workspace.rules.domains.why':
+    'Only addresses at these domains can be invited and can join. Separate them with commas.',
   'workspace.rules.domains.any': 'Any domain',
   'workspace.rules.hours': 'Hours until a new sign-in',
   'workspace.rules.hours.why':
@@ -28,4 +29,11 @@ export const workspace = {
   'deletion.account.start': 'Delete account',
   'deletion.account.why':
     'Your account is erased after 14 days, until when you can sign in and keep it. Workspaces in which only you are are deleted with it.',
+  'workspace.name': 'Name',
+  'workspace.create': 'Create workspace',
+  'workspace.new': 'New workspace',
+  'workspace.new.why': 'It has its own members, mailboxes, contacts and campaigns. You become its owner.',
+  'workspace.test': 'Test workspace',
+  'workspace.test.why':
+    'Its emails go through the whole engine and are shown as sent, but none leaves. Its API keys begin with ssk_test_.',
 } as const;

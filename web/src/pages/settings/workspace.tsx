@@ -1,19 +1,20 @@
-import { Checkbox, Select, Text, TextInput } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Checkbox, Select, TextInput } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { LANGUAGES, type Language } from '../../../../messages/languages.ts';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
-import { selectWorkspace, useCan, usePerson } from '../../app/person.ts';
-import { useAction } from '../../components/action.ts';
+import { useCan, usePerson } from '../../app/person.ts';
 import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
 import { Facts } from '../../components/facts.tsx';
-import { Form } from '../../components/form.tsx';
 import { Section } from '../../components/section.tsx';
 import { toDateTime } from '../../components/time.tsx';
 import { loadArea, textOf, useText } from '../../text/index.ts';
 import { SettingsPage } from './frame.tsx';
 import { zoneChoices } from './zones.ts';
 
+const NewWorkspace = lazy(
+  async () => (await Promise.all([import('../workspace/new-workspace.tsx'), loadArea('workspace')]))[0],
+);
 const DeleteWorkspace = lazy(
   async () => (await Promise.all([import('../workspace/delete-workspace.tsx'), loadArea('workspace')]))[0],
 );
@@ -46,7 +47,9 @@ export default function WorkspacePage() {
         </Suspense>
       ) : null}
       {workspace ? <About workspace={workspace} /> : null}
-      <NewWorkspace />
+      <Suspense>
+        <NewWorkspace />
+      </Suspense>
       <Suspense>
         <DeleteWorkspace />
       </Suspense>
@@ -128,38 +131,6 @@ function About({ workspace }: { workspace: Workspace }) {
           [t('settings.created'), toDateTime(workspace.created_at)],
         ]}
       />
-    </Section>
-  );
-}
-
-function NewWorkspace() {
-  const t = useText();
-  const [name, setName] = useState('');
-  const [isTest, setIsTest] = useState(false);
-  const create = useAction(() => dataOf(heron.POST('/v1/organizations', { body: { name, is_test: isTest } })), {
-    isShown: true,
-    onDone: ({ id }) => void selectWorkspace(id),
-  });
-  return (
-    <Section title={t('settings.workspace.new')}>
-      <Form act={create} submit={t('settings.workspace.create')}>
-        <Text size="sm" c="dimmed">
-          {t('settings.workspace.new.why')}
-        </Text>
-        <TextInput
-          label={t('settings.name')}
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Checkbox
-          label={t('settings.workspace.test')}
-          description={t('settings.workspace.test.why')}
-          checked={isTest}
-          onChange={(event) => setIsTest(event.currentTarget.checked)}
-        />
-      </Form>
     </Section>
   );
 }

@@ -1,5 +1,6 @@
-import { Alert, TagsInput, TextInput } from '@mantine/core';
+import { Alert, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
@@ -26,6 +27,9 @@ export function SignInRules({ workspace }: { workspace: Workspace }) {
     done: t('saved'),
   });
   const { value, change } = draft;
+  const [typed, setTyped] = useState('');
+  // Shows the text as typed, unless the domains have changed otherwise.
+  const isTyped = domainsIn(typed).join() === value.member_email_domains.join();
   return (
     <Section title={t('workspace.rules')}>
       <DraftForm
@@ -33,14 +37,15 @@ export function SignInRules({ workspace }: { workspace: Workspace }) {
         names={{ member_email_domains: t('workspace.rules.domains'), session_max_hours: t('workspace.rules.hours') }}
         note={<Outsiders domains={workspace.member_email_domains} />}
       >
-        <TagsInput
+        <TextInput
           label={t('workspace.rules.domains')}
           description={t('workspace.rules.domains.why')}
-          placeholder={value.member_email_domains.length === 0 ? t('workspace.rules.domains.any') : ''}
-          value={value.member_email_domains}
-          onChange={(member_email_domains) => change({ member_email_domains })}
-          splitChars={[',', ' ', ';']}
-          clearable
+          placeholder={t('workspace.rules.domains.any')}
+          value={isTyped ? typed : value.member_email_domains.join(', ')}
+          onChange={({ currentTarget: { value: text } }) => {
+            setTyped(text);
+            change({ member_email_domains: domainsIn(text) });
+          }}
         />
         <TextInput
           type="number"
@@ -59,6 +64,8 @@ export function SignInRules({ workspace }: { workspace: Workspace }) {
     </Section>
   );
 }
+
+const domainsIn = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
 
 /** Names the members whose addresses are in none of the stored domains. */
 function Outsiders({ domains }: { domains: readonly string[] }) {
