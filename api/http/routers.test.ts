@@ -24,7 +24,7 @@ test('a request reaches the first route of its path, in any case and with a slas
   app.use((koa) => {
     koa.body = `none, ${routers.methodsOf(koa.path).join(' ') || 'nothing'}`;
   });
-  const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void app.callback()(request, response)).listen(0, '127.0.0.1');
   t.teardown(() => server.close());
   await new Promise((resolve) => server.once('listening', resolve));
   const ask = async (path: string, method = 'GET') =>

@@ -40,7 +40,10 @@ export async function runBatch(
   iteration: BatchIteration,
 ): Promise<BatchReport> {
   try {
-    return await attemptDeliveries(engine, batchId, iteration);
+    const report = await attemptDeliveries(engine, batchId, iteration);
+    // The workflow may have been cancelled, and nothing would attempt what is added. Another batch is opened.
+    if (iteration.signal.aborted && !iteration.lane) await close(engine.deps, batchId);
+    return report;
   } catch (error) {
     await close(engine.deps, batchId).catch(() => {});
     throw error;
@@ -133,11 +136,7 @@ async function attemptDeliveries(
     await Promise.all(underWay.keys());
   }
   if (failure !== undefined) throw failure;
-  if (signal.aborted) {
-    report.more = true;
-    // The workflow may have been cancelled, and nothing would attempt what is added. Another batch is opened.
-    if (!lane) await close(deps, batchId);
-  }
+  if (signal.aborted) report.more = true;
   return lane && !report.more ? { ...(await nextRetry(deps, batchId)), ...report } : report;
 }
 
