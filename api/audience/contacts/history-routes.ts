@@ -161,7 +161,7 @@ export const contactHistoryRoutes = [
   }),
   route({
     area: 'contacts',
-    scope: ['READ_CONTACTS', 'READ_UNIBOX', 'READ_CRM', 'READ_AUDIT_LOGS'],
+    scope: ['WRITE_CONTACTS', 'READ_UNIBOX', 'READ_CRM', 'READ_AUDIT_LOGS'],
     permission: { allOf: ['manage_contacts', 'view_campaigns', 'view_analytics'] },
     everyMailbox: true,
     operationId: 'contacts.data',
