@@ -91,7 +91,7 @@ test('`heron replay` is the gate of a release: what does not replay is printed, 
   const green = await replay();
   t.is(green.code, 0, green.stderr);
   t.deepEqual(JSON.parse(green.stdout).failures, []);
-  const red = await replay('--bundle', await mutated('runLauncher', 'moveLeads'));
+  const red = await replay('--bundle', await mutated('doChore', 'doTask'));
   t.is(red.code, 1);
   t.true(JSON.parse(red.stdout).failures.length >= 1);
   t.regex(red.stderr, /do not replay/);
