@@ -47,9 +47,10 @@ test.serial('leads are launched in the order that their campaign asks for, those
     }
     // Resets the leads to their state before the launch.
     await db('sends').where({ campaign_id: campaignId }).delete();
+    await db('step_runs').where({ campaign_id: campaignId }).delete();
     await db('enrollments')
       .where({ campaign_id: campaignId })
-      .update({ state: 'pending', launch_after: 'epoch', mailbox_id: null });
+      .update({ state: 'pending', launch_after: 'epoch', mailbox_id: null, current_step_id: null });
     return found.map((id) => String(contacts.indexOf(id)));
   };
   t.deepEqual(pairs(await order({ contact_order_by: 'last_name' })), ['12', '0'], 'without a name last');
