@@ -39,9 +39,9 @@ function activities(parts: ActivityParts): EnrollmentActivities {
       assertNotBusy(metrics, result);
       if (result.outcome === 'retry')
         throw ApplicationFailure.create({
-          message: result.detail ?? 'the app did not answer',
+          message: result.detail,
           type: 'app_action_retry',
-          nextRetryDelay: result.retryInMs!,
+          nextRetryDelay: result.retryInMs,
         });
       return { outcome: result.outcome };
     },

@@ -24,12 +24,10 @@ import { render } from '../../../messages/render.ts';
 export const PERMIT_WAIT_MS = 500;
 
 /** The result of one call. `retry`: call again later. `stale`: the step run no longer waits for an answer. */
-export interface CallResult {
-  outcome: 'success' | 'error' | 'retry' | 'stale';
-  detail?: string;
-  /** Delay (ms) before the next call, with `retry`. */
-  retryInMs?: number;
-}
+export type CallResult =
+  | { outcome: 'success' | 'error' | 'stale'; detail?: string }
+  /** `retryInMs`: delay (ms) before the next call. */
+  | { outcome: 'retry'; detail: string; retryInMs: number };
 
 /** Delay (ms) after the first failed call, and the longest. Each failed call doubles it; waits for the app do not count. */
 const RETRY = { first: 2_000, longest: 300_000 };

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import { loadArea, type Area } from '../text/index.ts';
+import type { Area } from '../text/index.ts';
+import { withTexts } from './lazy-part.ts';
 
 /** Page of the dashboard with its URL pattern. */
 export interface PageRoute<Path extends string = string> {
@@ -13,5 +14,5 @@ export const pagesOf =
   (area: Area) =>
   <Path extends string>(path: Path, load: PageRoute['load']): PageRoute<Path> => ({
     path,
-    load: async () => (await Promise.all([load(), loadArea(area)]))[0],
+    load: () => withTexts(area, load),
   });

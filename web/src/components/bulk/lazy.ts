@@ -1,5 +1,4 @@
-import { lazy } from 'react';
-import { loadArea } from '../../text/index.ts';
+import { lazyPart } from '../../app/lazy-part.ts';
 
 /** Bar with the actions for chosen contacts. It is loaded with its texts when something is chosen. */
-export const ContactBar = lazy(async () => (await Promise.all([import('./contact-bar.tsx'), loadArea('bulk')]))[0]);
+export const ContactBar = lazyPart('bulk', () => import('./contact-bar.tsx'));

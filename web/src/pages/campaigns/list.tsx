@@ -2,7 +2,8 @@ import { Group, Select, Table, Text } from '@mantine/core';
 import IconPlus from 'tabler:plus';
 import IconSend from 'tabler:send';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '../../app/lazy-part.ts';
 import { dataOf, heron, type AnswerOf, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { daysAgo } from '../../components/day.ts';
@@ -14,7 +15,7 @@ import { SearchField } from '../../components/search-field.tsx';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { PageLink, PageLinkButton } from '../../components/page-link.tsx';
-import { loadArea, toNumber, toPercent, useText } from '../../text/index.ts';
+import { toNumber, toPercent, useText } from '../../text/index.ts';
 import { useChosen, useSelection, type Selection } from '../../hooks/selection.ts';
 import { CampaignMenu } from './campaign-menu.tsx';
 import { foldersQuery } from './queries.ts';
@@ -28,7 +29,7 @@ const PAGE = 20;
 const COMPARED = 10;
 
 /** Component that is loaded when campaigns are chosen. */
-const CampaignBar = lazy(async () => (await Promise.all([import('./campaign-bar.tsx'), loadArea('bulk')]))[0]);
+const CampaignBar = lazyPart('bulk', () => import('./campaign-bar.tsx'));
 
 /** Page of all campaigns with their results of the last thirty days. */
 export default function CampaignsPage() {

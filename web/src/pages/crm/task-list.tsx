@@ -1,6 +1,7 @@
 import { Badge, Checkbox, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '../../app/lazy-part.ts';
 import { dataOf, heron, queryClient } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
 import { useCan } from '../../app/person.ts';
@@ -12,13 +13,13 @@ import { Ago } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { offerUndo } from '../../components/undo.tsx';
 import { useChosen, type Selection } from '../../hooks/selection.ts';
-import { loadArea, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 import { isDone, type Task, type TaskFilters } from './deals.ts';
 import { EditTask } from './new-task.tsx';
 import classes from './tasks.module.css';
 
 /** Component that is loaded when tasks are chosen. */
-const TaskBar = lazy(async () => (await Promise.all([import('./task-bar.tsx'), loadArea('bulk')]))[0]);
+const TaskBar = lazyPart('bulk', () => import('./task-bar.tsx'));
 
 const COLORS = { high: 'yellow', urgent: 'red' } as const;
 

@@ -1,19 +1,18 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '../../app/lazy-part.ts';
 import { LANGUAGES, type Language } from '../../../../messages/languages.ts';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { usePerson } from '../../app/person.ts';
 import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
 import { Section } from '../../components/section.tsx';
-import { loadArea, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 import { SettingsPage } from './frame.tsx';
 import { Password } from './password.tsx';
 import { Sessions } from './sessions.tsx';
 
-const DeleteAccount = lazy(
-  async () => (await Promise.all([import('../workspace/delete-account.tsx'), loadArea('workspace')]))[0],
-);
+const DeleteAccount = lazyPart('workspace', () => import('../workspace/delete-account.tsx'));
 
 type Profile = Pick<AnswerOf<'/v1/auth/me'>, 'first_name' | 'last_name' | 'language' | 'updated_at'>;
 const profileOf = ({ first_name, last_name, language, updated_at }: Profile): Profile => ({

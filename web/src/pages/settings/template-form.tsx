@@ -1,14 +1,12 @@
 import { Textarea, TextInput } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '../../app/lazy-part.ts';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
-import { loadArea, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 
-const TemplateReview = lazy(async () => {
-  const [{ TemplateReview: component }] = await Promise.all([import('../templates/review.tsx'), loadArea('templates')]);
-  return { default: component };
-});
+const TemplateReview = lazyPart('templates', () => import('../templates/review.tsx'));
 
 type Template = AnswerOf<'/v1/templates'>['data'][number];
 type Edited = Pick<Template, 'name' | 'subject' | 'body_plain' | 'body_html' | 'updated_at'>;

@@ -1,5 +1,6 @@
 import { Checkbox, Select, TextInput } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '../../app/lazy-part.ts';
 import { LANGUAGES, type Language } from '../../../../messages/languages.ts';
 import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
 import { useCan, usePerson } from '../../app/person.ts';
@@ -8,18 +9,14 @@ import { useDraft } from '../../components/draft.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Section } from '../../components/section.tsx';
 import { toDateTime } from '../../components/time.tsx';
-import { loadArea, textOf, useText } from '../../text/index.ts';
+import { textOf, useText } from '../../text/index.ts';
 import { SettingsPage } from './frame.tsx';
 import { zoneChoices } from './zones.ts';
 
-const NewWorkspace = lazy(
-  async () => (await Promise.all([import('../workspace/new-workspace.tsx'), loadArea('workspace')]))[0],
-);
-const DeleteWorkspace = lazy(
-  async () => (await Promise.all([import('../workspace/delete-workspace.tsx'), loadArea('workspace')]))[0],
-);
+const NewWorkspace = lazyPart('workspace', () => import('../workspace/new-workspace.tsx'));
+const DeleteWorkspace = lazyPart('workspace', () => import('../workspace/delete-workspace.tsx'));
 
-const Sections = lazy(async () => (await Promise.all([import('../workspace/sections.tsx'), loadArea('workspace')]))[0]);
+const Sections = lazyPart('workspace', () => import('../workspace/sections.tsx'));
 
 type Workspace = AnswerOf<'/v1/organizations/current'>;
 type Edited = Pick<Workspace, 'name' | 'timezone' | 'language' | 'weekly_report' | 'updated_at'>;

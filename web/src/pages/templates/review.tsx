@@ -9,7 +9,7 @@ type Review = ResultOf<'/v1/templates/analyze'>;
 const COLORS = { high: 'red', warn: 'yellow', info: 'gray' } as const;
 
 /** Review of a template's text by the AI provider and by Heron's own rules, made on request. */
-export function TemplateReview({
+export default function TemplateReview({
   copy,
   onSubject,
 }: {

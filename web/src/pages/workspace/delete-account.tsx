@@ -1,10 +1,11 @@
 import { Button, Text } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '../../app/lazy-part.ts';
 import { usePerson } from '../../app/person.ts';
 import { Section } from '../../components/section.tsx';
-import { loadArea, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 
-const Confirm = lazy(async () => (await Promise.all([import('../deletion/account.tsx'), loadArea('deletion')]))[0]);
+const Confirm = lazyPart('deletion', () => import('../deletion/account.tsx'));
 
 /** Section by which the person deletes their account. Absent once the deletion is scheduled. */
 export default function DeleteAccount() {
