@@ -13,9 +13,6 @@ import { textOf, useText } from '../../text/index.ts';
 import { SettingsPage } from './frame.tsx';
 import { zoneChoices } from './zones.ts';
 
-const NewWorkspace = lazyPart('workspace', () => import('../workspace/new-workspace.tsx'));
-const DeleteWorkspace = lazyPart('workspace', () => import('../workspace/delete-workspace.tsx'));
-
 const Sections = lazyPart('workspace', () => import('../workspace/sections.tsx'));
 
 type Workspace = AnswerOf<'/v1/organizations/current'>;
@@ -38,17 +35,9 @@ export default function WorkspacePage() {
   return (
     <SettingsPage>
       {workspace && mayChange ? <Edit workspace={workspace} /> : null}
-      {workspace ? (
-        <Suspense>
-          <Sections workspace={workspace} mayChange={mayChange} />
-        </Suspense>
-      ) : null}
       {workspace ? <About workspace={workspace} /> : null}
       <Suspense>
-        <NewWorkspace />
-      </Suspense>
-      <Suspense>
-        <DeleteWorkspace />
+        <Sections workspace={workspace} mayChange={mayChange} />
       </Suspense>
     </SettingsPage>
   );

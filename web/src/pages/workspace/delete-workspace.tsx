@@ -8,7 +8,7 @@ import { useText } from '../../text/index.ts';
 const Confirm = lazyPart('deletion', () => import('../deletion/workspace.tsx'));
 
 /** Section by which an owner deletes the selected workspace. Absent for others, and once the deletion is scheduled. */
-export default function DeleteWorkspace() {
+export function DeleteWorkspace() {
   const t = useText();
   const { workspace } = usePerson();
   const [isOpen, open] = useState(false);

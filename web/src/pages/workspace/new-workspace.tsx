@@ -8,7 +8,7 @@ import { Section } from '../../components/section.tsx';
 import { useText } from '../../text/index.ts';
 
 /** Section by which a person creates another workspace, for emails or for tests. */
-export default function NewWorkspace() {
+export function NewWorkspace() {
   const t = useText();
   const [name, setName] = useState('');
   const [isTest, setIsTest] = useState(false);

@@ -1,25 +1,29 @@
 import type { AnswerOf } from '../../app/api.ts';
+import { DeleteWorkspace } from './delete-workspace.tsx';
 import { Exports } from './exports.tsx';
 import { Logo } from './logo.tsx';
+import { NewWorkspace } from './new-workspace.tsx';
 import { SignInRules } from './sign-in-rules.tsx';
 
-/** Sections of the workspace page with the logo, the sign-in rules and the exports. */
+/** Lower sections of the workspace page: logo, sign-in rules, exports, another workspace, and deletion. */
 export default function Sections({
   workspace,
   mayChange,
 }: {
-  workspace: AnswerOf<'/v1/organizations/current'>;
+  workspace: AnswerOf<'/v1/organizations/current'> | undefined;
   mayChange: boolean;
 }) {
   return (
     <>
-      {mayChange ? (
+      {workspace && mayChange ? (
         <>
           <Logo workspace={workspace} />
           <SignInRules workspace={workspace} />
         </>
       ) : null}
-      <Exports />
+      {workspace ? <Exports /> : null}
+      <NewWorkspace />
+      <DeleteWorkspace />
     </>
   );
 }
