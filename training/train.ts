@@ -31,6 +31,8 @@ const MIN_USERS = 2;
 /** Weight of one step of the stored integers. */
 const STEP = 0.25;
 const INT8_MAX = 127;
+/** A bucket is stored if one of its weights has more steps. The other buckets, an eighth of the file, change 0.7 % of opt-outs. */
+const SMALL_STEPS = 2;
 
 interface Weights {
   values: Float32Array;
@@ -192,8 +194,29 @@ function temperatureFor(scored: readonly { scores: Float64Array; right: number }
   return best.temperature;
 }
 
-/** Stores each weight as a whole number of steps. */
+/** Stores each weight as a whole number of steps, without the buckets whose weights are all small. */
 function quantized({ values, bias }: Weights, known: Buckets, temperature: number): Omit<Model, 'network'> {
   const weights = Int8Array.from(values, (value) => Math.max(-INT8_MAX, Math.min(INT8_MAX, Math.round(value / STEP))));
-  return { bits: BUCKET_BITS, temperature, bias: [...bias], step: LABELS.map(() => STEP), known, weights };
+  return {
+    bits: BUCKET_BITS,
+    temperature,
+    bias: [...bias],
+    step: LABELS.map(() => STEP),
+    ...withoutSmall(known, weights),
+  };
+}
+
+function withoutSmall(known: Buckets, weights: Int8Array): Pick<Model, 'known' | 'weights'> {
+  const bits = new Uint32Array(known.bits.length);
+  const kept = new Int8Array(weights.length);
+  let length = 0;
+  for (let bucket = 0; bucket < bits.length * 32; bucket += 1) {
+    const row = rowOf(known, bucket) * COUNT;
+    const found = weights.subarray(Math.max(row, 0), row + COUNT);
+    if (row < 0 || found.every((weight) => Math.abs(weight) <= SMALL_STEPS)) continue;
+    bits[bucket >>> 5]! |= 1 << (bucket & 31);
+    kept.set(found, length);
+    length += COUNT;
+  }
+  return { known: bucketsOf(bits), weights: kept.slice(0, length) };
 }
