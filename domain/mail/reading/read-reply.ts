@@ -48,9 +48,11 @@ const MOST_WORDS = 5;
  * whole text.
  */
 const SENTENCE_PART = 0.9;
+/** Minimum probability of an opt-out in one sentence of a short text, below which only the whole text counts. */
+const SURE_SENTENCE = 0.8;
 /**
- * Limits for long texts: minimum length (characters), length (characters) of the part that is split into sentences, and
- * maximum number of sentences.
+ * Limits for the sentences of a text: length (characters) from which each sentence counts, length (characters) of the
+ * part that is split into sentences, and maximum number of sentences.
  */
 const LONG = 160;
 const MOST_READ = 1_500;
@@ -100,7 +102,11 @@ export function readAnswer(
 function readingOf(text: string, whole: Reading, bias = NO_BIAS): ReadReply {
   const plain = plainReply(text);
   if (plain) return { kind: plain, confidence: 1, optOut: 0, force: 'stop', spoken: plain };
-  const optOut = Math.max(optOutOf(whole), ...sentencesIn(text).map((one) => SENTENCE_PART * optOutOf(readText(one))));
+  const least = text.length < LONG ? SURE_SENTENCE : 0;
+  const inSentences = sentencesIn(text)
+    .map((one) => optOutOf(readText(one)))
+    .filter((one) => one >= least);
+  const optOut = Math.max(optOutOf(whole), ...inSentences.map((one) => SENTENCE_PART * one));
   const force = FORCES.toSorted((a, b) => probability(whole, b) - probability(whole, a))[0]!;
   const all = shifted(
     [
@@ -135,9 +141,8 @@ function optOutOf(reading: Reading): number {
   return FORCES.reduce((sum, force) => sum + probability(reading, force), 0);
 }
 
-/** Returns the sentences at the beginning of a long text. */
+/** Returns the sentences at the beginning of a text; none for a text of one sentence. */
 function sentencesIn(text: string): string[] {
-  if (text.length < LONG) return [];
   const parts = text
     .slice(0, MOST_READ)
     .split(/(?<=[.!?。！？।])\s+|\n+/u)
