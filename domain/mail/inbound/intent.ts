@@ -47,15 +47,15 @@ interface Span {
 /**
  * Probability of an opt-out above which it is applied at once (`SURE`), and above which a person must decide (`DOUBT`).
  */
-export const SURE = 0.78;
+export const SURE = 0.82;
 export const DOUBT = 0.12;
 /** Probability of an opt-out above which a question counts as a request, if no other sentence shows interest. */
 const SURE_OF_QUESTION = 0.92;
 const INTEREST = 0.7;
 const MOST_SENTENCES = 6;
 /** Probabilities above which a reply without other signs of a machine counts as automatic, and as an away note. */
-const SURELY_AUTOMATIC = 0.8;
-const SURELY_AWAY = 0.65;
+const SURELY_AUTOMATIC = 0.6;
+const SURELY_AWAY = 0.5;
 /** Confidence below which the intent is `neutral`. */
 const PLAIN = 0.4;
 /**
