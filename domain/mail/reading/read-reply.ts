@@ -51,8 +51,8 @@ const SENTENCE_PART = 0.9;
 /** Minimum probability of an opt-out in one sentence of a short text, below which only the whole text counts. */
 const SURE_SENTENCE = 0.8;
 /**
- * Limits for the sentences of a text: minimum length (characters) of a text whose every sentence counts, length
- * (characters) of the part that is split, and maximum number of sentences.
+ * Limits in characters: minimum length of a text whose every sentence counts, and length of the part that is split into
+ * sentences. `MAX_SENTENCES` limits their number.
  */
 const LONG = 160;
 const MOST_READ = 1_500;
