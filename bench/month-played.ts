@@ -37,17 +37,17 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         return isWithin(PLAY_MS);
       })),
   );
-  const { letters, faults, turns } = outcome!;
-  context.log(`${letters.length} emails in ${(playedMs / 1000).toFixed(0)} s, ${faults.length} faults`);
+  const { emails, faults, turns } = outcome!;
+  context.log(`${emails.length} emails in ${(playedMs / 1000).toFixed(0)} s, ${faults.length} faults`);
   let could = 0;
   const oracleMs = await timed(() => {
     could = roomOf(outcome!, SHARE, () => isWithin(ALL_MS));
     return Promise.resolve();
   });
   context.log(`the oracle sent ${could}, in ${(oracleMs / 1000).toFixed(0)} s`);
-  const share = letters.length / could;
+  const share = emails.length / could;
   const days = Math.ceil((outcome!.spec.until - FROM) / DAY);
-  const each = playedMs / letters.length;
+  const each = playedMs / emails.length;
   // Number of emails of the full size: 10,000 mailboxes with 30 emails a day for 30 days.
   const full = 10_000 * 30 * DAYS;
   return {
@@ -56,10 +56,10 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         label: `the world`,
         value: `${days} of ${DAYS} days, ${size.mailboxes} mailboxes, ${spec.campaigns.length} campaigns in ${new Set(spec.campaigns.map(({ timezone }) => timezone)).size} time zones, ${size.leads} leads, ${spec.happenings.length} happenings`,
       },
-      { label: 'emails sent, and what the oracle sent', value: `${letters.length}, ${could}` },
+      { label: 'emails sent, and what the oracle sent', value: `${emails.length}, ${could}` },
       {
         label: 'turns of launchers and runs',
-        value: `${turns.launcher} and ${turns.run}, ${((turns.launcher + turns.run) / letters.length).toFixed(1)} per email`,
+        value: `${turns.launcher} and ${turns.run}, ${((turns.launcher + turns.run) / emails.length).toFixed(1)} per email`,
       },
       { label: 'time to play it', value: `${(playedMs / 1000).toFixed(0)} s, ${each.toFixed(0)} ms per email` },
       {
@@ -86,7 +86,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       faults: faults.slice(0, 50),
       perDay: Array.from(
         { length: DAYS },
-        (_, day) => letters.filter(({ at }) => Math.floor((at - FROM) / DAY) === day).length,
+        (_, day) => emails.filter(({ at }) => Math.floor((at - FROM) / DAY) === day).length,
       ),
     },
   };

@@ -304,8 +304,8 @@ async function mail(config: Config, mailTo: string | undefined): Promise<PartFin
     else
       await systemMail.send({
         to: mailTo,
-        subject: 'A test letter of Heron',
-        text: 'This letter was sent by `heron doctor`: system mail leaves as it should.\n',
+        subject: 'Test email of Heron',
+        text: 'This email was sent by `heron doctor`: system mail works.\n',
       });
     return [
       ok(

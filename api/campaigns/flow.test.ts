@@ -146,7 +146,7 @@ test('who names the state they have read overwrites nobody: of two edits at once
     [`${at}/advanced`, (n) => ({ settings: { ab_testing: { enabled: true, auto_promote_winner: n > 1 } } })],
     [`${at}/senders`, (n) => ({ senders: [{ email_account_id: mailboxId, weight: n }] }), 'PUT'],
     [`/emails/${mailboxId}`, (n) => ({ name: `Name ${n}` })],
-    [await make('/templates', { name: 'Letter' }), (n) => ({ subject: `Subject ${n}` })],
+    [await make('/templates', { name: 'Email' }), (n) => ({ subject: `Subject ${n}` })],
     [await make('/crm/tasks', { title: 'Call' }), (n) => ({ title: `Call ${n}` })],
     [await make('/meetings', meeting), (n) => ({ location: `Room ${n}` })],
     [

@@ -46,7 +46,7 @@ export async function runAgent(
     const waiting = await prepareRun(agent, await chooseSender(api), READERS, until);
     say(`its run to ${READERS.length} people is checked, and waits for a person at ${waiting.approval_url}`);
     await sleep(1_000, undefined, { signal });
-    const early = world.lettersTo(READERS).length;
+    const early = world.emailsTo(READERS).length;
 
     const person = await signIn(apiUrl, new URL(waiting.approval_url!).pathname, owner);
     const shown = READERS.filter((address) => person.page.includes(address));
@@ -56,13 +56,13 @@ export async function runAgent(
       const run = await use<Run>(agent, 'get_run', { run_id: waiting.id });
       return run.state === 'active' && run;
     });
-    const arrived = () => world.lettersTo(READERS).map(({ to }) => to);
-    await until('every letter', async () => arrived().length >= READERS.length);
-    say(`${arrived().length} letters have arrived; the run is ${launched.state}`);
+    const arrived = () => world.emailsTo(READERS).map(({ to }) => to);
+    await until('every email', async () => arrived().length >= READERS.length);
+    say(`${arrived().length} emails have arrived; the run is ${launched.state}`);
     return [
-      ['nothing left before a person had approved it', early === 0 ? [] : [`${early} letters`]],
+      ['nothing left before a person had approved it', early === 0 ? [] : [`${early} emails`]],
       ['the page named everybody it would write to', missing(shown)],
-      ['everybody got the letter once', [...missing(arrived()), ...arrived().slice(READERS.length)]],
+      ['everybody got the email once', [...missing(arrived()), ...arrived().slice(READERS.length)]],
       ['the agent cannot approve anything itself', await offersDecision(tools.map(({ name }) => name))],
     ];
   } finally {

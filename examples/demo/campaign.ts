@@ -15,8 +15,8 @@ export const MARKS = {
   nudge: 'is still yours',
 } as const;
 
-export type LetterName = keyof typeof MARKS;
-export const LETTERS = Object.keys(MARKS) as LetterName[];
+export type EmailName = keyof typeof MARKS;
+export const EMAILS = Object.keys(MARKS) as EmailName[];
 
 export const EVENT = 'order.paid';
 /** Target of the links. Nobody requests it; the demo only checks the redirect. */

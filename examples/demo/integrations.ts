@@ -90,7 +90,7 @@ async function whoWaits(api: Heron): Promise<{ campaignId: string; email: string
   const campaigns = await allOf((cursor) => api.GET('/v1/campaigns', { params: { query: { limit: 50, cursor } } }));
   const { id: campaignId } = campaigns.find(({ name }) => name === 'Lamps for a bad day')!;
   const lead = (await readLeads(api, campaignId)).find(({ status }) => status === 'active');
-  if (!lead) throw new Error('nobody waits for a second letter');
+  if (!lead) throw new Error('nobody waits for a second email');
   return { campaignId, email: lead.contact.email };
 }
 

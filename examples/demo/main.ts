@@ -224,7 +224,7 @@ function conclude(told: Told, tookMs: number): boolean {
   const made = Object.values(told).reduce((sum, results) => sum + results.length, 0);
   say(
     faults.length === 0
-      ? `\nEverything adds up: ${made} checks in ${(tookMs / 1000).toFixed(1)} s. No letter was lost or sent twice.\n` +
+      ? `\nEverything adds up: ${made} checks in ${(tookMs / 1000).toFixed(1)} s. No email was lost or sent twice.\n` +
           'Heron has on record what the mail server, the readers, the app, the CRM, the chat, the calendar and the payment provider have.'
       : `\nSomething does not add up:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
   );

@@ -89,10 +89,10 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
     });
     isQuiet();
     told.campaign = CHECKS.map(([name, differences]) => [name, differences(facts)]);
-    table = [...stepTable(facts.record), '', `${facts.letters.length} letters to ${facts.people.size} people`];
+    table = [...stepTable(facts.record), '', `${facts.emails.length} emails to ${facts.people.size} people`];
     step.end();
-    const letters = { letters: facts.letters.length, people: new Set(facts.letters.map(({ to }) => to)).size };
-    await chapter('summary', (say) => summarize(options, { campaignId: prepared.campaignId, ...letters }, say));
+    const emails = { emails: facts.emails.length, people: new Set(facts.emails.map(({ to }) => to)).size };
+    await chapter('summary', (say) => summarize(options, { campaignId: prepared.campaignId, ...emails }, say));
   };
   const others = async (): Promise<void> => {
     await quiet;
@@ -152,7 +152,7 @@ async function runCampaign(
       ...(await watch.look()),
       people,
       diary,
-      letters: world.letters.filter(({ to }) => !elsewhere.has(to)),
+      emails: world.emails.filter(({ to }) => !elsewhere.has(to)),
       strangers: world.strangers,
       app,
       job,

@@ -34,7 +34,7 @@ try {
       `  Password  ${MAILBOX.password}`,
       `  SMTP      127.0.0.1:${ports.smtp}, without TLS`,
       `  IMAP      127.0.0.1:${ports.imap}, without TLS`,
-      `  Letters   ${page.url}`,
+      `  Emails    ${page.url}`,
       '',
       'It takes mail for every address and delivers none. Ctrl-C stops it and forgets everything.',
     ].join('\n')}\n`,

@@ -265,12 +265,12 @@ test('a restricted key does nothing with what is of another mailbox', async (t) 
   for (const spec of ofMailboxes) t.true([403, 404].includes((await ask(spec, key)).status), spec.operationId);
   const { threadId: thread_id, ids } = planted;
   const [emailId, mailbox] = [ids['/unibox/:id']!, ids['/emails/:id']!];
-  const letter = { to: ['lea@lead.test'], subject: 'Hi', body_plain: 'Hi' };
+  const email = { to: ['lea@lead.test'], subject: 'Hi', body_plain: 'Hi' };
   for (const [method, path, body] of [
     ['PUT', '/unibox/thread/labels', { thread_id, category_ids: [] }],
     ['POST', '/unibox/snooze', { thread_id, snoozed_until: new Date(Date.now() + 3_600_000).toISOString() }],
-    ['POST', '/unibox/compose', { email_account_id: mailbox, ...letter }],
-    ['POST', '/unibox/drafts', { email_account_id: mailbox, ...letter }],
+    ['POST', '/unibox/compose', { email_account_id: mailbox, ...email }],
+    ['POST', '/unibox/drafts', { email_account_id: mailbox, ...email }],
     ['GET', `/analytics/explain?figure=sent&email_account_id=${mailbox}`, undefined],
     ['GET', `/unibox?email_ids=${mailbox}`, undefined],
   ] as const) {

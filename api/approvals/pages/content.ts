@@ -93,7 +93,7 @@ function sample(words: Words, { from, to, cc, subject, text, html: body, attachm
   return html`<div class="note"><p><strong>${subject}</strong></p>
 <p class="soft">${words.fromTo(from, to)}${cc && cc.length > 0 ? words.cc(cc.join(', ')) : null}</p>
 ${attachments && attachments.length > 0 ? html`<p class="soft">${words.attached(attachments.map(({ filename }) => filename).join(', '))}</p>` : null}
-${body === '' ? html`<pre>${text}</pre>` : html`<iframe class="letter" sandbox src="${source}" title="${words.emailTo(to)}" loading="lazy" referrerpolicy="no-referrer"></iframe>${text === '' ? null : html`<details><summary>${words.textVersion}</summary><pre>${text}</pre></details>`}`}</div>`;
+${body === '' ? html`<pre>${text}</pre>` : html`<iframe class="email" sandbox src="${source}" title="${words.emailTo(to)}" loading="lazy" referrerpolicy="no-referrer"></iframe>${text === '' ? null : html`<details><summary>${words.textVersion}</summary><pre>${text}</pre></details>`}`}</div>`;
 }
 
 function step(text: PageTexts, { name, type, wait_after: days, variants = [], settings }: Step, index: number): Html {

@@ -297,7 +297,7 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
   t.is(await stateOf(id), 'pending');
 });
 
-test('a letter of a half a million spaces costs no more than its length', (t) => {
+test('an email of half a million spaces costs no more than its length', (t) => {
   t.is(typeof emailPage(`<${' '.repeat(499_999)}`).stream, 'string');
 });
 

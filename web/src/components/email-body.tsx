@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { dataOf, heron } from '../app/api.ts';
 import { STYLE_NONCE } from '../app/meta.ts';
 import { useText } from '../text/index.ts';
-import style from './letter.module.css';
+import style from './email-body.module.css';
 import { splitMarked } from './marked.ts';
 import { ErrorNote } from './states.tsx';
 
@@ -39,13 +39,13 @@ export function EmailBody({
   const scheme = useComputedColorScheme('light');
   const [isShown, setShown] = useState(false);
   const images = useQuery({
-    queryKey: ['letter', 'images', messageId],
+    queryKey: ['email-body', 'images', messageId],
     enabled: isShown,
     staleTime: Infinity,
     queryFn: () => dataOf(heron.GET('/v1/unibox/{id}/images', { params: { path: { id: messageId! } } })),
   });
   const clean = useQuery({
-    queryKey: ['letter', html, images.data, marked],
+    queryKey: ['email-body', html, images.data, marked],
     staleTime: Infinity,
     gcTime: 60_000,
     placeholderData: keepPreviousData,
@@ -56,7 +56,7 @@ export function EmailBody({
     <div>
       <iframe
         className={style.frame}
-        title={t('letter.title')}
+        title={t('email.title')}
         sandbox="allow-popups allow-popups-to-escape-sandbox"
         referrerPolicy="no-referrer"
         srcDoc={toPage(clean.data.html, scheme)}
@@ -70,9 +70,9 @@ export function EmailBody({
           mt="xs"
           onClick={() => setShown(true)}
           loading={images.isFetching}
-          title={t('letter.images.why')}
+          title={t('email.images.why')}
         >
-          {t('letter.images')}
+          {t('email.images')}
         </Button>
       ) : null}
     </div>
@@ -108,7 +108,7 @@ export function PlainTextBody({
                 part.text
               ),
             )
-          : t(isDeleted ? 'letter.deleted' : 'letter.empty')}
+          : t(isDeleted ? 'email.deleted' : 'email.empty')}
       </Text>
       {quote ? (
         <>
@@ -119,7 +119,7 @@ export function PlainTextBody({
             onClick={() => setShown(!isShown)}
             aria-expanded={isShown}
           >
-            {t('letter.quote')}
+            {t('email.quote')}
           </Button>
           {isShown ? (
             <Text size="sm" c="dimmed" mt="xs" className={style.words}>

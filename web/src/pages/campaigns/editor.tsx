@@ -186,8 +186,8 @@ function complete(context: CompletionContext, variables: readonly string[]): Com
   return {
     from: brace.from,
     options: [
-      { label: '{{', displayLabel: text('letter.editor.variable'), apply: '{{.' },
-      { label: '{|}', displayLabel: text('letter.editor.spintax'), apply: '{Hello|Hi}' },
+      { label: '{{', displayLabel: text('email.editor.variable'), apply: '{{.' },
+      { label: '{|}', displayLabel: text('email.editor.spintax'), apply: '{Hello|Hi}' },
     ],
   };
 }

@@ -42,7 +42,7 @@ export function Faults({ faults, text, label }: { faults: readonly Fault[]; text
     <Text key={`${line} ${message}`} c="var(--mantine-color-error)" size="xs" role="note" className="wrap-anywhere">
       {[
         label,
-        hasLines && line !== undefined ? t('letter.preview.line', { line }) : '',
+        hasLines && line !== undefined ? t('email.preview.line', { line }) : '',
         messageText({ message, code, values }),
       ]
         .filter(Boolean)
@@ -74,13 +74,13 @@ export function Preview({
       p="sm"
       bg="var(--app-canvas)"
       component="section"
-      aria-label={t('letter.preview.title')}
+      aria-label={t('email.preview.title')}
     >
       {rows.length > 0 ? (
         <Select
           size="xs"
           mb="xs"
-          label={t('letter.preview.lead')}
+          label={t('email.preview.lead')}
           data={rows.map(({ contact_id, contact }) => ({ value: contact_id, label: contact!.email }))}
           value={contactId ?? null}
           onChange={choose}
@@ -101,7 +101,7 @@ export function Preview({
       ) : null}
       {later.length > 0 ? (
         <Text size="xs" c="dimmed" mb={6}>
-          {t('letter.preview.later', { names: later.join(', ') })}
+          {t('email.preview.later', { names: later.join(', ') })}
         </Text>
       ) : null}
       <Text fw={600} size="sm" className="wrap-anywhere">

@@ -106,7 +106,7 @@ export function StepPanel({
           note={
             isRunning && draft.isChanged ? (
               <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
-                {t(step.kind === 'email' ? 'campaign.running.letter' : 'campaign.running.step', { count: standing })}
+                {t(step.kind === 'email' ? 'campaign.running.email' : 'campaign.running.step', { count: standing })}
               </Alert>
             ) : null
           }

@@ -142,7 +142,7 @@ function Story({ way }: { way: LeadDetail }) {
   const threads = [...new Set(sends.flatMap((send) => (send?.sent_at && send.thread_id ? [send.thread_id] : [])))];
   const conversations = useQueries({
     queries: threads.map((threadId) => ({
-      queryKey: ['inbox', 'letters', threadId],
+      queryKey: ['inbox', 'messages', threadId],
       enabled: mayRead,
       queryFn: async () => {
         try {
@@ -156,7 +156,7 @@ function Story({ way }: { way: LeadDetail }) {
       },
     })),
   });
-  return <Timeline way={way} letters={conversations.flatMap(({ data }) => data ?? [])} />;
+  return <Timeline way={way} messages={conversations.flatMap(({ data }) => data ?? [])} />;
 }
 
 function HoldButton({ way }: { way: LeadDetail }) {

@@ -40,12 +40,12 @@ export function Activity({ id }: { id: string }) {
 /** Emails, replies, product events and actions of the team, latest first. */
 function Overview({ id }: { id: string }) {
   const t = useText();
-  const maySeeLetters = useCan('view_analytics');
+  const maySeeEmails = useCan('view_analytics');
   const items = useQuery({
     queryKey: ['contacts', id, 'activity'],
     queryFn: async () => {
       const [happened, done] = await Promise.all([
-        maySeeLetters
+        maySeeEmails
           ? dataOf(heron.GET('/v1/acquisition/prospects/{contactId}/timeline', { params: { path: { contactId: id } } }))
           : { data: [] },
         dataOf(heron.GET('/v1/contacts/{id}/activities', { params: { path: { id }, query: { limit: 100 } } })),

@@ -66,7 +66,7 @@ function Stages({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
         <Figure
           label={t('reports.figure.prospects')}
           value={<FigureLink value={summary.prospects} number={{ ...part, figure: 'prospects' }} />}
-          note={t('reports.letters', { count: summary.confirmed_sends })}
+          note={t('reports.emails', { count: summary.confirmed_sends })}
         />
         {summary.stages.map(({ stage, people, per_10k_sends: rate }) => (
           <Figure

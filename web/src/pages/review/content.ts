@@ -10,7 +10,7 @@ interface Content {
   /** Senders with their reply address and the host of their mail server; each of the two is empty if unknown. */
   senders: { email: string; name: string; replyTo: string; server: string }[];
   /** Number of steps that are emails. */
-  letterCount: number;
+  emailCount: number;
   /** Sending time as text; empty if the emails are sent immediately. */
   schedule: string;
   samples: { to: string; subject: string; text: string }[];
@@ -37,7 +37,7 @@ export function readContent(payload: object): Content {
       replyTo: fieldOf(one, 'reply_to'),
       server: fieldOf(one, 'smtp'),
     })),
-    letterCount: listOf(steps).filter((one) => fieldOf(one, 'type') === 'email').length,
+    emailCount: listOf(steps).filter((one) => fieldOf(one, 'type') === 'email').length,
     schedule: isObject(schedule) ? toWords(schedule) : '',
     samples: listOf(samples).map((one) => ({
       to: fieldOf(one, 'to'),
