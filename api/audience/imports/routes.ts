@@ -108,7 +108,7 @@ export const contactImportRoutes = [
   }),
   route({
     ...read,
-    operationId: 'contactImports.problems',
+    operationId: 'contactImports.listProblems',
     method: 'get',
     path: '/contacts/imports/:id/problems',
     summary: 'List rows that were not imported, by line',

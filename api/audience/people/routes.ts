@@ -70,7 +70,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
   }),
   route({
     area: 'people',
-    operationId: 'people.read',
+    operationId: 'people.get',
     method: 'get',
     path: '/people/:id',
     summary: 'One person, with or without a contact',

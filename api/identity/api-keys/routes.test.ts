@@ -97,7 +97,7 @@ test('full access holds every scope but those that no preset holds, which the de
     'MANAGE_MAILBOX_PROVISIONING',
     'MANAGE_ACQUISITION',
   ]);
-  const { description = '' } = routes.find(({ operationId }) => operationId === 'api-keys.permissions')!;
+  const { description = '' } = routes.find(({ operationId }) => operationId === 'apiKeys.listPermissions')!;
   t.deepEqual(
     beyond.filter((name) => !description.includes(`\`${name}\``)),
     [],

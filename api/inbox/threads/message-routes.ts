@@ -36,7 +36,7 @@ export const messageRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...write,
-    operationId: 'unibox.correct',
+    operationId: 'unibox.correctReading',
     method: 'patch',
     path: '/unibox/:id',
     summary: 'Correct the reading of a received message',

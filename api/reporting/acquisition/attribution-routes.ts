@@ -35,7 +35,7 @@ export const attributionRoutes = [
   }),
   route({
     ...write,
-    operationId: 'acquisition.changeAttributionSettings',
+    operationId: 'acquisition.updateAttributionSettings',
     method: 'put',
     path: '/acquisition/attribution/settings',
     summary: 'Change the attribution settings',
@@ -47,7 +47,7 @@ export const attributionRoutes = [
   }),
   route({
     ...read,
-    operationId: 'acquisition.attributionSummary',
+    operationId: 'acquisition.getAttributionSummary',
     method: 'get',
     path: '/acquisition/attribution/summary',
     isQuestion: true,
@@ -64,7 +64,7 @@ export const attributionRoutes = [
   }),
   route({
     ...read,
-    operationId: 'acquisition.attributionBreakdown',
+    operationId: 'acquisition.getAttributionBreakdown',
     method: 'get',
     path: '/acquisition/attribution/breakdown',
     isQuestion: true,
