@@ -2,8 +2,8 @@ import { id, PAGE } from './arguments.ts';
 import type { ToolSpec } from './tool.ts';
 
 /**
- * Tools for reports, the credential's rights and the ids that other tools take, each with the operation id of its
- * route.
+ * Tools for reports, for the credential's rights and for finding the ids that other tools need, each with the operation
+ * id of its route.
  */
 export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<ToolSpec, 'route'>])[] = [
   [

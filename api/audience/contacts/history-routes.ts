@@ -88,7 +88,7 @@ const exportBody = z.strictObject({
     .meta({ description: 'Without extension. Default: contacts- and the day' }),
 });
 
-/** Routes of a contact's history, of their data as one file, and of the export of contacts. */
+/** Routes for a contact's history, for a file with all data about a contact, and for the export of contacts. */
 export const contactHistoryRoutes = [
   route({
     ...read,

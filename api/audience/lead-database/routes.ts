@@ -35,7 +35,7 @@ const FILTER =
 type Question = Partial<z.output<typeof leadQuestion>> & { cursor?: string | undefined };
 const furtherProblems = async (_ctx: unknown, { cursor, ...query }: Question) => leadProblems(query, cursor);
 
-/** Routes of the lead database: all contacts of the workspace with the outreach to each. */
+/** Routes of the lead database: all contacts of the workspace, with the progress of outreach to each. */
 export const leadDatabaseRoutes = [
   route({
     ...shared,

@@ -100,7 +100,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-/** Routes of identifiers that two people claim. */
+/** Routes of identity conflicts: identifiers that belong to two people. */
 export const identityConflictRoutes: readonly AnyRoute[] = [
   route({
     area: 'people',

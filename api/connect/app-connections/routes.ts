@@ -18,7 +18,7 @@ const connections = { area: 'app-connections', scope: ['INTEGRATIONS'], permissi
 
 type Connection = Awaited<ReturnType<typeof getAppConnection>>;
 
-/** Routes of app connections: the customer's own app, called by app_action steps. */
+/** Routes of app connections. An app_action step calls the customer's own app through one. */
 export const appConnectionsRoutes: readonly AnyRoute[] = [
   route({
     ...connections,

@@ -18,7 +18,7 @@ const applications = {
   params: idParams,
 } as const;
 
-/** Routes of an OAuth application's webhooks, over all workspaces that granted it access. */
+/** Routes for the developers of an OAuth application: its webhooks in all workspaces that granted it access. */
 export const appWebhooksRoutes: readonly AnyRoute[] = [
   route({
     ...applications,

@@ -136,7 +136,7 @@ async function entries({ deps }: World): Promise<number> {
   return (await deps.db('audit_logs').select('id')).length;
 }
 
-/** Write operations without an audit entry, by the reason. */
+/** Write operations that make no audit entry, grouped by reason. */
 const SILENT: Record<string, readonly string[]> = {
   'an account or a session belongs to a person and to no workspace': [
     'auth.confirmLogin',
@@ -188,7 +188,7 @@ const SILENT: Record<string, readonly string[]> = {
   ],
 };
 
-/** Bodies with which a route changes something, for routes where the generated body does not. */
+/** Bodies with which a route changes something. For routes whose generated body changes nothing. */
 const CHANGES: Record<string, unknown> = {
   'apiKeys.update': { name: 'Another name' },
   'appConnections.update': { name: 'Another name' },

@@ -21,7 +21,7 @@ import * as schemas from './schemas.ts';
 
 const present = ({ from, to }: { from: Date; to: Date }) => ({ from: iso(from), to: iso(to) });
 
-/** Routes of attribution: the emails credited with customers. */
+/** Routes of attribution, which credits customers to the emails that won them. */
 export const attributionRoutes = [
   route({
     ...read,

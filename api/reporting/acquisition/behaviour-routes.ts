@@ -16,7 +16,7 @@ import * as schemas from './schemas.ts';
 
 const read = { ...rights.read, readOnly: true } as const;
 
-/** Routes of behaviour reports: events, funnels, prospects. */
+/** Routes of reports about people's behaviour: event trends, funnels and prospects. */
 export const behaviourRoutes = [
   route({
     ...read,
