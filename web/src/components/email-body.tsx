@@ -10,8 +10,8 @@ import { ErrorNote } from './states.tsx';
 
 const NOTHING: readonly string[] = [];
 /**
- * Sizes (px) for estimating a message's height: width of the text (less on a narrow screen), width of a character,
- * height of a line.
+ * Sizes (px) for estimating the height of a message: width of the text (smaller on a narrow screen), width of a
+ * character, height of a line.
  */
 const WIDTH_PX = 460;
 const CHARACTER_PX = 7.6;
@@ -236,8 +236,8 @@ function toPage(body: string, scheme: 'light' | 'dark'): string {
 }
 
 /**
- * Splits a message into its text and the quote at its end: lines that begin with `>`, and a line above them that ends
- * in a colon.
+ * Splits a message into its text and the quote at its end. The quote consists of lines that begin with `>`, and of a
+ * line above them that ends in a colon.
  */
 function splitQuote(text: string): { words: string; quote: string } {
   const lines = text.trimEnd().split('\n');

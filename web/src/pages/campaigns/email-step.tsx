@@ -132,7 +132,7 @@ export function EmailContentFields({
   );
 }
 
-/** Stored templates. A selected one replaces the current text after confirmation. */
+/** Menu of stored templates. The selected one replaces the current text, after a confirmation. */
 function Templates({ choose, isEmpty }: { choose: (fields: Partial<EmailContent>) => void; isEmpty: boolean }) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);

@@ -78,7 +78,7 @@ const COLORS: Record<string, string> = {
   undeliverable: 'red',
 };
 
-/** Shows why the contact currently waits and until when, or the outcome. */
+/** Shows the reason and the end of the contact's current wait, or the outcome if the contact has finished. */
 function Now({ way }: { way: LeadDetail }) {
   const t = useText();
   const zone = way.campaign.timezone;
@@ -149,7 +149,7 @@ function Story({ way }: { way: LeadDetail }) {
           const query = { thread_id: threadId, limit: 100 };
           return (await dataOf(heron.GET('/v1/unibox/thread', { params: { query } }))).data;
         } catch (error) {
-          // The emails are gone: they were deleted together with a removed mailbox.
+          // The emails no longer exist: they were deleted together with their mailbox.
           if (error instanceof HeronError && error.status === 404) return [];
           throw error;
         }

@@ -12,7 +12,7 @@ import { ContactEmails, ContactTimeline } from './history.tsx';
 
 const PARTS = ['overview', 'emails', 'events'] as const;
 
-/** Activity of a contact: an overview, the emails, and every single event. The choice is in the URL. */
+/** Activity of a contact: an overview, the emails, or all single events. The URL contains the choice. */
 export function Activity({ id }: { id: string }) {
   const t = useText();
   const [given, setPart] = useFilter('history');

@@ -84,7 +84,10 @@ export default function ContactPage() {
   );
 }
 
-/** Saves everything that the workspace holds about the contact; for people who may also read emails and the audit log. */
+/**
+ * Button that downloads all data that the workspace stores about the contact. Only for people who may also read emails
+ * and the audit log.
+ */
 function DownloadData({ id }: { id: string }) {
   const t = useText();
   const mayReadMail = useCan('view_campaigns');

@@ -19,7 +19,7 @@ import { PeriodControl, usePeriod, type Period } from './period.tsx';
 const CreditRule = lazy(() => import('./credit-rule.tsx'));
 const CreditBreakdown = lazy(() => import('./credit-breakdown.tsx'));
 
-/** Page of the results of a period's emails (replies, signups, customers, revenue) and their attribution. */
+/** Page of the results of the emails sent in a period: replies, signups, customers, revenue, and their attribution. */
 export default function AttributionPage() {
   const period = usePeriod();
   const query = { from: period.begin, to: period.end };

@@ -2,12 +2,12 @@ import { region } from '../../app/preferences.ts';
 import { toDateTime } from '../../components/time.tsx';
 import { hoursOfWeek } from '../../../../messages/hours.ts';
 
-/** Content about which a person decides, read from the frozen payload of an approval. */
+/** Content that a person approves or denies, parsed from the stored payload of an approval. */
 interface Content {
   title: string;
   recipientCount: number;
   recipients: string[];
-  /** Senders with their reply address and the host of their mail server; each of the two is empty if unknown. */
+  /** Senders with their reply address and the host of their mail server. Either may be empty if it is unknown. */
   senders: { email: string; name: string; replyTo: string; server: string }[];
   /** Number of steps that are emails. */
   emailCount: number;
