@@ -6,7 +6,7 @@ import { useFigures } from './figures.ts';
 
 type StepKey = 'mailbox' | 'dns' | 'leads' | 'campaign' | 'checked' | 'sent' | 'reply';
 
-/** Step on the way to a first campaign with its state. An open step has its problems and a link. */
+/** Step towards a first campaign with its state. An open step has its problems and a link. */
 export interface ChecklistStep {
   key: StepKey;
   state: 'done' | 'open' | 'wrong';
