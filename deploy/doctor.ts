@@ -37,8 +37,8 @@ type Part = 'settings' | 'database' | 'orders' | 'clock' | 'temporal' | 'dns' | 
 const OLDEST_POSTGRES = 150_000;
 const EXTENSIONS = ['pg_trgm'];
 /**
- * Difference (ms) from the database's clock above which emails are noticeably early or late. Above the limit that
- * follows, tokens and slots fail.
+ * Difference (ms) from the database's clock above which emails are noticeably early or late. Above `SKEW_FAULT_MS`,
+ * tokens and slots fail.
  */
 const SKEW_WARNING_MS = 2_000;
 const SKEW_FAULT_MS = 30_000;

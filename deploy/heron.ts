@@ -29,9 +29,9 @@ try {
 }
 
 /**
- * Adds the settings of the local installation, which `npm start` has stored. Adds none if the environment names a
- * database, because such an environment is complete, as in processes that `npm start` starts. A second worker uses a
- * free port for its metrics.
+ * Adds the settings of the local installation, which `npm start` has stored. A command that runs a process gets none if
+ * its environment names a database. Such an environment is complete, as in processes that `npm start` starts. A second
+ * worker uses a free port for its metrics.
  */
 async function useLocalSettings(command: Command): Promise<void> {
   const isProcess = PROCESSES.some(([name]) => name === command.name());

@@ -181,8 +181,8 @@ async function answers(server: ServerProcess, url: string, deadline: number): Pr
 }
 
 /**
- * Creates the database cluster at a temporary path and moves it to its final path last, so that an interrupted first
- * start never leaves a directory that looks complete.
+ * Creates the database cluster at a temporary path and then moves it to its final path. So an interrupted first start
+ * never leaves a directory that looks complete.
  */
 async function createCluster(binaries: Binaries, account: Account, dataDir: string, durable: boolean): Promise<void> {
   const draft = `${dataDir}.new`;

@@ -6,7 +6,7 @@ import { awayReply, deliveryReport, replyTo } from './emails.ts';
 import { readLeads } from './watch.ts';
 import type { Email, World } from './world.ts';
 
-/** Dependencies of an act. `draw` returns a number from 0 to 1 that depends only on the person and a question. */
+/** Dependencies of an act. `draw` returns a number from 0 to 1 that depends only on the person and the given text. */
 export interface Scene {
   world: World;
   api: Heron;
@@ -86,15 +86,15 @@ export const acts = {
   }),
   unsubscribe: act('unsubscribes', async (email, { diary }) => {
     expect(email.oneClick, 'the email has no List-Unsubscribe header');
-    // Request of a mail program's unsubscribe button (RFC 8058), without confirmation, cookies or redirects.
+    // Sends the request of a mail program's unsubscribe button (RFC 8058), without confirmation, cookies or redirects.
     const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
     const response = await fetch(email.oneClick!, { method: 'POST', body, redirect: 'manual' });
     expect(response.status === 200, `one-click unsubscribe answered ${response.status}`);
     diary.write('unsubscribed', email);
   }),
   buy: act('buys', async (email, { api, diary, draw, campaignId }) => {
-    // The campaign ignores an event of a contact that does not wait yet, and a quick reader may have the offer before
-    // that.
+    // Waits first, because the campaign ignores an event of a contact that does not wait for it yet. A quick reader may
+    // receive the offer before the wait begins.
     await untilWaiting(api, campaignId, email.to);
     // The shop reports the order to Heron. The report includes the shop's order number, so that a repeated report
     // cannot count twice.

@@ -70,7 +70,7 @@ export async function runAgent(
   }
 }
 
-/** Makes the agent prepare another run, with two other readers, about which nobody decides. */
+/** Makes the agent prepare another run for two other readers. Nobody decides about this run. */
 export async function askForRun(
   { api }: Pick<Prepared, 'api'>,
   { apiUrl, sessionToken }: AgentOptions,
@@ -120,7 +120,7 @@ async function use<T>(agent: Client, name: string, args: Record<string, unknown>
   return structuredContent as T;
 }
 
-/** Chooses a mailbox that can send, because one has reached its limit in the previous chapter. */
+/** Chooses a mailbox that can send. One mailbox cannot, because it reached its limit in the previous chapter. */
 async function chooseSender(api: Heron): Promise<string> {
   const mailboxes = await allOf((cursor) => api.GET('/v1/emails', { params: { query: { limit: 50, cursor } } }));
   return mailboxes.findLast(({ hold }) => !hold)!.id;

@@ -1,6 +1,6 @@
 import { compare, type Result } from './chapter.ts';
 
-/** Chapters in order, with the checks that each must perform. A demo in which one of them is missing has failed. */
+/** Chapters in order, with the checks that each must perform. A demo without one of these checks has failed. */
 export const CHAPTERS = {
   campaign: {
     title: 'Chapter one: a campaign',

@@ -162,7 +162,7 @@ function emailsOfEveryPerson({ people, emails }: Facts): string[] {
   ];
 }
 
-/** Checks the calls of the app. A recipient may opt out during a call; the answer is then unused. */
+/** Checks the calls of the app. If a recipient opts out during a call, its answer is not used. */
 function appCalls({ record, app }: Facts): string[] {
   const line = (call: { eventId: string; email: string; offerCode: string | null }): string =>
     `${call.eventId} ${call.email} ${call.offerCode}`;

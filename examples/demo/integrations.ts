@@ -7,7 +7,7 @@ import { readLeads } from './watch.ts';
 const PATIENCE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Other tools of the company Northlight, as local servers: a CRM, a chat and a calendar. */
+/** Local servers that stand for other tools of the company Northlight: a CRM, a chat and a calendar. */
 export type Tools = Awaited<ReturnType<typeof startTools>>;
 
 /** Starts the tools. `env` contains the settings by which Heron finds them. */

@@ -2,7 +2,7 @@ import type { Scene } from './acts.ts';
 import { draw, type Person } from './people.ts';
 import type { Email } from './world.ts';
 
-/** Simulated recipients in action. */
+/** Simulated recipients who act on their emails. */
 interface Life {
   /** Number of pending actions on received emails. */
   readonly pending: number;

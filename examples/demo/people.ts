@@ -6,7 +6,7 @@ import type { Size } from './size.ts';
 /** Role of recipients: their behaviour and its expected outcome. */
 interface Role {
   name: string;
-  /** Share of recipients with this role; at least one has it. With `one`, exactly one recipient has it. */
+  /** Share (0 to 1) of recipients with this role, at least one recipient. `one` means exactly one recipient. */
   share: number | 'one';
   /** Final status of the lead in GET /v1/campaigns/:id/leads. */
   ends: 'completed' | 'replied' | 'bounced' | 'unsubscribed' | 'paused';

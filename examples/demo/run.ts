@@ -50,8 +50,8 @@ export interface Outcome {
 /** Time (ms) after which an unfinished campaign is presumed stuck. The checks then show the reason. */
 const LIMIT_MS = 6 * 60_000;
 /**
- * Time (ms) within which the effects of the last emails must appear. For example, a click is counted only after the
- * check for bursts.
+ * Time (ms) within which the effects of the last emails must appear. For example, a click is counted only after a check
+ * for bursts of clicks.
  */
 const SETTLE_MS = 20_000;
 
@@ -103,7 +103,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   };
   const end = (error: unknown): never => {
     failure.abort(error);
-    // Also ends the wait of the chapters that wait for the campaign.
+    // Also ends the wait of chapters that wait for the end of the campaign.
     isQuiet();
     throw error;
   };
@@ -134,7 +134,7 @@ async function runCampaign(
   const diary = startDiary();
   const life = bringToLife(people, { world, api, diary, campaignId, pace: size.pace });
   const record = openRecord(databaseUrl);
-  // Addresses of the other chapters' recipients. All other emails belong to the campaign.
+  // Addresses of the other chapters' recipients. Emails to all other addresses belong to the campaign.
   const elsewhere = new Set([...READERS, READER, ...readers.map(({ email }) => email)]);
   try {
     await dataOf(api.POST('/v1/campaigns/{id}/start', { params: { path: { id: campaignId } }, body: {} }));

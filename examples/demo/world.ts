@@ -31,7 +31,7 @@ export interface Email {
 export interface World {
   mailboxes: readonly MailWorldMailbox[];
   smtp: Endpoint;
-  /** Adds a mailbox, such as a bought one. */
+  /** Adds a mailbox to the mail servers, such as a bought one. */
   addMailbox: MailWorld['addMailbox'];
   /** All emails that the mail server accepted, oldest first. The product's numbers are compared with them. */
   emails: readonly Email[];
@@ -52,7 +52,7 @@ export interface World {
 }
 
 /**
- * A mailbox sends at most 100 campaign emails a day, and a free workspace has ten. So some names exist at several
+ * Ten mailboxes, the maximum of a free workspace; each sends at most 100 campaign emails a day. Each name exists at two
  * domains, which is common in large campaigns.
  */
 const NAMES = ['mia', 'noah', 'lena', 'paul', 'ines'];

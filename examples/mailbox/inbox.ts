@@ -1,7 +1,7 @@
 import type { MailWorldMailbox, ReceivedMessage } from '../../test/harness/mail.ts';
 import { replyTo } from '../demo/emails.ts';
 
-/** Received email, with the answers that were written to it on the page. */
+/** Received email with the answers that people have written to it on the page. */
 export interface ShownEmail {
   id: number;
   from: string;
