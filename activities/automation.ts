@@ -21,7 +21,7 @@ export const automation = family<AutomationActivities>({
   }),
   mustBeOpen: { table: 'automation_runs', open: `status = 'running'` },
   blocked: { taskType: AUTOMATION_RUN, restricted: 'readOnly' },
-  // A run that was not started, because automations start each other in a loop or start too many runs. A retry has no
-  // effect; a person resolves the dead letter after reviewing the automations.
+  // A run that was not started, because automations trigger each other in a loop or start too many runs. A retry has no
+  // effect. A person resolves the dead letter after reviewing the automations.
   deadLetters: [{ taskType: AUTOMATION_LOOP, restricted: 'readOnly', retry: async () => {} }],
 });

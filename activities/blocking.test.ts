@@ -14,7 +14,7 @@ const refused = () => Promise.reject(Object.assign(new Error('connect ECONNREFUS
 const broken = () => Promise.reject(new Error('a bug'));
 const busy = () => Promise.reject(retryLater('app_busy', 'the app is busy', 5_000));
 
-/** An activity whose attempts share the details of their heartbeats, as the server passes them on. */
+/** Creates an activity. Each attempt gets the heartbeat details of the previous attempt, as from the server. */
 function createActivity() {
   const clock = new ManualClock(new Date('2026-11-02T10:00:00Z'));
   const config = testConfig('postgres://nowhere', { RUN_BLOCK_AFTER_MS: String(BLOCK_AFTER_MS) });
@@ -85,7 +85,7 @@ test('failures of the database never count, and all others do', async (t) => {
 test('a failure long after the last one is not given up', async (t) => {
   const { attempt, clock } = createActivity();
   t.is(await attempt(broken), 500);
-  // Meanwhile the activity waits for something else, and stores nothing.
+  // The activity then waits for something else and stores no heartbeat details.
   clock.advance(3_600_000);
   t.is(await attempt(broken), 500);
 });

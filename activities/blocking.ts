@@ -9,9 +9,9 @@ import { render } from '../messages/render.ts';
 
 /** State that a failing attempt of an activity passes to the next one in the details of its last heartbeat. */
 interface Failing {
-  /** Time (epoch ms) of the first failure in a row. */
+  /** Time (epoch ms) of the first failure of the current series. */
   retryingSince: number;
-  /** Variant of `retryingSince` without failures that pass by themselves. */
+  /** Variant of `retryingSince` that ignores temporary failures, such as an unreachable database. */
   failingSince?: number;
   /** Time (epoch ms) of the latest failure. */
   failedAt: number;
@@ -19,8 +19,8 @@ interface Failing {
 }
 
 /**
- * Shortest and longest delay (ms) before the next attempt. Temporal's own backoff counts every attempt, also those that
- * only waited for a busy target, and would let the first failure after them wait for minutes.
+ * Shortest and longest delay (ms) before the next attempt. Temporal's own backoff also counts attempts that only waited
+ * for a busy target, so the next failure would wait for minutes.
  */
 const RETRY = { shortest: 500, longest: 30_000 };
 
@@ -65,7 +65,8 @@ export async function runOrGiveUp<T>(
   const context = Context.current();
   const workflowId = workflowExecution?.workflowId;
   const before = failingOf(context.info.heartbeatDetails);
-  // Another outcome lies between two failures if more than Temporal's delay passed between them.
+  // If more than Temporal's retry delay passed between two failures, there was an attempt with another outcome between
+  // them.
   const isRow =
     before && deps.clock.now().getTime() - before.failedAt <= deps.config.RUN_BLOCK_AFTER_MS + RETRY.longest;
   let since = isRow ? before.failingSince : undefined;
@@ -79,7 +80,7 @@ export async function runOrGiveUp<T>(
     });
   } catch (error) {
     const isTemporal = isTemporalFailure(error);
-    // A failure thrown by the work itself ends a row of failures: the work has reached its decision.
+    // A failure thrown by the work itself ends the series of failures, because the work has decided.
     if (isTemporal && before) context.heartbeat();
     if (isTemporal || context.cancellationSignal.aborted) throw error;
     deps.log.warn({ err: error, workflowId, activityType }, 'an activity failed and will be tried again');
@@ -111,7 +112,10 @@ export async function runOrGiveUp<T>(
   }
 }
 
-/** Returns the delay (ms) before the next attempt after failures that have lasted for `lastedMs`: as long again. */
+/**
+ * Returns the delay (ms) before the next attempt. It is as long as the failures have already lasted (`lastedMs`),
+ * within the limits of {@link RETRY}.
+ */
 function retryDelay(lastedMs: number): number {
   return Math.min(Math.max(lastedMs, RETRY.shortest), RETRY.longest);
 }

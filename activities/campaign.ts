@@ -74,7 +74,7 @@ async function launchWhileDue(takeTurn: () => Promise<LaunchIteration>, hasTime:
   }
 }
 
-/** Adds the leads launched by earlier iterations to the report of the last one. */
+/** Adds the number of leads launched by earlier iterations to the report of the last one. */
 function withLaunched(report: LaunchReport, launched: number): LaunchReport {
   return report.kind === 'wait' ? { ...report, launched: launched + report.launched } : report;
 }

@@ -18,8 +18,8 @@ export const contactImport = family<ContactImportActivities>({
 });
 
 /**
- * A refusal, for example because the campaign was deleted, ends the import. Any other error is retried from the last
- * checkpoint.
+ * An import that is refused, for example because its campaign was deleted, ends. After any other error it is retried
+ * from the last checkpoint.
  */
 function activities({ deps }: ActivityParts): ContactImportActivities {
   const ctxOf = (organizationId: string) => contextOf(deps, organizationId);

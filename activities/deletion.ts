@@ -6,8 +6,8 @@ import { family } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Durable family of deletions. A deletion belongs to no workspace, so it has no dead letter: it is tried again until it
- * succeeds, and the log has its errors.
+ * Workflow and activities for deletions of workspaces and accounts. A deletion belongs to no workspace, so it has no
+ * dead letter: it is retried until it succeeds, and its errors are logged.
  */
 export const deletion = family<DeletionActivities>({
   contract: deletionWorkflow,

@@ -5,7 +5,7 @@ import { callVerb } from './call-verb.ts';
 import type { ActivityParts } from './family.ts';
 import { retryLater } from './retry-later.ts';
 
-/** Minimum delay (ms) before another check of an email that another attempt may still be sending. */
+/** Minimum delay (ms) before the next check of an email that an earlier attempt may still be sending. */
 const RECHECK_MS = 1_000;
 
 /**

@@ -43,7 +43,7 @@ interface Declaration<Activities> extends Partial<Pick<DurableFamily, 'deadLette
    */
   queue: Queue | { readonly [Name in keyof Activities]: Queue };
   activities(parts: ActivityParts): Activities;
-  /** Rows whose workflow must be open, or a query for such rows, or the reason why no workflow must be open. */
+  /** The rows whose workflow must be open, as a table or a query, or the reason why no workflow must be open. */
   mustBeOpen: RunRows | RunQuery | { unneeded: string };
   /** Columns that mark a blocked workflow. Table, key and condition default to those of `mustBeOpen`. */
   blocked?: BlockedRuns | (Omit<MarkedRow, keyof RunRows> & Partial<RunRows>);

@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * Interval (ms) between heartbeats, and between their transmissions to the server. A worker that is suspended for up to
- * six seconds keeps its activities, because the shortest heartbeat timeout is 10 seconds.
+ * Interval (ms) at which activities send heartbeats and the SDK transmits them. The shortest heartbeat timeout is 10
+ * seconds, so a worker suspended for up to six seconds keeps its activities.
  */
 export const HEARTBEAT_MS = 3_000;
 

@@ -5,7 +5,7 @@ import { mailboxCheckWorkflow, type MailboxCheckActivities } from '../workflows/
 import { contextOf } from './context.ts';
 import { family } from './family.ts';
 
-/** Workflow and activities for mailbox credential checks. A check is not retried once its request was deleted. */
+/** Workflow and activities for mailbox credential checks. A check is not retried after its row was deleted. */
 export const mailboxCheck = family<MailboxCheckActivities>({
   contract: mailboxCheckWorkflow,
   queue: 'interactive',

@@ -14,7 +14,9 @@ import { callVerb } from './call-verb.ts';
 import { family, type ActivityParts } from './family.ts';
 import { retryLater } from './retry-later.ts';
 
-/** Delay (ms) until the next query to a payment provider that has received a payment without confirming it yet. */
+/**
+ * Delay (ms) before the payment provider is queried again about a payment that it has received but not yet confirmed.
+ */
 const PAID_SOON_MS = 5_000;
 
 /** Workflow and activities for orders of managed mailboxes. */

@@ -25,8 +25,8 @@ const SEARCH_MS = 8 * 60_000;
 const LISTED = 100;
 
 /**
- * Function of a chore, and the log message if it changed anything. `isWarning` marks chores that normally find nothing
- * to do.
+ * Function that does a chore, and the message to log if it changed anything. `isWarning` marks chores that normally
+ * find nothing to do.
  */
 interface Work {
   verb(deps: Deps, signal: AbortSignal): Promise<number>;

@@ -9,8 +9,8 @@ import { family, type ActivityParts } from './family.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Workflow and activities for first webhook attempts. They run on the `workflows` queue because endpoints known to be
- * slow are excluded.
+ * Workflow and activities for first webhook attempts. They run on the `workflows` queue because endpoints that are
+ * known to be slow have their own workflows.
  */
 export const webhookBatch = family<WebhookBatchActivities>({
   contract: webhookBatchWorkflow,

@@ -6,8 +6,8 @@ import { retryLater } from './retry-later.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Workflow and activities for single webhook deliveries with retries. PostgreSQL stores the schedule, and each failure
- * of the activity contains the delay until the next attempt.
+ * Workflow and activities for single webhook deliveries with retries. PostgreSQL stores the retry schedule. A failed
+ * activity passes the delay until the next attempt to Temporal.
  */
 export const webhookDelivery = family<WebhookDeliveryActivities>({
   contract: webhookDeliveryWorkflow,

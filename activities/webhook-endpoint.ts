@@ -4,7 +4,10 @@ import { webhookEndpointWorkflow } from '../workflows/webhook-endpoint/contract.
 import { family } from './family.ts';
 import { createBatchActivities } from './webhook-batch.ts';
 
-/** Workflow and activities for the batch of one slow or failing endpoint. The batch's id is the endpoint's id. */
+/**
+ * Workflow and activities for the deliveries to one slow or failing endpoint, which form a batch. The batch's id is the
+ * endpoint's id.
+ */
 export const webhookEndpoint = family<WebhookBatchActivities>({
   contract: webhookEndpointWorkflow,
   queue: 'webhooks',

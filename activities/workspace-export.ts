@@ -7,10 +7,10 @@ import { failAsBlocked } from './blocking.ts';
 import { callVerb } from './call-verb.ts';
 import { family } from './family.ts';
 
-/** Maximum duration (ms) of an attempt. Its snapshot keeps the whole database from removing deleted rows. */
+/** Maximum duration (ms) of an attempt. While its database snapshot is open, PostgreSQL cannot remove deleted rows. */
 const MOST_MS = HOUR_MS;
 
-/** Durable family of exports of a workspace. */
+/** Workflow and activities for exports of workspaces. */
 export const workspaceExport = family<WorkspaceExportActivities>({
   contract: workspaceExportWorkflow,
   queue: 'batch',

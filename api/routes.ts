@@ -64,7 +64,7 @@ import { webhooksRoutes } from './connect/webhooks/routes.ts';
 import { instanceRoutes } from './operations/instance/routes.ts';
 import type { AnyRoute } from './http/route.ts';
 
-/** Every endpoint of the API. A new area adds its array only here. */
+/** All endpoints of the API. The routes of a new area must be added here, and nowhere else. */
 export const routes: readonly AnyRoute[] = [
   ...systemRoutes,
   ...instanceRoutes,

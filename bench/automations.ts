@@ -15,8 +15,8 @@ const LISTED = 50;
 
 /**
  * Measures how many events per second one workspace with 50 automations processes. Each event is compared with all
- * filters and matches one of them (a condition, a tag and a notice). Then measures runs per second when every
- * automation accepts every event, and the cost of listing runs.
+ * filters and starts one automation, which has a condition, a tag and a notification. Then measures runs per second
+ * when every automation accepts every event, and the cost of listing runs.
  */
 export async function run({ assembly, quick, scale, log }: BenchContext): Promise<BenchResult> {
   const { deps } = assembly;

@@ -25,8 +25,8 @@ const BARE_PAGE = `select * from catalogue_people order by id limit ${PAGE}`;
 
 /**
  * Measures the prospect catalogue with HERON_BENCH_PEOPLE people (default 10,000,000) and a tenth as many companies.
- * Loads a million people, then all of them. Searches with every filter, alone and combined, with random values. A
- * catalogue left by an earlier run in `--data` is searched unchanged, once it has this version's indexes.
+ * Loads a million people, then all of them. Searches with every filter, alone and combined, with random values. If an
+ * earlier run has left a catalogue in `--data`, it only gets this version's indexes and is searched.
  */
 export async function run({ assembly, stack, quick, log }: BenchContext): Promise<BenchResult> {
   const wanted = quick ? 20_000 : Number(process.env.HERON_BENCH_PEOPLE ?? 10_000_000);
@@ -74,7 +74,7 @@ interface Loaded {
   cpu: string;
 }
 
-/** Loads a million people, then replaces them by the full number. */
+/** Loads a million people, then the full number, which replaces them. */
 async function loadAll(
   url: string,
   people: number,
@@ -126,7 +126,7 @@ async function measureCatalogue(
   const known = [{ label: 'people, and a tenth as many companies', value: String(people) }];
   const { figures, raw, measure: series } = openSeries(rounds, known, log);
   const bare: number[] = [];
-  // Measures a search. In between it also reads a page by key, as a baseline of the machine's current speed.
+  // Measures a search. Also reads a page by key in each round, as a baseline for the current speed of the machine.
   const measure = async (name: string, work: (round: number) => Promise<unknown>) => {
     for (let round = 0; round < BARE_ROUNDS; round += 1)
       bare.push(await timed(() => ctx.catalogue!.query(BARE_PAGE, {})));

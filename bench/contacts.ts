@@ -17,7 +17,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 20_000 : 100_000;
   const rounds = context.quick ? 2 : 7;
   const seconds = context.quick ? 2 : 6;
-  // The number is large, because the 99th percentile of fewer requests would only reflect a few garbage collections.
+  // Uses many requests. With fewer, the 99th percentile would only reflect a few garbage collections.
   const requests = context.quick ? 400 : 20_000;
   const { assembly, stack, log } = context;
   const tenant = await createTenant(assembly.deps, 'Bench');

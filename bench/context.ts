@@ -14,11 +14,11 @@ import { forkSource } from '../local/typescript.ts';
 export interface BenchContext {
   stack: LocalStack;
   assembly: TestAssembly;
-  /** True to check with small amounts that everything works. The figures then mean little. */
+  /** True to check, with small amounts of data, that the benchmark works. Its figures are then not meaningful. */
   quick: boolean;
-  /** Fraction of the full size of large data sets. Default: 1. */
+  /** Size of large data sets as a fraction of their full size. Defaults to 1. */
   scale: number;
-  /** Folder in which the installation and its data are kept. Undefined: all data is deleted at the end. */
+  /** Folder in which the installation and its data are kept. If undefined, all data is deleted at the end. */
   dataDir?: string | undefined;
   log(line: string): void;
   /** Starts a process of bench/processes, which ends with the benchmark. */
@@ -27,7 +27,7 @@ export interface BenchContext {
   versions(): Promise<Record<string, string>>;
 }
 
-/** Process outside the installation that answers queries. */
+/** Helper process outside the installation, which answers messages. */
 export interface Helper {
   pid: number;
   /** Port that the process reported in its first message. */
@@ -41,7 +41,7 @@ export interface BenchResult {
   /** Figures for the table: label, and value with unit. */
   figures: { label: string; value: string }[];
   targets: { what: string; target: string; got: string; met: boolean }[];
-  /** All single values, by series. */
+  /** All measured values, by series. */
   raw: Record<string, unknown>;
 }
 

@@ -20,7 +20,7 @@ const SPEEDS = [45, 300, 900];
 const SIGN_IN = '/account/sign-in';
 const CLICKED = ['/campaigns', '/inbox', '/leads', '/reports', '/'];
 
-/** Workspace whose dashboard is opened. */
+/** Workspace whose dashboard is measured. */
 interface Office {
   userId: string;
   campaignId: string;

@@ -5,7 +5,7 @@ import { transact } from '../domain/platform/kernel/transact.ts';
 import { signalLauncher } from '../domain/sending/control/signals.ts';
 import { createCampaign, createMailbox, createTenant, type StepSpec, type Tenant } from '../test/harness/factories.ts';
 
-/** Creates contacts inside the database. As with real rows, later ones have greater ids. */
+/** Creates contacts by SQL in the database. As with real contacts, later ones have greater ids. */
 export async function fillContacts({ deps }: TestAssembly, organizationId: string, count: number): Promise<void> {
   await deps.db.raw(
     `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, created_at, updated_at)

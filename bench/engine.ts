@@ -22,7 +22,7 @@ const BODY =
 
 /** Types of history events that are counted, because each of them costs work (temporal.api.enums.v1.EventType). */
 const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
-/** Numbers of events of each kind in the history of a workflow, and of all its events. */
+/** Number of events in the history of a workflow, by kind and in total. */
 type Cost = Record<keyof typeof EVENT | 'events', number>;
 
 /** Shape of the campaign. `waitMinutes` inserts a wait step between the two emails. */
@@ -31,7 +31,7 @@ interface Shape {
   waitMinutes?: number;
 }
 
-/** Emails are sent as fast as possible, to measure work and not waiting. */
+/** Campaign that sends as fast as possible, to measure the work without waiting times. */
 const SATURATED: Shape = { gapSeconds: 0 };
 /**
  * Realistic campaign: each email waits for its slot, with a wait between two emails (a minute here instead of a day).
@@ -50,7 +50,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const bareWorker = await context.helper('bare-worker');
   const emails = leads * STEPS;
   let cost!: Cost;
-  // Share of email steps with a timer, which the empty workflow takes over from the campaign. A slot in the past needs
+  // Share of email steps with a timer in the campaign. The empty workflow uses the same share. A slot in the past needs
   // no timer.
   let timerShare = 0;
   const { worker, temporal, postgres } = context.stack.processes;
@@ -188,7 +188,7 @@ export async function campaignRound(
   return { campaignId, ms };
 }
 
-/** Some workflows of the last round, whose events are counted. */
+/** Handles of some workflows of the last round. The events in their histories are counted. */
 const bareHandles: WorkflowHandle[] = [];
 const SAMPLE = 40;
 
@@ -323,8 +323,8 @@ export function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
 }
 
 /**
- * Returns the database time of the statement that marks an email as submitted, and that of all statements, per email
- * step. Waiting for locks is not included.
+ * Returns, per email step, the database time of the statement that marks an email as submitted, and of all statements.
+ * Lock waits are not included.
  */
 function markAmong(top: readonly { perPiece: number; meanMs: number; query: string }[]): string {
   const ms = (part: RegExp): number =>

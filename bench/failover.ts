@@ -2,14 +2,14 @@ import { isClean } from '../test/faults/installation.ts';
 import { runFailover } from '../test/faults/failover.ts';
 import type { BenchResult } from './context.ts';
 
-/** Number of emails in flight when the database disappears. */
+/** Number of emails that are being sent when the database disappears. */
 const EMAILS = 20;
 const AWAY_MS = 40_000;
 const TARGET_S = 60;
 
 /**
- * Measures the recovery of a worker whose database disappears without closing its connections. The time runs from the
- * first connection that the new database accepts until the last email in flight is settled.
+ * Measures the recovery of a worker whose database disappears without closing its connections. The measured time begins
+ * when the new database accepts the first connection. It ends when the last email that was being sent is settled.
  */
 export async function run(quick: boolean, log: (line: string) => void): Promise<BenchResult> {
   const rounds: number[] = [];

@@ -7,10 +7,13 @@ import type { RawDb } from '../test/harness/database.ts';
 /** Cell of a row: text, a number or null. */
 export type Cell = string | number | null;
 
-/** Size (characters) of the text that is written at once. */
+/** Size (characters) of the text that is written in one piece. */
 const CHUNK = 1 << 18;
 
-/** Server settings while a reproducible data set is written; they are reset afterwards. */
+/**
+ * Settings of the server while a data set is written. They are reset afterwards. The data set can be created again, so
+ * durability is not needed.
+ */
 const WHILE_FILLING = {
   autovacuum: 'off',
   max_wal_size: `'16GB'`,
@@ -53,7 +56,7 @@ export async function copyRows(
       await connection.query('set session_replication_role = replica');
       const frozen = await canFreeze(connection, table);
       await connection.query('begin');
-      // If the table is truncated in the same transaction, its rows can be written frozen, so that no vacuum reads them
+      // Truncates the table in the same transaction, because rows can then be written frozen, and no vacuum reads them
       // again.
       if (frozen) await connection.query(`truncate ${table}`);
       await pipeline(

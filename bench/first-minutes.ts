@@ -101,7 +101,7 @@ async function measure(
   };
 }
 
-/** Parses the duration (s) of the demo's story from its output. */
+/** Parses the duration (s) of the demo from its output. */
 function storyOf(said: string): number {
   const found = /checks in ([\d.]+) s/.exec(said);
   if (!found) throw new Error(`the demo does not say how long its story took:\n${said.slice(-2000)}`);

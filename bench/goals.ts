@@ -20,12 +20,12 @@ const TO = new Date();
 const FROM = new Date(TO.getTime() - 182 * DAY_MS);
 const PEOPLE = 100_000;
 const TARGET_PER_SECOND = 50_000;
-/** Factor by which the 99th percentile of the emails' lateness may grow during a replay. */
+/** Maximum factor by which the lateness of emails (99th percentile) may grow during a replay. */
 const TARGET_LATER = 1.3;
 
 /**
  * Measures the speed of a replay through worker and Temporal when a tenth of the events match. Also measures the cost
- * of a page, and how much other emails are delayed.
+ * of a page, and the delay of other emails.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { assembly, quick, scale, log } = context;
@@ -139,7 +139,7 @@ function paidFor(plan: number): GoalDefinition {
   };
 }
 
-/** Stores events in the order in which they occurred, as if they had been received. */
+/** Stores events in the order in which they occurred, as received events are stored. */
 async function fill(
   db: RawDb,
   organizationId: string,

@@ -11,8 +11,8 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 /**
  * Measures the parsing of incoming mail on public corpora. `folder` contains checkouts of sisimai/set-of-emails,
  * sisimai/go-sisimai and crisp-oss/email-reply-parser under the names of the repositories; none of their text is part
- * of this project. Even-numbered messages are for development, odd ones are the test set, of which only counts are
- * shown.
+ * of this project. Messages with even numbers are for development. Those with odd numbers are the test set, of which
+ * only counts are shown.
  */
 export async function run(folder: string, log: (line: string) => void): Promise<BenchResult> {
   const result: BenchResult = { figures: [], targets: [], raw: {} };

@@ -12,7 +12,7 @@ import { createTenant } from '../test/harness/factories.ts';
 import { createConnectionRow } from '../test/harness/integrations.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
-/** Number of connections of the workspace that have waiting deliveries. One of them is measured. */
+/** Number of connections with waiting deliveries in the workspace. One of them is measured. */
 const CONNECTIONS = 10;
 const SIDE_BY_SIDE = 8;
 /** Rate limit that is never reached, so that the provider's limit does not affect the measurement. */
@@ -24,7 +24,7 @@ const TARGET_CLAIM_MS = 20;
 
 /**
  * Measures Heron's own cost around provider calls with 100,000 waiting deliveries. The figures are: events per second
- * into the queue, the time and plans of claiming, and deliveries per second claimed and settled by one worker.
+ * that are queued, the time and plans of claiming, and deliveries per second that one worker claims and settles.
  */
 export async function run({ assembly, quick, scale, log }: BenchContext): Promise<BenchResult> {
   const { deps } = assembly;
@@ -36,7 +36,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
   const connections: string[] = [];
   for (let n = 0; n < CONNECTIONS; n += 1) connections.push(await createConnectionRow(world, tenant));
   const [measured] = connections as [string];
-  // Workers of the installation make no deliveries for connections with this status.
+  // Sets a status for which the installation's own workers make no deliveries.
   await db('integration_connections').where({ organization_id: org }).update({ status: 'reauth_required' });
   const waiting = quick ? 10_000 : Math.round(100_000 * scale);
   const contacts = waiting / CONNECTIONS / 2;

@@ -9,10 +9,13 @@ import { launchCampaign } from './data.ts';
 
 /** Pause (ms) between two requests of a series. */
 const PAUSE_MS = 100;
-/** Maximum time (ms) to wait for an effect. A missing effect counts with this time. */
+/** Maximum time (ms) to wait for an effect. If the effect is missing, this time is used as its latency. */
 const PATIENCE_MS = 120_000;
 
-/** Tenant that uses the installation normally beside the noisy one. Each function returns `count` latencies (ms). */
+/**
+ * Tenant that uses the installation normally, while another tenant uses up its limits. Each function returns `count`
+ * latencies (ms).
+ */
 export interface Neighbour {
   /** Measures reads of a list and of a record, and writes. */
   requests(count: number): Promise<number[]>;

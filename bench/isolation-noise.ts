@@ -9,15 +9,15 @@ import { launchCampaign, makeCampaign } from './data.ts';
 
 const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
 /**
- * Numbers of the tenant's mailboxes: senders, of which each sends one email per gap (s), and ones with an IMAP server
- * that hangs.
+ * Numbers of the tenant's mailboxes. Each of the `senders` sends one email per gap (s); the IMAP servers of the others
+ * hang.
  */
 const MAILBOXES = { senders: 20, gapSeconds: 8, imap: 10 };
 /** Number of leads whose app call hangs. */
 const CALLS = 500;
 /** Number of the tenant's webhook endpoints that hang. */
 const ENDPOINTS = 10;
-/** Requests per minute: the default limit of a key, and the writes of a workspace. */
+/** Searches per minute (the default limit of a key). `WRITES_PER_MINUTE` is the limit of a workspace. */
 const QUESTIONS_PER_MINUTE = 60;
 const WRITES_PER_MINUTE = 600;
 /** Number of contacts that one write creates, each with an event. */
@@ -31,7 +31,7 @@ interface Noise {
   stop(): Promise<Record<string, number>>;
 }
 
-/** Makes all servers of a tenant hang, starts its campaigns, and sends its searches and writes. */
+/** Starts the campaigns of a tenant whose servers all hang, and sends its searches and writes. */
 export async function makeNoise(
   context: BenchContext,
   { sink, hang, crowd }: { sink: Helper; hang: Helper; crowd: number },

@@ -9,11 +9,11 @@ import { median, percentile } from './measure.ts';
 
 /** Number of tenants whose emails are timed in each repetition. */
 const SENDERS = 6;
-/** Time (ms) for which the noise runs before it is measured. */
+/** Time (ms) for which the noisy tenant runs before the measurement. */
 const HEAD_START_MS = 10_000;
 /** Factor by which the latencies of other tenants may grow. */
 const MOST = 1.5;
-/** Load per core above which the machine itself, and not Heron, would be measured. */
+/** Load per core above which the results would show the limits of the machine and not those of Heron. */
 const BUSY_PER_CORE = 4;
 
 /** Latencies (ms) of one repetition. */
@@ -49,7 +49,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     return all;
   };
   try {
-    // Runs one repetition without measuring it, because it opens connections and prepares plans.
+    // Runs one repetition without measuring it. It opens connections and prepares plans.
     await repetition(context, neighbour, () => lateness(context, sink, 1, SENDERS));
     const quiet = await measure('quiet');
     const noise = await makeNoise(context, { sink, hang, crowd });

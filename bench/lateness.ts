@@ -9,12 +9,12 @@ export const TENANTS = 19;
 /** Gap (seconds) between two emails of a mailbox. */
 const GAP_SECONDS = 4;
 const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
-/** Maximum lateness (ms). An email that is still unsent then counts with this lateness. */
+/** Maximum lateness (ms). An email that is not sent by then counts with this lateness. */
 const PATIENCE_MS = 120_000;
 
 /**
- * Runs a campaign for each of `tenants` concurrently, with `leads` leads each. Returns how late (ms) after its slot each
- * email was sent.
+ * Runs a campaign for each of `tenants` concurrently, with `leads` leads each. Returns the time (ms) between the slot
+ * and the sending of each email.
  */
 export async function lateness(
   { assembly }: BenchContext,

@@ -47,7 +47,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     )) as { rows: { pending: number; active: number; reserved: number }[] }
   ).rows;
   const after = stack.processes.worker.pid === undefined ? undefined : rssMiB(stack.processes.worker.pid);
-  // Number of leads with a reserved slot, and of leads that received the first email and wait for the next.
+  // Number of leads in progress: those with a reserved slot, and those that received the first email and wait for the
+  // next.
   const inFlight = states!.reserved + sent;
   const mib = (value: number | undefined): string =>
     value === undefined ? 'not known here' : `${value.toFixed(0)} MiB`;

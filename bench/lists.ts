@@ -7,7 +7,7 @@ import { cpuOf, readTree } from './process-tree.ts';
 const CONNECTIONS = 8;
 /** Requests before the measurement, so that both sides run compiled code. The first answers of a route are also all validated. */
 const WARM_UP = 1_000;
-/** Minimum ratio of requests per second of processor time to those of plain Koa and pg. */
+/** Target: minimum ratio between the requests per second of processor time of Heron and those of plain Koa and pg. */
 const TARGET = 0.75;
 
 /**

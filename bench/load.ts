@@ -1,7 +1,8 @@
 import { Pool } from 'undici';
 
 /**
- * Sends GET requests over keep-alive connections, each as soon as the previous one on its connection is answered.
+ * Sends GET requests over keep-alive connections. Each connection sends the next request as soon as the previous one is
+ * answered.
  * @param url address of every request
  * @returns answered requests per second
  * @throws Error on an answer other than 2xx and on a failed connection
@@ -30,7 +31,8 @@ export async function requestRate(
 }
 
 /**
- * Sends a number of GET requests over keep-alive connections, each as soon as one before it is answered.
+ * Sends a number of GET requests over keep-alive connections. Each connection sends the next request as soon as the
+ * previous one is answered.
  * @throws Error on an answer other than 2xx and on a failed connection
  */
 export async function requestCount(

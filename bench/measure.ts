@@ -45,11 +45,11 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 
 /** Series of measurements: several kinds of work, each repeated for a number of rounds. */
 interface Series {
-  /** Figures so far: p50 and p95 of each kind. */
+  /** Figures so far: 50th and 95th percentile of each kind. */
   figures: BenchResult['figures'];
   /** All single times (ms), by kind. */
   raw: Record<string, number[]>;
-  /** Runs a kind of work once per round and adds its figure to the series. */
+  /** Runs one kind of work once per round and adds its figure to the series. */
   measure(name: string, work: (round: number) => Promise<unknown>): Promise<void>;
   /** Returns the 95th percentile (ms) of all times of kinds whose names have this prefix. */
   p95(prefix: string): number;
@@ -76,12 +76,15 @@ export function openSeries(rounds: number, figures: BenchResult['figures'], log:
   };
 }
 
-/** Interval (ms) between checks of processes, and the share of processor time below which they count as idle. */
+/**
+ * Interval (ms) between checks of processes. `AT_REST` is the share of processor time below which they count as idle.
+ */
 const LOOK_MS = 500;
 const AT_REST = 0.4;
 
 /**
- * Waits until processes are nearly idle, at most 20 s, so that the rest of one measurement does not affect the next.
+ * Waits until processes are nearly idle, for at most 20 s, so that remaining work of one measurement does not affect
+ * the next.
  */
 export async function untilAtRest(pids: readonly (number | undefined)[]): Promise<void> {
   const used = (): number => pids.reduce<number>((sum, pid) => sum + ((pid && cpuMs(pid, { children: true })) || 0), 0);

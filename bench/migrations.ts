@@ -7,14 +7,14 @@ import { measureMigration } from '../test/harness/migration.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 import { timed } from './measure.ts';
 
-/** Factor by which a duration may exceed the documented one, which was measured on another machine. */
+/** Factor by which a duration may exceed the stated one, which was measured on another machine. */
 const TOLERANCE = 3;
 const LEAST_SECONDS = 1;
 
 /**
- * Measures the creation of the baseline, and for each later migration how long it holds its locks with a million rows
- * in every locked table. All migrations run in one database; a table is filled before the first migration that locks
- * it.
+ * Measures the duration of the baseline. For each later migration, measures the time for which it holds its locks, with
+ * a million rows in every locked table. All migrations run in one database; a table is filled before the first
+ * migration that locks it.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 10_000 : 1_000_000;

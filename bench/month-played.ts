@@ -11,15 +11,18 @@ const DAY = 24 * HOUR;
 /** Start of the month. Clocks change in America on its fourth day, in Europe on its twenty-fifth. */
 const FROM = Date.parse('2026-03-05T00:00:00Z');
 const DAYS = 30;
-/** Time (ms) after which no further day is started, and after which the oracle tries no further order. */
+/**
+ * Time (ms) after which no further day is played. After the same time, the oracle stops trying further orders of
+ * emails.
+ */
 const PLAY_MS = 9 * MINUTE;
 const ALL_MS = 12 * MINUTE;
 /** Share of the oracle's emails that the engine should send. */
 const SHARE = 0.97;
 
 /**
- * Plays thirty days of a workspace, email by email, through the engine's functions with a simulated clock. Checks every
- * rule at every hour, and measures the used share of the capacity. A slow machine plays fewer days.
+ * Simulates thirty days of a workspace, email by email, with the engine's functions and a simulated clock. Checks every
+ * rule every hour, and measures the share of the capacity that is used. A slow machine plays fewer days.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const size = context.quick ? { mailboxes: 4, leads: 100 } : { mailboxes: 24, leads: 1_200 };
@@ -37,18 +40,18 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         return isWithin(PLAY_MS);
       })),
   );
-  const { letters, faults, turns } = outcome!;
-  context.log(`${letters.length} emails in ${(playedMs / 1000).toFixed(0)} s, ${faults.length} faults`);
+  const { emails, faults, turns } = outcome!;
+  context.log(`${emails.length} emails in ${(playedMs / 1000).toFixed(0)} s, ${faults.length} faults`);
   let could = 0;
   const oracleMs = await timed(() => {
     could = roomOf(outcome!, SHARE, () => isWithin(ALL_MS));
     return Promise.resolve();
   });
   context.log(`the oracle sent ${could}, in ${(oracleMs / 1000).toFixed(0)} s`);
-  const share = letters.length / could;
+  const share = emails.length / could;
   const days = Math.ceil((outcome!.spec.until - FROM) / DAY);
-  const each = playedMs / letters.length;
-  // Number of emails of the full size: 10,000 mailboxes with 30 emails a day for 30 days.
+  const each = playedMs / emails.length;
+  // Number of emails at full size: 10,000 mailboxes send 30 emails a day for 30 days.
   const full = 10_000 * 30 * DAYS;
   return {
     figures: [
@@ -56,10 +59,10 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         label: `the world`,
         value: `${days} of ${DAYS} days, ${size.mailboxes} mailboxes, ${spec.campaigns.length} campaigns in ${new Set(spec.campaigns.map(({ timezone }) => timezone)).size} time zones, ${size.leads} leads, ${spec.happenings.length} happenings`,
       },
-      { label: 'emails sent, and what the oracle sent', value: `${letters.length}, ${could}` },
+      { label: 'emails sent, and what the oracle sent', value: `${emails.length}, ${could}` },
       {
         label: 'turns of launchers and runs',
-        value: `${turns.launcher} and ${turns.run}, ${((turns.launcher + turns.run) / letters.length).toFixed(1)} per email`,
+        value: `${turns.launcher} and ${turns.run}, ${((turns.launcher + turns.run) / emails.length).toFixed(1)} per email`,
       },
       { label: 'time to play it', value: `${(playedMs / 1000).toFixed(0)} s, ${each.toFixed(0)} ms per email` },
       {
@@ -86,13 +89,13 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       faults: faults.slice(0, 50),
       perDay: Array.from(
         { length: DAYS },
-        (_, day) => letters.filter(({ at }) => Math.floor((at - FROM) / DAY) === day).length,
+        (_, day) => emails.filter(({ at }) => Math.floor((at - FROM) / DAY) === day).length,
       ),
     },
   };
 }
 
-/** Draws a random month: four campaigns of different kinds share the mailboxes, with incidents every day. */
+/** Creates a random month: four campaigns of different kinds share the mailboxes, and incidents happen every day. */
 function drawMonth(seed: number, { mailboxes: many, leads: people }: { mailboxes: number; leads: number }): WorldSpec {
   const random = seeded(seed);
   const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));

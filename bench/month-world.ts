@@ -8,10 +8,10 @@ const TODAY = '2026-03-02';
 /** Number of emails that the campaign with a ramp may send per mailbox today. */
 const RAMP = 3;
 
-/** Workspace in the middle of its day. */
+/** Workspace at noon of a busy day. */
 export interface LivingWorld {
   organizationId: string;
-  /** Campaigns by kind of their pool. */
+  /** Campaigns by the kind of their sender pool. */
   campaigns: Record<CampaignKind, { campaignId: string; stepIds: string[] }>;
   mailboxes: number;
   emailsToday: number;
@@ -111,8 +111,8 @@ async function fillPools(db: RawDb, org: string, campaigns: LivingWorld['campaig
 }
 
 /**
- * Inserts leads; the first sixth in order of entry was emailed. Most of those have finished; the others wait for their
- * second email. Of all leads, 1 % are held, 20 % wait until they are due, and 2 % are due.
+ * Inserts leads. The first sixth, in order of entry, has received an email: most of these have finished, the rest wait
+ * for the second email. Of all leads, 1 % are held, 20 % wait until they are due, and 2 % are due.
  */
 async function fillLeads(
   db: RawDb,
@@ -155,7 +155,7 @@ async function fillLeads(
 }
 
 /**
- * Inserts emails. Up to half of a mailbox's cap was used today, one email per gap; 1 in 10 mailboxes has used all of
+ * Inserts emails. Each mailbox has used up to half of today's cap, one email per gap; 1 in 10 mailboxes has used all of
  * it. One in three has reserved slots. 98 % of the mailboxes have sent three emails of the campaign with a ramp.
  */
 async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaigns']): Promise<void> {
@@ -205,8 +205,7 @@ async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaig
 }
 
 /**
- * Sets the counters of these emails and of the leads' states, and the times at which mailboxes are free, as the
- * allocator would store them.
+ * Stores the counters of emails and lead states, and the times at which mailboxes become free, as the allocator would.
  */
 async function fillCounts(db: RawDb, org: string): Promise<void> {
   await db.raw(

@@ -19,7 +19,7 @@ import type { BenchContext, BenchResult } from './context.ts';
 const HORIZON_MS = 600_000;
 /** Time (ms) by which the simulated clock advances between two slots. */
 const STEP_MS = 2_000;
-/** Number of slots that are not measured, because of cold caches and unprepared statements. */
+/** Number of slots allocated before the measurement, while caches are cold and statements are not prepared. */
 const WARM_UP = 8;
 
 /** Kind of slot request: a campaign, fields of the contact, and the label of the figure. */
@@ -42,8 +42,8 @@ const ASKING: Asking[] = [
 ];
 
 /**
- * Measures two costs in the middle of a busy day: allocating one slot among very many mailboxes, and selecting due
- * leads among very many waiting ones.
+ * Measures two costs on a busy day: allocating one slot among very many mailboxes, and selecting due leads among very
+ * many waiting ones.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const mailboxes = context.quick ? 1_000 : 10_000;
@@ -157,7 +157,7 @@ interface SlotTimes {
 
 function tell({ clock, session, both }: SlotTimes): string {
   const of = (values: readonly number[]): string => `${ms(median(values))}, ${ms(percentile(values, 0.99))}`;
-  // Some systems do not report the CPU time of a single process so exactly.
+  // Some systems do not report the CPU time of a single process exactly enough.
   if (session.some(Number.isNaN)) return of(clock);
   return `${of(clock)}; processor time ${of(both)}, of that PostgreSQL ${of(session)}`;
 }
@@ -235,7 +235,7 @@ async function busyMailboxes(deps: TestDeps, world: LivingWorld, count: number):
 }
 
 /**
- * Measures the selection of the next leads in an order; the leads are locked and then released. Also measures the
+ * Measures the selection of the next leads in an order. The leads are locked and then released. Also measures the
  * iterations before it, which number the leads and requeue due ones.
  */
 async function measurePicks(
@@ -259,7 +259,7 @@ async function measurePicks(
   };
   const turns = await page(orderLeads);
   const back = await page(requeueCalled);
-  // Runs a vacuum, like autovacuum does in a campaign whose leads wait for hours.
+  // Runs a vacuum, because autovacuum also runs in a campaign whose leads wait for hours.
   if (turns.length > 1) await deps.db.raw('vacuum analyze enrollments');
   const took: number[] = [];
   for (let round = 0; round < rounds; round += 1) {

@@ -4,11 +4,11 @@ import type { BenchContext, BenchResult } from './context.ts';
 import { median } from './measure.ts';
 
 const WRITERS = 32;
-/** Latencies (µs) that are added to commits, as by a disk or a synchronous standby. */
+/** Latencies (µs) that are added to commits, to simulate a disk or a synchronous standby. */
 const LATENCIES_US = [0, 1_000, 3_000];
 const CHANNEL = 'heron_bench';
 
-/** Time of the notification: none, as part of the commit, or after it. */
+/** Modes of notification: none, as part of the commit, or after the commit. */
 const MODES = ['none', 'in', 'after'] as const;
 type Mode = (typeof MODES)[number];
 

@@ -9,7 +9,7 @@ import { alternate, median } from './measure.ts';
 
 const CONNECTIONS = 10;
 
-/** Client with its refresh tokens: each answer contains the token of the next request. */
+/** Client that refreshes its token repeatedly. Each answer contains the refresh token for the next request. */
 interface Chain {
   clientId: string;
   refreshToken: string;

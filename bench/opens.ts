@@ -16,8 +16,8 @@ const REPETITIONS = 50;
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
 /**
- * Pause (ms) after a round, in which subscribers and reports process its events. Their processor time is part of the
- * figure.
+ * Pause (ms) after a round, in which subscribers and reports process its events. The figure includes their processor
+ * time.
  */
 const SETTLE_MS = 4_000;
 
@@ -102,7 +102,7 @@ async function makeEmails(
       limit(() => createSentLead(deps, organizationId, { campaignId, stepId: stepIds[0]!, mailbox })),
     ),
   );
-  // The emails are older, because an open within seconds of the email would count as a machine's.
+  // Makes the emails older, because an open within seconds of the email would count as automatic.
   await deps
     .db('sends')
     .where({ campaign_id: campaignId })

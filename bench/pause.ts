@@ -12,7 +12,7 @@ import { fillContacts } from './data.ts';
 import { median } from './measure.ts';
 
 const RUNS = 1_000_000;
-/** Number of open workflows of the smaller campaign, with which the larger one is compared. */
+/** Number of open workflows in the smaller of the two compared campaigns. */
 const FEW = 1_000;
 const REPETITIONS = 5;
 /** Maximum number of rows that a pause and a resume may write in either campaign. */
@@ -21,7 +21,7 @@ const MOST_ROWS = 50;
 interface Measured {
   pauseMs: number;
   resumeMs: number;
-  /** Time (ms) that the launcher's iterations take after the resume, until the launcher waits. */
+  /** Duration (ms) of the launcher's iterations after the resume, until the launcher waits. */
   launcherMs: number;
   /** Number of rows inserted, updated or deleted by the pause and the resume, without their events and intents. */
   rows: number;

@@ -18,7 +18,7 @@ export function readTree(root: number): TreeProcess[] {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readStat(Number(name)) ?? []) : []));
   const found: TreeProcess[] = [];
   const wanted = new Set([root]);
-  // A child may have a lower pid than its parent, so this repeats until nothing is added.
+  // A child may have a lower pid than its parent, so the loop repeats until no process is added.
   for (let before = -1; before !== wanted.size;) {
     before = wanted.size;
     for (const { pid, parent } of all) if (wanted.has(parent)) wanted.add(pid);

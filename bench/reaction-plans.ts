@@ -45,7 +45,7 @@ export async function explainCursors(
       await trx.rollback();
     }
   };
-  // Compares 500 events, as one fan-out iteration adds, with many events, as a subscriber that is far behind must
+  // Compares 500 events, the number of one fan-out iteration, with the many events that a subscriber far behind must
   // process.
   await enter(500);
   const near = await enter(500);

@@ -148,7 +148,7 @@ interface Drive {
   emitted: number;
   emittedRate: number;
   commitMs: number[];
-  /** Samples of the age (ms) of the oldest event that a counting subscriber has not applied. */
+  /** Samples of the lag: the age (ms) of the oldest event that a counting subscriber has not applied. */
   lagMs: number[];
   cpuMs: number | undefined;
 }
@@ -249,7 +249,7 @@ async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) 
     const fields = { campaignId, enrollmentId: enrollmentId!, stepId: stepIds[0]!, contactId, mailboxId, recipient };
     sends.push((await createSend(deps, org, fields)).id);
   }
-  // Only the first check warns; all further checks do the same work.
+  // Only the first check logs a warning. All checks do the same work.
   const bounce = (inside: boolean) => {
     const send = { id: sends.pop()! };
     return transact(ctx, async (tx) => {

@@ -81,7 +81,7 @@ function timesRead({ text, label }: Sentence): string[] {
   return [];
 }
 
-/** Returns the share of those sentences with a time or date in which the parser finds it. */
+/** Returns the share of sentences with a time or date for which the parser finds the time or date. */
 function found(
   of: readonly Sentence[],
   named: (sentence: Sentence) => string,

@@ -17,8 +17,8 @@ const BATCH = 100;
 const RATE = 50;
 
 /**
- * Measures the search for missing workflows among very many rows: while all workflows are open, while all are missing,
- * and its rate.
+ * Measures the search for missing workflows among very many rows: if all workflows are open, if all are missing, and
+ * the rate of starts.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 5_000 : 100_000;
@@ -52,8 +52,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const again = await reconcile(ask(new Map()), { dryRun: true });
   await db.raw('truncate outbox');
 
-  // The development server has no list of open workflows, so each workflow is queried, as after the loss of its
-  // storage.
+  // The development server cannot list open workflows, so each workflow is queried individually, as after a loss of
+  // Temporal's storage.
   const workflows = createWorkflowGateway(assembly.temporal, config, silentLogger, db);
   const clear = 'truncate enrollments, campaigns, contact_imports, webhook_deliveries, webhook_endpoints cascade';
   await db.raw(clear);
@@ -138,7 +138,7 @@ async function fill(db: RawDb, rows: number): Promise<void> {
   const organization = `md5('organization' || n % 10)::uuid`;
   const campaign = (n: string) => `md5('campaign' || (${n}))::uuid`;
   await db.transaction(async (trx) => {
-    // Disables foreign keys, so that no contacts, steps and events are needed.
+    // Disables foreign keys, so that the rows need no contacts, steps and events.
     await trx.raw('set local session_replication_role = replica');
     const insert = (sql: string, from = 0) =>
       trx.raw(`${sql} from generate_series(${from}, ${from + 2 * rows - 1}) n`.replaceAll('?', '\\?'));

@@ -29,7 +29,7 @@ export async function writeResult(name: string, result: BenchResult, versions: R
   await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(stored, null, 2)}\n`);
 }
 
-/** Writes RESULTS.md from the stored results. Sections of other programs stay at its end. */
+/** Writes RESULTS.md from the stored results. Keeps the sections of other programs at its end. */
 export async function writeReport(names: readonly string[]): Promise<void> {
   const others = (await readFile(REPORT, 'utf8').catch(() => ''))
     .split(/^(?=## )/m)
@@ -40,7 +40,7 @@ export async function writeReport(names: readonly string[]): Promise<void> {
   for (const name of names) {
     const text = await readFile(`${RESULTS}${name}.json`, 'utf8').catch(() => undefined);
     if (!text) continue;
-    // Results before an optimization. The file is maintained by hand, from a run of the earlier commit.
+    // Results before an optimization. The file is written by hand, from a run of the earlier commit.
     const before = await readFile(`${RESULTS}${name}-before.json`, 'utf8').catch(() => undefined);
     sections.push(section(JSON.parse(text) as StoredResult, before ? (JSON.parse(before) as StoredResult) : undefined));
   }

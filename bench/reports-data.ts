@@ -19,7 +19,7 @@ import {
 } from './reports-emails.ts';
 import { groupTables, groupValues } from './reports-groups.ts';
 
-/** One contact in `PEOPLE_EVERY` is a person with known events. One such person in `CONVERTS_EVERY` converts. */
+/** One of `PEOPLE_EVERY` contacts is a person with known events. One of `CONVERTS_EVERY` such people converts. */
 const PEOPLE_EVERY = 10;
 const CONVERTS_EVERY = 3;
 const EVENTS = ['user.signed-up', 'app.opened', 'invoice.paid', 'app.opened'] as const;
@@ -218,8 +218,8 @@ function* prospects(shape: Shape, office: Office): Generator<Cell[]> {
 }
 
 /**
- * Returns the counts of an email for the hour of its sending. The rows are as many as the subscriber stores, with
- * similar counts.
+ * Returns the counts of an email for the hour of its sending. There are as many rows as the subscriber would store,
+ * with similar counts.
  */
 function countsOf(email: Email): number[] {
   const { opened, clicked, replied, positive, bounced } = email;
@@ -268,7 +268,7 @@ function* counts(shape: Shape, office: Office): Generator<Table> {
       summed(
         shape,
         office,
-        // Key of campaign, step and variant. One extra value stands for no variant.
+        // Number that combines campaign, step and variant. One extra value means no variant.
         ({ campaign, step, n }) => (campaign * 3 + step) * 3 + (n % 5 < 2 ? 1 + (n % 2) : 0),
         () => 0,
       ),
@@ -287,7 +287,9 @@ function* counts(shape: Shape, office: Office): Generator<Table> {
   };
 }
 
-/** Sums values by key and time. Emails are ordered by time, so a period is complete soon after its end. */
+/**
+ * Sums values by key and period. Emails are ordered by time, so the sums of a period are complete soon after its end.
+ */
 function* summed(
   shape: Shape,
   office: Office,

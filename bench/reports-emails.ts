@@ -3,8 +3,8 @@ import type { Cell } from './fill.ts';
 
 /**
  * The emails of a reporting benchmark. Each is derived from its number, so that every table can be written separately.
- * A few campaigns have most of the emails, volume grows towards now with two seasons a year, and contacts recur in
- * turn.
+ * A few campaigns have most of the emails. The volume grows over time, with two seasons a year. Contacts receive emails
+ * in rotation.
  */
 
 /** Numbers of rows of a reporting benchmark. */
@@ -55,13 +55,13 @@ const SPACES = {
 
 /**
  * Returns an id that sorts like its number, so that keys are written in order. Its timestamp is far in the future,
- * because retention goes by it and would otherwise delete rows during the measurement.
+ * because retention uses it and would otherwise delete rows during the measurement.
  */
 export function idOf(space: keyof typeof SPACES, n: number): string {
   return `f000000${SPACES[space]}-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 }
 
-/** Returns a pseudo-random number from 0 to 1 for `n`, always the same. */
+/** Returns a pseudo-random number from 0 to 1 for `n`. The same arguments give the same number. */
 export function drawn(n: number, salt: number): number {
   let x = Math.imul(n ^ (salt * 0x9e3779b1), 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);

@@ -14,8 +14,8 @@ import {
 } from './reports-emails.ts';
 
 /**
- * Rows of the groups to which the emails belong. `heron facts rebuild` would create the same rows. But it queries the
- * database per email and needs a third of the time allowed for the data set.
+ * Rows of the groups to which the emails belong. `heron facts rebuild` would create the same rows, but it queries the
+ * database for each email, which takes too long.
  */
 
 type Dimension = keyof typeof GROUP_PLACES | 'category';
@@ -92,7 +92,7 @@ interface Grouped {
   email: Email;
   /** Group numbers by dimension. */
   numbers: number[];
-  /** UTC day of the contact's next email in the same group, by dimension. Infinity if there is none. */
+  /** UTC day of the contact's next email in the same group, by dimension. Infinity if there is no such email. */
   nextDays: number[];
 }
 

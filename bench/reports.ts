@@ -50,7 +50,7 @@ export async function run({ assembly, quick, scale, dataDir, log }: BenchContext
   const { deps } = assembly;
   const shape = quick ? QUICK : scaled(FULL, scale);
   const { office, filledMs } = await dataSet(deps, shape, dataDir, log);
-  // There are enough rounds that the 95th percentile is not the slowest round.
+  // Uses enough rounds, so that the 95th percentile is not the slowest round.
   const rounds = quick ? 3 : 60;
   const known = [
     { label: 'sends, contacts, engagement rows', value: `${shape.sends}, ${shape.contacts}, ${shape.engagements}` },
@@ -153,7 +153,7 @@ async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: st
   await raw.raw('analyze');
   await step('visit_facts', async () => {
     const writeVisits = async () => {
-      // Splits the visitors into two halves, because one insert uses one process.
+      // Splits the visitors into two halves, because an insert uses only one process.
       const half = (n: number) =>
         raw.raw(
           `insert into visit_facts (organization_id, visitor, part, key, campaign_id, first_at)
@@ -283,7 +283,7 @@ async function plansOf(deps: TestDeps, what: string, work: () => Promise<unknown
     for (const { sql, bindings } of asked) {
       const { rows } = await connection.query(`explain (analyze, costs off, timing off, summary on) ${sql}`, bindings);
       const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
-      // Shortens id lists, which are as long as the report.
+      // Shortens the lists of ids, which can be as long as the report.
       parts.push(plan.replaceAll(/\{[0-9a-f-]{36}(,[0-9a-f-]{36}){2,}\}/g, '{…}'));
     }
   } finally {

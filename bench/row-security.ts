@@ -8,7 +8,7 @@ import { alternate, median } from './measure.ts';
 const PAGE = 50;
 const CONNECTIONS = 10;
 const STEPS = 2;
-/** Maximum cost (percent) of row-level security at which it may be on by default. */
+/** Maximum cost (percent) at which row-level security may be enabled by default. */
 const MOST_PERCENT = 5;
 
 /**
@@ -65,7 +65,7 @@ async function contacts(contexts: Sides<BenchContext>) {
     await load[side]();
   }
   const round = (side: 'off' | 'on') => async () => {
-    // Measures the CPU time per second first, because the number of requests is known only afterwards.
+    // Measures CPU time per second first. The number of requests is known only afterwards.
     const rate = await cpu[side].during(seconds, load[side]!);
     for (const values of Object.values(cpu[side].values)) values.push(values.pop()! / rate);
     return rate;

@@ -25,8 +25,8 @@ const SAMPLE = 20;
 
 /**
  * Measures agent runs from the accepted request to an active campaign, compared with an empty workflow that has as many
- * activities. Also measures the time from a person's decision to the active campaign. Also measures how long after the
- * deadline a waiting run ends.
+ * activities. Also measures the time from a person's decision to the active campaign. Also measures the time from the
+ * deadline of a waiting run to its end.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { quick, log, assembly, stack } = context;
@@ -170,7 +170,8 @@ async function openDesk({ assembly, stack }: BenchContext): Promise<Desk> {
     if (response.status !== 202) throw new Error(`POST /runs answered ${response.status}: ${JSON.stringify(answer)}`);
     return answer.id;
   };
-  // Passes the ids as one value, because planning a list of hundreds at every poll would distort the measurement.
+  // Passes the ids as one array. Otherwise PostgreSQL would plan a list of hundreds of values at every poll, which
+  // would distort the measurement.
   const reach = async (ids: readonly string[], state: string, everyMs: number): Promise<void> => {
     for (;;) {
       const { rows } = (await deps.db.raw(
@@ -224,7 +225,7 @@ function requestOf(mailboxId: string) {
 
 /**
  * Returns sending hours that do not include the present time. With working hours, results would depend on the time of
- * day, because emails would be sent, and refused by the mail server, only during the day.
+ * day: emails would be sent, and refused by the mail server, only during the day.
  */
 function closedNow(now: Date) {
   const hour = String((now.getUTCHours() + 6) % 24).padStart(2, '0');
@@ -253,7 +254,7 @@ async function bareRound(client: Client, count: number): Promise<string[]> {
   return handles.map(({ workflowId }) => workflowId);
 }
 
-/** Lets runs wait for a person until one deadline. Returns how long (ms) after the deadline they were denied. */
+/** Lets runs wait for a person until one deadline. Returns the times (ms) from the deadline to their end. */
 async function expireAll(
   { deps }: TestAssembly,
   { organizationId, apiKeyId }: Tenant,

@@ -19,8 +19,8 @@ const SETTING: Partial<Record<ProcessName, string>> = { api: 'API_PORT', worker:
 
 /**
  * Compares one and two worker processes on the same campaign, and one and two API processes on the same requests. The
- * processes share the cores of one machine. Two processes must cost no more per email than one, and each must do a
- * share of the work.
+ * processes share the cores of one machine. Two processes must not cost more per email than one, and each must do a
+ * part of the work.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
   const { stack, quick, log } = context;

@@ -3,7 +3,9 @@ import { BY_CLOCK } from '../lib/cost-paths.ts';
 import { sumOf, type StatementCounts } from '../test/harness/statement-counter.ts';
 import type { BenchContext } from './context.ts';
 
-/** Time (ms) for which an idle worker is counted. The worker first gets the same time to become idle. */
+/**
+ * Time (ms) for which the statements of an idle worker are counted. The worker first gets the same time to become idle.
+ */
 const IDLE_MS = 20_000;
 const REST_MS = 3_000;
 
@@ -17,7 +19,8 @@ interface CountedWork {
 
 /**
  * Runs work once with a worker that counts its statements (test/harness/statement-counter.ts) in place of the stack's
- * own. The worker is then counted while idle, and that rate is subtracted for the duration of the work.
+ * own. The statements of the idle worker are counted afterwards, and their rate is subtracted for the duration of the
+ * work.
  * @param pieces number of pieces of which the work consists
  */
 export async function countWorker(

@@ -11,7 +11,8 @@ import type { BenchContext, BenchResult } from './context.ts';
 
 const PAGE = 50;
 /**
- * Number of words of the vocabulary. As in real texts, the n-th word is n times less frequent than the first (Zipf).
+ * Number of words of the vocabulary. As in real texts, the n-th most frequent word occurs n times less often than the
+ * first (Zipf's law).
  */
 const VOCABULARY = 50_000;
 const WORD = `'w' || floor(exp(random() * ln(${VOCABULARY})))`;

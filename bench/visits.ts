@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import type { TestBrowser } from '../test/harness/browser.ts';
 
-/** Factor by which a slow processor is slower than this machine. */
+/** Factor by which the simulated slow processor is slower than this machine. */
 export const SLOW = 4;
 /** Selector of elements shown while content is loading. */
 const SKELETON = '.mantine-Skeleton-root';
@@ -21,14 +21,14 @@ export interface Opened {
   headingMs: number;
   allMs: number;
   /**
-   * CPU time (ms) of the page's thread until all content is shown, on the slowed processor. Other load affects it
-   * little.
+   * CPU time (ms) of the page's thread on the slowed processor, until all content is shown. Other load on the machine
+   * hardly affects it.
    */
   cpuMs: number;
   /** API requests as `GET /v1/…` without query, with duplicates. */
   asked: string[];
   files: number;
-  /** Size (bytes) of the transferred files. */
+  /** Number of bytes of the transferred files. */
   fileBytes: number;
   apiBytes: number;
 }
@@ -53,7 +53,7 @@ export async function openAddress(visits: Visits, path: string, slowness: number
 interface Scrolled {
   /** Times (ms) between frames. */
   frames: number[];
-  /** CPU time (ms) of the page's thread per frame, not slowed. */
+  /** CPU time (ms) of the page's thread per frame, on the processor at full speed. */
   cpuMsPerFrame: number;
   /** Number of frames without a row in the middle of the window, because the row was not rendered yet. */
   empty: number;
@@ -84,7 +84,7 @@ export async function clickThrough(visits: Visits, rooms: readonly string[]): Pr
     const times: Record<string, number> = {};
     for (const path of rooms) {
       const link = page.locator(`nav a[href="${path}"]`).first();
-      // Hovers briefly before the click, like a person.
+      // Hovers briefly before the click, as a person would.
       await link.hover();
       await page.waitForTimeout(100);
       times[path] = (await page.evaluate(clickAndWait(path))) as number;
@@ -110,7 +110,7 @@ async function withPage<T>(
   }
 }
 
-/** Counts the network traffic from now on. */
+/** Starts to count the network traffic. */
 async function watchTraffic(
   cdp: CDPSession,
 ): Promise<() => Pick<Opened, 'asked' | 'files' | 'fileBytes' | 'apiBytes'>> {

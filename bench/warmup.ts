@@ -17,7 +17,9 @@ const MAILBOXES = 10_000;
 const PLANNED_IN_MS = 10_000;
 const TASKS_PER_EMAIL = 2;
 const FROM = new Date('2026-05-04T00:05:00Z');
-/** Maximum number of days that mailboxes have spent in the ramp; evenly distributed. */
+/**
+ * Maximum number of days since the start of a mailbox's ramp-up. The mailboxes are evenly distributed over these days.
+ */
 const RAMP_DAYS = 20;
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'UTC'];
 /**
@@ -171,7 +173,7 @@ async function insertPlan(
   );
 }
 
-/** Moves planned replies forward by the same factor, and sends the signal that planning them sends. */
+/** Brings planned replies forward by the same factor, and sends the signal that is sent when a reply is planned. */
 async function hurryReplies(ctx: Ctx, { db }: TestDeps): Promise<void> {
   const replies: { id: string; mailbox_id: string; slot_at: Date; created_at: Date }[] = await db('warmup_mails')
     .where({ organization_id: ctx.actor.organizationId, state: 'reserved' })

@@ -9,7 +9,7 @@ import type { BenchContext, BenchResult, Helper } from './context.ts';
 const ORGANIZATIONS = 40;
 /** Number of events in one emitting transaction. */
 const PER_TRANSACTION = 25;
-/** Maximum number of events that are emitted but not received while the engine is kept busy. */
+/** Maximum number of emitted events that are not received yet, while the engine is kept busy. */
 const AHEAD = 2_000;
 const BARE_CONCURRENCY = 100;
 const WARM_UP_EVENTS = 2_000;
@@ -142,7 +142,7 @@ interface Steady {
   p50: number;
   p99: number;
   receivedRate: number;
-  /** Number of events that were not received when the wait ended. */
+  /** Number of events that were still missing when the wait ended. */
   late: number;
   statements: number;
 }
@@ -159,7 +159,7 @@ interface Ledger {
 interface Desk {
   url: string;
   bodies(count: number): Promise<{ id: string; event_type: string; body: string }[]>;
-  /** Emits events as fast as they are delivered. */
+  /** Emits events at the speed at which they are delivered. */
   busy(until: { events: number } | { forMs: number }): Promise<Busy>;
   /** Emits events at a rate. Up to a few hundred per second each has its own transaction. */
   steady(options: { rate: number; forMs: number }): Promise<Steady>;

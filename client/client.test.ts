@@ -43,7 +43,7 @@ test('an error says everything that Heron says', async (t) => {
   t.is(refused?.status, 401);
 });
 
-/** Starts a server that sends these answers in order, and a client for it. */
+/** Starts a server that sends the given answers in order, and creates a client for it. */
 async function inTurn(answers: readonly ReceiverAnswer[], retries = 3) {
   const server = await startReceiver();
   let next = 0;

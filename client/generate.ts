@@ -1,6 +1,6 @@
 /**
  * `npm run client`: writes src/schema.ts, the types of every endpoint, from the API's own OpenAPI document. The file is
- * not in git. Its first line names its sources; if they are unchanged, nothing is generated.
+ * not in git. Its first line contains a key of its sources. If the key is unchanged, nothing is generated.
  */
 import { execFile } from 'node:child_process';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -21,7 +21,8 @@ if (!(await readFile(FILE, 'utf8').catch(() => '')).startsWith(firstLine)) {
     maxBuffer: MAX_OUTPUT,
   });
   const text = await typesOf(JSON.parse(stdout) as ApiDocument);
-  // Written elsewhere and renamed, so that a concurrent compiler reads either the old file or the new one.
+  // Writes to another path and renames the file, so that a concurrent compiler reads either the old file or the new
+  // one.
   const writing = join(ROOT, '.heron', 'cache', `client-types.${process.pid}`);
   await writeFile(writing, firstLine + text);
   await rename(writing, FILE);
@@ -29,8 +30,8 @@ if (!(await readFile(FILE, 'utf8').catch(() => '')).startsWith(firstLine)) {
 }
 
 /**
- * Returns a key of the sources of the API's document and of this program: the names of their bundles, which depend on
- * their content.
+ * Returns a key of the sources of the API's document and of this program. It consists of the names of their bundles,
+ * which depend on their content.
  */
 async function sourcesKey(): Promise<string> {
   const bundles = await Promise.all(

@@ -13,7 +13,7 @@ export interface ApiDocument {
 
 /** Generates the types of every endpoint below /v1, by path and method. */
 export async function typesOf(document: ApiDocument): Promise<string> {
-  // Loaded only when needed, because it loads a TypeScript compiler. If the types are current, it is not needed.
+  // Loads the generator only when types must be generated, because it loads a TypeScript compiler.
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   const options = { defaultNonNullable: false };
   return withoutNeedless(astToString(await openapiTS(shortened(document) as unknown as OpenAPI3, options)));
@@ -45,8 +45,8 @@ function shortened({ webhooks: _, ...document }: ApiDocument): ApiDocument {
 }
 
 /**
- * Removes the operationId of an operation, so that its types are placed at its path and method. Of its texts, only the
- * summary is kept.
+ * Removes the operationId of an operation, so that its types are placed at its path and method. Of its texts, keeps
+ * only the summary.
  */
 function shortenedOperation({ responses, ...operation }: Operation): object {
   const { operationId: _, description: __, ...rest } = operation as Operation & Record<string, unknown>;
@@ -59,7 +59,7 @@ function shortenedOperation({ responses, ...operation }: Operation): object {
   };
 }
 
-/** Keywords of schemas that would only become useless comments. */
+/** Keywords of schemas that openapi-typescript would turn into useless comments. */
 const WORDLESS = ['default', 'format'];
 
 function withoutExamples<T>(value: T): T {
@@ -72,8 +72,8 @@ function withoutExamples<T>(value: T): T {
 }
 
 /**
- * Parts of openapi-typescript's output that carry no information. `query` is kept, so that an unknown parameter does
- * not compile.
+ * Parts of openapi-typescript's output that give no information. `query` is not among them, so that an unknown
+ * parameter does not compile.
  */
 const NEEDLESS = [
   /^ +/gm,

@@ -44,8 +44,8 @@ export class AcrossScope {
   }
 
   /**
-   * Runs SQL with named bindings (`:name`) and returns the rows. The statement is sent at once, without waiting for
-   * `await`.
+   * Runs SQL with named bindings (`:name`) and returns the rows. The statement is sent immediately, even before the
+   * result is awaited.
    */
   sql<Found = Record<string, any>>(text: string, bindings: Bindings = {}): Promise<Found[]> {
     return this.run<Found>(text, bindings).then(({ rows }) => rows);

@@ -7,8 +7,8 @@ const CONNECT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * Returns the options that every connection to PostgreSQL has. A host that disappears sends nothing, so each connection
- * needs its own limits.
+ * Returns the options that every connection to PostgreSQL has. A host that disappears sends no error, so each
+ * connection needs its own time limits.
  * @param url postgres:// connection string
  * @param name application name in pg_stat_activity
  */
@@ -29,7 +29,7 @@ export function connectionOptions(
 }
 
 /**
- * Opens a single connection. An error while the connection is idle is ignored, and the next statement fails.
+ * Opens a single connection. An error of the idle connection is ignored. The next statement then fails.
  * @throws the error of the connection
  */
 export async function openClient(url: string, name: string): Promise<pg.Client> {

@@ -59,7 +59,7 @@ test('a connection to a server that has become a standby is given up, and the fa
   const db = connectRaw({ url: database.url, max: 1 });
   t.teardown(() => db.destroy());
   await db.raw('create table written (n int)');
-  // Makes every write fail with the same error as on a standby.
+  // Makes every write fail with the error that a standby returns.
   await db.raw('set default_transaction_read_only = on');
   const refused = await t.throwsAsync(db.transaction((trx) => trx.raw('insert into written values (1)')));
   t.true(isDatabaseUnavailable(refused));

@@ -8,14 +8,14 @@ import { switchRoles } from './tenant-role.ts';
 import { dropUnanswered } from './unanswered.ts';
 
 /**
- * A pool of connections without query methods. Rows of an organization are reached through `OrgScope` (tenancy.ts),
- * rows of several organizations through `across` (across.ts), transactions through `inTransaction` (transaction.ts). So
- * a query without an organization does not compile.
+ * A pool of connections without query methods. For rows of one organization use `OrgScope` (tenancy.ts), for rows of
+ * several `across` (across.ts), for transactions `inTransaction` (transaction.ts). So a query without an organization
+ * does not compile.
  */
 export interface Db {
   /** Closes all connections of the pool. */
   destroy(): PromiseLike<void>;
-  /** Exists only so that the compiler distinguishes a pool or transaction from other objects. */
+  /** Property by which the compiler distinguishes a pool or transaction from other objects. */
   readonly userParams: Record<string, unknown>;
 }
 
@@ -52,11 +52,11 @@ interface ConnectOptions {
   name?: string;
   /** Time limits enforced by PostgreSQL. None by default. */
   timeouts?: SessionTimeouts;
-  /** Keeps the plans of frequent statements per connection (DB_PREPARED_STATEMENTS). */
+  /** True to keep the plans of frequent statements on each connection (DB_PREPARED_STATEMENTS). */
   prepared?: boolean;
-  /** Runs statements of an organization in a role that is subject to row-level security (ROW_SECURITY). */
+  /** True to run statements of an organization in a role that is subject to row-level security (ROW_SECURITY). */
   rowSecurity?: boolean;
-  /** Clock that is measured against the server with each new connection, before its first statement. */
+  /** Clock to measure against the server on each new connection, before its first statement. */
   clock?: MeasuredClock;
   /** Called with the number of connections that were dropped because the server did not answer. */
   onDropped?: (connections: number) => void;
@@ -110,7 +110,7 @@ export function connectRaw(options: ConnectOptions): Knex {
     acquireConnectionTimeout: 10_000,
     // Without these functions, knex would also print the errors that it throws.
     log: { warn: () => {}, error: () => {} },
-    // Keeps values out of the statement that knex puts before an error's message.
+    // Makes knex put the statement without its values before an error's message.
     compileSqlOnError: false,
   } as Knex.Config);
   sendBeginWithFirst(knex);
@@ -175,7 +175,7 @@ function sendBeginWithFirst(knex: Knex): void {
   };
 }
 
-/** Closes the notifier of a pool after the pool, so that notifications of its last commits are sent. */
+/** Closes the notifier of a pool after the pool itself, so that the notifications of its last commits are sent. */
 function closeAfter(knex: Knex, notifier: Notifier): void {
   const client = knex.client as { destroy(done?: () => void): Promise<void> };
   const destroy = client.destroy.bind(client);

@@ -67,7 +67,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return databaseFault(error)?.code === FOREIGN_KEY_VIOLATION;
 }
 
-/** SQLSTATE classes for values that a column cannot hold (22) and rows that a constraint refuses (23). */
+/** SQLSTATE classes for invalid values (22) and for rows that a constraint refuses (23). */
 const REFUSED = /^2[23]/;
 
 /**
@@ -78,7 +78,7 @@ export function isRefusedRow(error: unknown): boolean {
   return REFUSED.test(databaseFault(cause)?.code ?? '');
 }
 
-/** Thrown when a row that a transaction read without a lock was changed by another transaction. */
+/** Thrown when another transaction has changed a row that this transaction read without a lock. */
 export class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile';
 }

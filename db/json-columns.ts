@@ -59,7 +59,7 @@ export interface StoredAnswer {
   words: string[];
   /** Kind of an opt-out, which may be certain or doubtful. Null for messages that are no opt-out. */
   force: 'stop' | 'erase' | 'legal' | null;
-  /** Day of a return or of "not now", UTC, as RFC 3339 text. */
+  /** Day (UTC, RFC 3339 text) of a person's return, or until which a "not now" applies. */
   until: string | null;
   until_words: string | null;
   /** Person to whom the message refers: the referred colleague, or the deputy of an absent person. */
@@ -89,7 +89,7 @@ export interface ImportOptions {
   /** Number of lines above the header, or above the first row if there is no header. */
   skip_rows: number;
   has_header: boolean;
-  /** Column names from the header, or generated names. Also the header of problems.csv. */
+  /** Column names from the header of the file, or generated names. They are also the header of problems.csv. */
   columns: string[];
   mapping: ColumnMapping[];
   /** Categories assigned to every imported contact. */
@@ -139,7 +139,7 @@ export interface ApprovalContent {
     count: number;
     /** Source of the recipients: leads of a campaign or run, or explicit addresses. */
     source: { kind: 'campaign' | 'run' | 'addresses'; id?: string; name?: string };
-    /** Hash over all addresses in order (`hashRecipients`), which detects a changed list. */
+    /** Hash of all addresses in order (`hashRecipients`). It differs if the list has changed. */
     fingerprint: string;
     /** The addresses themselves, for short lists. */
     addresses?: string[];
@@ -151,11 +151,11 @@ export interface ApprovalContent {
   steps: ApprovalStep[];
   /** Up to three emails in the form that recipients would see. */
   samples: ApprovalSample[];
-  /** Further content of the decision, such as an order of mailboxes with its prices. */
+  /** Further content for the approver, such as an order of mailboxes with its prices. */
   details?: JsonObject;
 }
 
-/** A sender in the form that recipients see, with its outgoing server. */
+/** A sender as recipients see it, with its outgoing server. */
 interface ApprovalSender {
   mailbox_id: string;
   /** From address of the sender. */
@@ -172,11 +172,9 @@ interface ApprovalSender {
 
 /** Fingerprints of approved content. Before each email is sent, they are compared with the current content. */
 export interface ApprovalBinding {
-  /** Keyed by mailbox id. */
+  /** Senders by mailbox id. */
   senders: Record<string, BoundSender>;
-  /**
-   * Keyed by the id of the variant, or by the id of the step if it has no variants. A single email has the key `email`.
-   */
+  /** Texts by the id of their variant, or of their step if it has no variants. A single email has the key `email`. */
   copies: Record<string, BoundCopy>;
   /** Settings that affect every email, unchanged. */
   settings: JsonObject;
@@ -353,8 +351,8 @@ export type AutomationWaiting = Record<
 >;
 
 /**
- * Workflows that must decide their next action again after a change of their campaign: those at `step` (null: at any
- * step) whose last decision is older than `epoch`.
+ * Selects the workflows that must decide their next action again after a change of their campaign. They are at `step`
+ * (null: any step), and their last decision is older than `epoch`.
  */
 export interface StoredRecheck {
   step: string | null;
@@ -365,7 +363,9 @@ export interface StoredRecheck {
   at: string;
 }
 
-/** Place of an interrupted pass over the tables: a table or partition, and the next block of one that is read whole. */
+/**
+ * Position of an interrupted erasure: a table or partition and, for a table that is read completely, its next block.
+ */
 export interface ErasurePosition {
   leaf: string;
   block: number;

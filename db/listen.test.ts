@@ -37,7 +37,7 @@ test('a listener is back after each cut, with one connection, and hears what com
   t.is(door.taken(), 4, 'one for each time');
   await eventually(async () => (await listeners(channel)) === 1);
 
-  // Simulates a dead host, which accepts connections and never answers.
+  // Simulates a dead host: it accepts connections and never answers.
   door.setSilent(true);
   door.cut();
   await eventually(async () => door.taken() > 5, 30_000, 10);

@@ -9,11 +9,11 @@ export interface Listener {
 }
 
 interface ListenOptions {
-  /** Wait (ms) before a broken or failed connection is opened again. */
+  /** Wait (ms) before a new connection is opened after one broke or failed. */
   retryMs?: number;
   /** Timeout (ms) for opening a connection. Defaults to the timeout of every other connection. */
   connectMs?: number;
-  /** Interval (ms) of the checks that the connection is alive, and the timeout of a check. */
+  /** Interval (ms) between checks that the connection is alive. Also the timeout of a check. */
   proveMs?: number;
 }
 

@@ -11,8 +11,8 @@ import { connect, SERVER_MS } from './connection.ts';
 import { measureRegularly } from './measure-clock.ts';
 
 /**
- * Tolerance (ms): far below the hours by which the test's clocks are wrong, far above the delay that a busy machine
- * adds.
+ * Tolerance (ms) of the clock. It is far below the errors of the test's clocks (hours), and far above the delays of a
+ * busy machine.
  */
 const NEAR_MS = 60_000;
 
@@ -22,7 +22,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates a clock for a machine and process whose own clocks are ahead by a time (ms). */
+/** Creates a clock for a machine and a process whose own clocks are ahead by `aheadMs`. */
 const clockAhead = (aheadMs: () => number) => {
   const now = () => Date.now() + aheadMs();
   return new MeasuredClock(now, now);

@@ -1,4 +1,6 @@
-/** Table locks of PostgreSQL that block others, weakest first. See "Explicit Locking" in its manual. */
+/**
+ * Table locks of PostgreSQL that block other statements, weakest first. See "Explicit Locking" in PostgreSQL's manual.
+ */
 export const HEAVY_LOCKS = [
   'ShareUpdateExclusiveLock',
   'ShareLock',

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { ask, openClient } from './connection-options.ts';
 
-/** Time (ms) in which notifications of a process are collected into one statement. */
+/** Time (ms) for which the notifications of a process are collected, to be sent in one statement. */
 const GATHER_MS = 2;
 /** Wait (ms) before notifications are sent again after a failure. */
 const RETRY_MS = 500;
@@ -53,7 +53,7 @@ export function createNotifier(url: string): Notifier {
   const deliver = async (channels: readonly string[]) => {
     if (!client) {
       client = await openClient(url, 'heron-notify');
-      // A notification changes no row, so its commit waits for no disk.
+      // A notification changes no row, so its commit need not wait for the disk.
       await ask(client, 'set synchronous_commit to off', ANSWER_MS);
     }
     await ask(client, { text: NOTIFY, values: [channels] }, ANSWER_MS);

@@ -5,8 +5,8 @@ import { knexOf } from './raw.ts';
 /**
  * Notifies a channel after the commit of an open transaction, or at once without a transaction. The notification is
  * sent separately, because commits with a NOTIFY wait for each other in the whole cluster. Listeners also query at
- * intervals, because a notification may be lost. A rollback notifies them too, because it cannot be distinguished from
- * a commit whose answer was lost.
+ * intervals, because a notification may be lost. A rollback also notifies the channel, because it cannot be
+ * distinguished from a commit whose answer was lost.
  */
 export function notifyAfterCommit(handle: Handle, channel: string): void {
   const { notifier } = handle.userParams as { notifier: Notifier };

@@ -27,8 +27,8 @@ test.after.always(async () => {
 });
 
 /**
- * Runs failing statements with a secret among their values. They cover all forms in which PostgreSQL, knex and
- * objection report an error.
+ * Runs failing statements whose values contain a secret, and returns their errors. They cover all ways in which
+ * PostgreSQL, knex and objection report an error.
  */
 async function failures(): Promise<Error[]> {
   const { db } = database;
@@ -37,7 +37,7 @@ async function failures(): Promise<Error[]> {
     () => db.raw('select cast(? as uuid)', [SECRET]),
     () => db.raw(`select '${SECRET}'::int`),
     () =>
-      // Uses a pool without row-level security, with which PostgreSQL omits the row from its error.
+      // Uses a pool without row-level security. With row-level security, PostgreSQL would omit the row from its error.
       new OrgScope(unguarded, newId()).create(Campaigns, {
         id: newId(),
         name: SECRET,

@@ -40,10 +40,11 @@ test.before(async () => {
   await database.db.destroy();
   db = connectRaw({ url: database.url, max: 4, prepared: true, rowSecurity: true });
   await fillSchema(db, ROWS);
-  // The trigger refuses changes too, which would hide the result of the policy.
+  // Disables the trigger, because it also refuses changes and would hide the result of the policy.
   await db.raw('alter table run_events disable trigger run_events_append_only');
   [mine, theirs] = (await db('organizations').orderBy('id').limit(2).pluck('id')) as [string, string];
-  // In these tables organization_id is not a foreign key, so the filler wrote ids of organizations that do not exist.
+  // In these tables organization_id is not a foreign key, so the test's filler wrote ids of organizations that do not
+  // exist.
   for (const table of [
     'api_key_usage_logs',
     'api_key_usage_minutes',
@@ -245,7 +246,7 @@ async function grantedTables(): Promise<string[]> {
 async function rolledBack<T>(work: (trx: RawDb) => Promise<T>): Promise<T> {
   const trx = await db.transaction();
   try {
-    // Disables triggers: append-only tables would refuse before the policies are checked.
+    // Disables triggers, because those of append-only tables would refuse the change before the policy is checked.
     await trx.raw('set local session_replication_role = replica');
     return await work(trx as unknown as RawDb);
   } finally {

@@ -43,7 +43,7 @@ export async function prepareTenantRole(db: Db): Promise<void> {
 }
 
 /**
- * Checks that the policies apply to the tenant role and not to the login, and that the role has its grants.
+ * Checks that the policies apply to the tenant role but not to the login, and that the tenant role has its grants.
  * @throws RowSecurityError stating the problem
  */
 export async function requireRowSecurity(db: Db): Promise<void> {

@@ -2,9 +2,7 @@ import type { Tables } from './schema.ts';
 
 export type TableName = keyof Tables;
 
-/**
- * A row of a table as read. For some columns use `Pick<Row<'sends'>, 'id' | 'state'>`, or the shorter {@link Columns}.
- */
+/** A row of a table, as read from the database. For some of its columns use {@link Columns}. */
 export type Row<T extends TableName> = Tables[T]['row'];
 
 /** Some columns of a table, as returned by a statement that selects them. */
@@ -24,5 +22,5 @@ export type OrgTable = {
 /** Values for an insert into an organization's table. The scope adds the organization. */
 export type NewOrgRow<T extends OrgTable> = Omit<NewRow<T>, 'organization_id'>;
 
-/** Columns of the right side of a left join. */
+/** Columns of the right table of a left join, which may be null. */
 export type Nullable<Part> = { [C in keyof Part]: Part[C] | null };

@@ -19,7 +19,7 @@ export interface SharedClient {
 }
 
 /**
- * Shares the connections of a pool between organizations (`ofOrganization`). One organization may hold at most three
+ * Divides the connections of a pool among organizations (`ofOrganization`). One organization may hold at most three
  * quarters of them, and at most an eighth for its searches and reports (`askingOnly`).
  * @param max number of connections
  */

@@ -6,9 +6,10 @@ import type { SharedClient } from './shared-pool.ts';
 
 /**
  * Returns a view of a pool for the work of one organization, such as one request. Connections of the view count against
- * the organization's share. Work with an open transaction that needs another connection does not wait for the share. A
+ * the organization's share. Work that has an open transaction gets another connection without waiting for the share. A
  * transaction is returned unchanged.
- * @param options.isUrgent true for work that stops something: it does not wait behind other work of its organization
+ * @param options.isUrgent true for work that stops something, such as a pause. It does not wait for other work of its
+ * organization
  * @throws ShareUsedUp from a statement that waits too long for a connection
  */
 export function ofOrganization(db: Db, organizationId: string, { isUrgent = false } = {}): Db {
@@ -16,8 +17,8 @@ export function ofOrganization(db: Db, organizationId: string, { isUrgent = fals
 }
 
 /**
- * Returns a view for an organization's searches and reports, which have a smaller share. Pass a view returned by {@link
- * ofOrganization}; a pool is returned unchanged.
+ * Returns a view for an organization's searches and reports, which have a smaller share. `db` must be a view returned
+ * by {@link ofOrganization}; a pool is returned unchanged.
  */
 export function askingOnly(db: Db): Db {
   const { pooled, claim } = knexOf(db).client as SharedClient & { claim?: Claim };

@@ -16,8 +16,9 @@ interface WithOptions {
 
 /**
  * Runs SQL with named bindings immediately, for the scopes (tenancy.ts, across.ts). With DB_PREPARED_STATEMENTS, a
- * statement that runs often is prepared. Named bindings are translated once per text, and the result is passed directly
- * to knex's client. Building a knex query for every call would take longer than all other work for a short statement.
+ * statement that runs often is prepared. Named bindings are translated only once per SQL text, and the result is passed
+ * directly to knex's client. Building a knex query for every call would take longer than all other work for a short
+ * statement.
  * @param name name under which the statement is prepared from its first run on; null never prepares it
  */
 export function runStatement<Found>(
@@ -35,7 +36,7 @@ export function runStatement<Found>(
   }
   const client = db.client as KnexClient;
   const options = { ...db.statementOptions, ...(plan ? { name: plan } : {}) };
-  // Nothing is awaited before the statement is sent, so statements of a transaction keep their order.
+  // Sends the statement without awaiting anything first, so that statements of a transaction keep their order.
   return client.acquireConnection().then(async (connection) => {
     try {
       const { response } = await client.query(connection, { method: 'raw', sql: entry.sql, bindings: values, options });
@@ -53,10 +54,7 @@ interface KnexClient {
   query(connection: unknown, query: object): Promise<{ response: unknown }>;
 }
 
-/**
- * A statement text that was executed before: number of executions, name of its plan, and its translated form if it has
- * one.
- */
+/** Cache entry of an SQL text: number of executions, name of its plan, and its translated form, if any. */
 interface Entry {
   count: number;
   name: string | undefined;
@@ -107,15 +105,15 @@ function translate(entry: Entry, text: string, bindings: Bindings): void {
   Object.assign(entry, plain ? { sql, keys, others: [...others] } : { sql: undefined });
 }
 
-/** Returns true for a value that PostgreSQL gets unchanged. Returns false for query fragments. */
+/** Returns true for a value that is passed to PostgreSQL unchanged. Returns false for query fragments. */
 function isPlain(value: unknown): boolean {
   if (value === undefined || typeof value === 'function') return false;
   return typeof value !== 'object' || value === null || !('toSQL' in value);
 }
 
 /**
- * Number of executions after which a text is prepared. A text that is repeated so often is a constant in the code and
- * not assembled per request.
+ * Number of executions after which a text is prepared. A text that is repeated this often is probably a constant in the
+ * code, not assembled per request.
  */
 const PREPARE_AFTER = 5;
 const MAX_PREPARED = 250;

@@ -6,7 +6,7 @@ type Known<T extends TableName, C extends Column<T>> = NonNullable<Row<T>[C]>;
 type Operator = '=' | '<>' | '<' | '<=' | '>' | '>=' | 'like' | 'ilike';
 type Direction = 'asc' | 'desc';
 type Written<T extends TableName> = { [C in keyof Changes<T>]: Changes<T>[C] | Knex.Raw };
-/** Type of a result when only some columns are selected. */
+/** Result type of a query that selects only some columns. */
 type Narrowed<Result, Part> = Result extends readonly unknown[] ? Part[] : Part | Extract<Result, undefined>;
 
 /**
@@ -81,12 +81,12 @@ export interface EntityQuery<T extends TableName, J extends keyof Row<T>, Result
   returning(all: '*'): EntityQuery<T, J, Row<T>[]>;
 }
 
-/** Values for a patch, with values in jsonb columns. */
+/** Values for a patch. jsonb columns take values, not JSON text. */
 type EntityChanges<T extends TableName, J extends keyof Row<T>> = {
   [C in keyof Changes<T>]: (C extends J ? Row<T>[C] : Changes<T>[C]) | Knex.Raw;
 };
 
-/** An insert with a rule for existing rows. */
+/** An insert query, to which a rule for existing rows can be added. */
 export interface InsertQuery<T extends TableName, Result> extends Promise<Result> {
   returning(all: '*'): InsertQuery<T, Row<T>[]>;
   returning<C extends Column<T>>(columns: C | readonly C[]): InsertQuery<T, Pick<Row<T>, C>[]>;

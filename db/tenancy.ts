@@ -6,12 +6,13 @@ import type { NewOrgRow, OrgTable, Row } from './rows.ts';
 import { runStatement, type Bindings } from './statement.ts';
 import type { EntityQuery, InsertQuery, TableQuery } from './table-query.ts';
 
-/** SQL text that binds its organization. A literal without `:org` does not compile. */
+/** SQL text that contains the binding `:org`. A literal without it does not compile. */
 type OrgSql = `${string}:org${string}`;
 
 /**
- * Scope for the rows of one organization, which are accessible in no other way. {@link OrgScope.query} and {@link
- * OrgScope.table} filter by the organization. {@link OrgScope.sql} accepts only text that binds `:org`.
+ * Scope for the rows of one organization. There is no other way to access them, except {@link across}. {@link
+ * OrgScope.query} and {@link OrgScope.table} filter by the organization. {@link OrgScope.sql} accepts only text that
+ * binds `:org`.
  */
 export class OrgScope {
   readonly organizationId: string;
@@ -28,8 +29,8 @@ export class OrgScope {
 
   /**
    * Returns a scope on the same rows whose {@link OrgScope.sql} statements get a new plan for their values each time.
-   * Use it for reports: the best plan depends on the size of a campaign or time range, and a cached plan fits only the
-   * average size.
+   * Use it for reports, because their best plan depends on the size of a campaign or time range, and a cached plan
+   * suits only the average size.
    */
   withoutKeptPlans(): OrgScope {
     return new OrgScope(this.#handle, this.organizationId, { keepsPlans: false });
@@ -68,8 +69,8 @@ export class OrgScope {
   }
 
   /**
-   * Returns the rows of a select in batches, by a cursor of the open transaction, holding at most one batch in memory.
-   * Use one at a time per transaction.
+   * Returns the rows of a select in batches, by a cursor of the open transaction. Only one batch is in memory at a
+   * time. Use one such call at a time per transaction.
    */
   async *inBatches<Row = Record<string, any>>(text: OrgSql, bindings: Bindings, size: number): AsyncGenerator<Row[]> {
     await runStatement(this.#trx, `declare batches no scroll cursor for ${text}`, {
@@ -87,8 +88,8 @@ export class OrgScope {
   /**
    * Waits for an advisory lock by name, held until the transaction ends. The statement is sent at once, like {@link
    * OrgScope.sql}.
-   * @param keepPlans forces cached plans for the rest of the transaction, regardless of the bindings; otherwise
-   * PostgreSQL replans many statements with a list as binding. Only for frequent statements that are written for it
+   * @param keepPlans forces cached plans for the rest of the transaction; otherwise PostgreSQL plans many statements
+   * with a list as binding each time. Only for frequent statements that are written for cached plans
    * @param isShared takes the lock in shared mode: it conflicts only with exclusive holders
    */
   lock(name: string, { keepPlans = false, isShared = false } = {}): Promise<void> {
@@ -108,8 +109,8 @@ export class OrgScope {
   }
 
   /**
-   * Sets the memory (MiB) for each sort or grouping in this transaction, instead of temporary files. PostgreSQL also
-   * chooses its plans by this memory. Use it for reports over many rows.
+   * Sets the memory (MiB) that each sort or grouping in this transaction may use before it writes temporary files. The
+   * limit also affects PostgreSQL's plans. Use it for reports over many rows.
    */
   async allowMemory(mebibytes: number): Promise<void> {
     await this.#trx.raw(`select set_config('work_mem', ?, true)`, [`${mebibytes}MB`]);
@@ -122,12 +123,12 @@ export class OrgScope {
 }
 
 /**
- * Returns a handle that marks its statements, objection's included, with one organization. Without ROW_SECURITY it
- * returns the handle itself, so that only the conditions of the statements separate organizations.
+ * Returns a handle that marks its statements, including objection's, with one organization. Without ROW_SECURITY it
+ * returns the handle itself. Then only the conditions of the statements separate organizations.
  */
 function knexOfOrganization(handle: Handle, organization: string): Knex {
   const knex = knexOf(handle);
-  // Reads the client's config, not the handle, because a nested transaction does not inherit its parameters.
+  // Reads the client's config instead of the handle's parameters, because a nested transaction does not inherit them.
   if (!(knex.client.config as Handle).userParams.rowSecurity) return knex;
   const scope = { organization };
   const ofTable = (name: string) => knex(name).options(scope);

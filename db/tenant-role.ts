@@ -7,12 +7,12 @@ import pg from 'pg';
  */
 export const TENANT_ROLE = 'heron_tenant';
 
-/** Sets role and organization until the transaction ends. `none` means the login role. */
+/** Sets the role and the organization until the transaction ends. The role `none` is the login's own. */
 const SWITCH = `select set_config('role', $1, true), set_config('heron.organization_id', $2, true)`;
 const SWITCH_NAME = 'heron_switch';
 
 interface StatementConfig extends pg.QueryConfig {
-  /** Organization of the statement. Undefined for work across organizations. */
+  /** Organization of the statement. Undefined for statements across organizations. */
   organization?: string;
 }
 
@@ -68,7 +68,7 @@ interface Wire {
 
 const Query = pg.Query as unknown as new (config: pg.QueryConfig) => WireQuery;
 
-/** Sends the switch of the role and a statement in one message to PostgreSQL: either both run or neither. */
+/** Sends the role switch and a statement to PostgreSQL in one message, so that either both run or neither. */
 class SwitchedQuery extends Query {
   readonly #organization: string | null;
   readonly #prepared: boolean;

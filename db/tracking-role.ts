@@ -4,13 +4,13 @@ import { knexOf } from './raw.ts';
 
 /**
  * Login of the public tracking process. An operator creates it with a password; `heron migrate` grants it the following
- * rights and no others. It cannot open sealed values, because no column with such a value is granted.
+ * rights and no others. It cannot read sealed values, because it has no grant on their columns.
  */
 const TRACKING_ROLE = 'heron_tracking';
 
 /**
  * Privileges by table, for opens, clicks, opt-outs, and the check of a host name before a certificate is issued. The
- * rows of direct_sends are only locked, but a lock requires the right to update a column: `updated_at`.
+ * process only locks rows of direct_sends. A lock requires the right to update a column, here `updated_at`.
  */
 const GRANTS: Readonly<Record<string, readonly string[]>> = {
   campaign_advanced: ['select (campaign_id, overrides)'],
@@ -54,8 +54,8 @@ const GRANTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Name of the policy that lets the role see rows of every organization, because a link contains an email and no
- * organization.
+ * Name of the policy that lets the role see rows of every organization. Tracked links contain the id of an email, but
+ * no organization.
  */
 const POLICY = 'tracking';
 /** Key of the advisory lock that serializes the grants of concurrent migrations. The number is arbitrary. */
@@ -77,7 +77,7 @@ export async function grantTrackingRole(db: Db): Promise<void> {
   });
 }
 
-/** Creates the policy on granted tables that are under row-level security, and removes it from others. */
+/** Creates the policy on granted tables with row-level security, and removes it from all other tables. */
 async function alignPolicies(trx: Knex): Promise<void> {
   const { rows } = (await trx.raw(
     `select c.relname as name, p.polname is not null as "hasPolicy", c.relname = any(?) as wanted

@@ -6,9 +6,9 @@ import { runStatement } from './statement.ts';
 const MAX_TRIES = 4;
 
 /**
- * Runs work in its own transaction. Writers take their locks in one order, but some do not know beforehand which locks
- * they need. If two writers deadlock, PostgreSQL rolls one of them back. Its work runs again from the beginning, at
- * most three times. Work that throws `ChangedMeanwhile` is repeated in the same way.
+ * Runs work in its own transaction. Writers take their locks in a common order, but some do not know beforehand which
+ * locks they need. If two writers deadlock, PostgreSQL rolls one of them back. Its work is then repeated from the
+ * beginning, at most three times. Work that throws `ChangedMeanwhile` is repeated in the same way.
  */
 export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

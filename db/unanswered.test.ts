@@ -5,7 +5,7 @@ import { eventually } from '../test/harness/eventually.ts';
 import { connectRaw } from './connection.ts';
 import { isDatabaseUnavailable } from './errors.ts';
 
-/** Duration (s) of a statement, longer than the time after which the server is queried about it. */
+/** Duration (s) of a statement. It exceeds the time after which the server is queried about open statements. */
 const LONG_S = 12;
 
 async function openPool(max: number, url?: (door: Door) => string) {

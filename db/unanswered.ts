@@ -41,17 +41,16 @@ interface Seen {
 
 /**
  * Returns a function that watches a connection of a pool until it ends. A connection is dropped, and its statements
- * fail, when the server no longer works on its statement. The duration of a statement proves nothing, because
- * PostgreSQL sends nothing while a statement runs. So a new connection queries which of the open statements are
- * running. If it cannot connect, or the statements are not running, the old connections are lost, and the pool's idle
- * ones are dropped too.
+ * fail, when the server no longer runs its statement. A long duration is no proof, because PostgreSQL sends nothing
+ * while a statement runs. So a new connection queries which of the open statements are running. If it cannot connect,
+ * or the statements are not running, the old connections are lost, and the pool's idle ones are dropped too.
  *
  * Behind a pooler the server does not know the connections of this process. A statement then counts as lost once the
  * server's own time limit for statements has passed.
  */
 export function dropUnanswered(options: UnansweredOptions): (connection: pg.Client) => void {
   const watched = new Map<Watched, Seen>();
-  /** Sessions of dropped connections that may still be open at the server. */
+  /** Process ids of dropped connections' sessions, which may still be open at the server. */
   const left = new Set<number>();
   let checking: Repeated | undefined;
   const check = async () => {
@@ -108,8 +107,8 @@ function drop(connection: Watched): void {
 /** Queries to the server over a new connection. Sessions are identified by their process ids. */
 interface Server {
   /**
-   * Returns those sessions that are running a statement. Empty if the server is unreachable, undefined if it does not
-   * report them.
+   * Returns the sessions that are running a statement. Empty if the server is unreachable, undefined if it does not
+   * report its sessions.
    */
   runningAmong(processIds: readonly number[]): Promise<ReadonlySet<number> | undefined>;
   /**
@@ -138,7 +137,7 @@ async function reach({ url, name }: UnansweredOptions): Promise<Server> {
              where pid = any($1) and coalesce(state, '') not like 'idle%') as running`,
           [processIds],
         );
-        // With a pooler in between, the ids belong to other sessions, so the result is unknown.
+        // Behind a pooler, the ids belong to other sessions, so the result is unknown.
         return row!.own === (opened as unknown as Watched).processID ? new Set(row!.running) : undefined;
       } catch {
         return new Set();
@@ -153,7 +152,7 @@ async function reach({ url, name }: UnansweredOptions): Promise<Server> {
       );
       return true;
     },
-    // The end is not awaited, because a server that does not answer does not end the connection either.
+    // Does not await the end, because a server that does not answer does not end the connection either.
     close: () => void opened.end(),
   };
 }

@@ -19,7 +19,7 @@ export interface CommandApi {
 
 /**
  * Creates the API client for the environment's key.
- * @param needs required rights of the key, for the error without a key
+ * @param needs rights that the key needs; the error about a missing key names them
  * @throws OperatorError without a key
  */
 export function createCommandApi(env: ApiSettings, needs: string): CommandApi {
@@ -42,7 +42,7 @@ export function createCommandApi(env: ApiSettings, needs: string): CommandApi {
 export class ApiRefusal extends OperatorError {
   readonly refusal: HeronError;
 
-  /** @param problemLines lines that replace the plain lines of the error's problems */
+  /** @param problemLines lines to print in place of the error's own problem lines */
   constructor(refusal: HeronError, problemLines: readonly string[] = []) {
     const { said, problems, fix } = refusal;
     const lines = problemLines.length > 0 ? problemLines : problems.map((one) => `  - ${one.path}: ${one.message}`);

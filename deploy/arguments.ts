@@ -15,7 +15,7 @@ export function moment(value: string): Date {
   return new Date(value);
 }
 
-/** Collects the ids of parked intents from a repeatable argument. */
+/** Adds the id of a parked intent to the ids of the earlier arguments. */
 export function outboxId(value: string, earlier: string[] = []): string[] {
   if (!/^\d{1,18}$/.test(value)) throw new InvalidArgumentError('This is not the id of an intent.');
   return [...earlier, value];

@@ -12,7 +12,7 @@ import { migrateDatabase, OperatorError, reachDatabase, requireCurrentSchema } f
 export interface RestoreReport extends RestoreHolds {
   takenAt: Date;
   rows: number;
-  /** Migrations that this build applied to the restored schema. */
+  /** Names of the migrations that this build applied to the restored schema. */
   migrated: string[];
 }
 

@@ -1,9 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from '../lib/config/index.ts';
 
-/** Creates `heron catalogue`, which fills and describes the prospect catalogue. `print` writes a command's result. */
+/**
+ * Creates `heron catalogue`, with the commands that load and describe the prospect catalogue. `print` prints the result
+ * of a command.
+ */
 export function catalogueCommand(print: (result: unknown) => void): Command {
-  // Makes wrong usage throw an error, as in all other commands.
+  // Makes invalid arguments throw an error, as in all other commands.
   const catalogue = new Command('catalogue')
     .exitOverride()
     .description('the prospect catalogue of PROSPECT_DB; see docs/guides/prospect-catalogue.md');

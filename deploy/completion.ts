@@ -5,7 +5,7 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 interface Place {
-  /** Command words typed so far: empty for the program itself, `outbox`, `outbox retry`. */
+  /** Command words typed so far, such as `outbox retry`. Empty for the program itself. */
   path: string;
   commands: { name: string; description: string }[];
   options: string[];

@@ -1,6 +1,6 @@
 import type { SettingReport } from '../lib/config/index.ts';
 
-/** Formats every setting as a line with columns: name, value, source. */
+/** Formats each setting as a line with the columns name, value and source. */
 export function configLines(settings: readonly SettingReport[]): string[] {
   const rows = settings.map(({ name, value, source }) => [name, shown(value), source] as const);
   const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));

@@ -37,7 +37,7 @@ type Part = 'settings' | 'database' | 'orders' | 'clock' | 'temporal' | 'dns' | 
 const OLDEST_POSTGRES = 150_000;
 const EXTENSIONS = ['pg_trgm'];
 /**
- * Difference (ms) to the database's clock from which emails are noticeably early or late. Above the second limit,
+ * Difference (ms) from the database's clock above which emails are noticeably early or late. Above `SKEW_FAULT_MS`,
  * tokens and slots fail.
  */
 const SKEW_WARNING_MS = 2_000;
@@ -87,7 +87,7 @@ function fault(part: Part, said: Message): PartFinding {
   return { part, ...foundAs('error', said) };
 }
 
-/** In development, settings that production refuses are only warnings. */
+/** In development, settings that production would refuse are only warnings. */
 async function settings(config: Config): Promise<PartFinding[]> {
   const worst = config.APP_ENV === 'prod' ? 'error' : 'warning';
   const found = settingFindings(config);
@@ -190,8 +190,8 @@ async function schema(db: Db): Promise<PartFinding> {
 }
 
 /**
- * Checks for each currency that the payments, refunds and costs of orders and renewals add up. Reports nothing for an
- * installation without payments.
+ * Checks, for each currency, that the payments, refunds and costs of orders and renewals add up. Returns no finding for
+ * an installation without payments.
  */
 async function orders(db: Db): Promise<PartFinding[]> {
   return (await readBooks(db)).map((one) => {
@@ -262,7 +262,7 @@ async function temporal(config: Config): Promise<PartFinding[]> {
   }
 }
 
-/** Maximum number of failing workflows that are named. */
+/** Maximum number of failing workflows that a finding names. */
 const NAMED_RUNS = 20;
 
 async function failingRuns(client: Client, { TEMPORAL_TASK_QUEUE: taskQueue }: Config): Promise<PartFinding[]> {
@@ -304,8 +304,8 @@ async function mail(config: Config, mailTo: string | undefined): Promise<PartFin
     else
       await systemMail.send({
         to: mailTo,
-        subject: 'A test letter of Heron',
-        text: 'This letter was sent by `heron doctor`: system mail leaves as it should.\n',
+        subject: 'Test email of Heron',
+        text: 'This email was sent by `heron doctor`: system mail works.\n',
       });
     return [
       ok(

@@ -11,7 +11,7 @@ import { fromDataFolder, PROCESSES, program } from './program.ts';
 import { OperatorError } from './waiting.ts';
 import { render } from '../messages/render.ts';
 
-/** Commands that need no running installation and so do not wait for one. */
+/** Commands that need no running installation, so they do not wait for a starting one. */
 const WITHOUT_INSTALLATION = new Set(['completion', 'openapi', 'support-bundle', 'tracking-keys']);
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -29,8 +29,8 @@ try {
 }
 
 /**
- * Adds the settings of the local installation, which `npm start` has stored. A process whose environment names a
- * database gets none, because its environment is complete, like that of processes started by `npm start`. A second
+ * Adds the settings of the local installation, which `npm start` has stored. A command that runs a process gets none if
+ * its environment names a database. Such an environment is complete, as in processes that `npm start` starts. A second
  * worker uses a free port for its metrics.
  */
 async function useLocalSettings(command: Command): Promise<void> {
@@ -50,7 +50,9 @@ async function useLocalSettings(command: Command): Promise<void> {
   console.error(`heron: with the settings of the installation in ${local.dataDir}${isDown}`);
 }
 
-/** Explains a failure if the settings come from a data folder: without `npm start`, its servers do not run. */
+/**
+ * Explains a failure of a command whose settings come from a data folder: its servers run only while `npm start` does.
+ */
 async function explainLocal(error: unknown): Promise<void> {
   if (error instanceof CommanderError || error instanceof ConfigError || fromDataFolder.size === 0) return;
   const dataDir = localDataDir();

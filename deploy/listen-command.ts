@@ -15,11 +15,11 @@ interface ListenSettings extends ApiSettings {
 /** Arguments of `heron webhooks listen`. */
 interface Listen {
   forward: string;
-  /** Event types to receive. Empty for all that are not firehose. */
+  /** Event types to receive. If empty, all types are received except for firehose types. */
   events: readonly string[];
   /** Secret that signs forwarded events. Defaults to a new secret. */
   secret: string | undefined;
-  /** Stops listening when it is aborted. */
+  /** Signal that ends the listening when it is aborted. */
   signal: AbortSignal;
 }
 
@@ -28,7 +28,7 @@ interface Forwarded {
   at: string;
   event_type: string;
   id: string;
-  /** Status of the response; null without one. */
+  /** HTTP status of the response. Null if there was none. */
   status: number | null;
   error: string | null;
 }
@@ -49,8 +49,8 @@ interface StreamEvent {
 }
 
 /**
- * Posts the workspace's events to a local URL as webhooks with the same body, headers and signature, but one after the
- * other and without retries. Reconnects after a lost connection and continues after the last event.
+ * Posts the workspace's events to a local URL, like webhooks: with the same body, headers and signature, but one after
+ * the other and without retries. Reconnects after a lost connection and continues after the last event.
  * @param told called for each event
  * @throws OperatorError for a key without the right, unknown events, or an invalid URL
  */
@@ -108,8 +108,8 @@ interface Target {
 }
 
 /**
- * Forwards a socket's events until it closes. Returns the id of the last event. @throws OperatorError when listening
- * again would fail too
+ * Forwards a socket's events until it closes. Returns the id of the last event. @throws OperatorError if reconnecting
+ * would fail too
  */
 async function follow(
   socket: WebSocket,

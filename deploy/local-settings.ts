@@ -49,7 +49,7 @@ export function localSettings(env: Record<string, string | undefined> = process.
   return Object.keys(values).length > 0 ? { dataDir, values } : undefined;
 }
 
-/** State of `npm start` on the data folder: `starting` until it has stored its settings. */
+/** State of `npm start` on the data folder. It is `starting` until `npm start` has stored its settings. */
 type LocalState = ({ state: 'starting' | 'running' } & LockHolder) | { state: 'stopped' };
 
 /** Reads the state of the installation from the data folder's lock and the time of its settings. */

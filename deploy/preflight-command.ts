@@ -19,7 +19,8 @@ export async function preflight(campaignId: string, env: ApiSettings): Promise<R
 }
 
 /**
- * Formats a report as lines for a terminal: one per check, then the findings, worst first, each with its fix below.
+ * Formats a report as lines for a terminal: a line per check, then the findings, worst first. The fix is below each
+ * finding.
  */
 export function preflightLines({ passed, score, checks, findings }: Report): string[] {
   const keys = Math.max(...checks.map(({ key }) => key.length));

@@ -2,7 +2,7 @@ import test from 'ava';
 import { jsonText, lineText } from './print.ts';
 
 /**
- * Escape sequences in 7-bit and 8-bit form that retitle a window, write to the clipboard or clear the screen, and
+ * Escape sequences (7-bit and 8-bit) that change a window's title, write to the clipboard or clear the screen, and
  * characters that change the reading direction.
  */
 const HOSTILE =

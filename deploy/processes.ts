@@ -20,7 +20,7 @@ type ServerName = (typeof SERVER_NAMES)[number];
  */
 export type ProcessName = ServerName | 'serve' | 'worker';
 
-/** Message of a process to its parent (over Node's IPC channel, if any) once it serves. */
+/** Message that a process sends to its parent (over Node's IPC channel, if there is one) when it serves. */
 export interface ReadyMessage {
   ready: { url: string | null; setupUrl: string | null };
 }
@@ -31,9 +31,9 @@ export type ProcessMessage = ReadyMessage | { stage: string };
 interface Running {
   url: string | null;
   setupUrl: string | null;
-  /** Rejects when the process can no longer work; absent if that cannot happen. */
+  /** Rejects when the process can no longer work. Absent if this cannot happen. */
   failed?: Promise<never>;
-  /** Prepares data for requests; absent if no preparation is needed. The process may serve before it is finished. */
+  /** Prepares data for requests, while the process already serves. Absent if no preparation is needed. */
   prepare?: () => void;
   stop(): Promise<void>;
 }
@@ -78,7 +78,7 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
       startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }),
     );
     const stop = (): Promise<void> => {
-      // The end of the loop is not awaited, because a running iteration may be waiting for Temporal.
+      // Does not await the end of the loop, because a running iteration may be waiting for Temporal.
       void kept?.stop();
       return worker.stop();
     };
@@ -87,7 +87,8 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
 };
 
 /**
- * Starts servers that share this process's database pool and metrics. The first one defines the process's address.
+ * Starts servers that share this process's database pool and metrics. The address of the process is that of the first
+ * server.
  * @throws OperatorError naming the setting of a port that cannot be used; servers already started are stopped first
  */
 async function startServers(deps: Deps, names: readonly ServerName[]): Promise<Running> {
@@ -131,7 +132,7 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const assembly = assemble(config, name);
   const { deps } = assembly;
   const { log } = deps;
-  // The tracking process logs no findings, because it has few settings, and other processes report faults in these too.
+  // The tracking process logs no findings, because other processes report the faults in its few settings too.
   if (config.APP_ENV === 'prod' && name !== 'tracking')
     for (const finding of toFindings(settingFindings(config))) {
       const { severity, message, fix } = renderFinding(finding);
@@ -170,7 +171,7 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   setImmediate(() => running.prepare?.());
 }
 
-/** Reports a stage of the start to the parent process. Each report restarts the parent's timeout. */
+/** Reports a stage of the start to the parent process. Each report restarts the timeout of the parent. */
 function reportStage(stage: string): void {
   process.send?.({ stage } satisfies ProcessMessage);
 }

@@ -192,7 +192,7 @@ program
     const { writeSupportBundle } = await import('./support-bundle.ts');
     await writeSupportBundle(file, process.env, fromDataFolder);
     console.error(`heron: wrote ${file}: read it before you send it`);
-    // Retrying connections to unreachable parts would keep the process alive.
+    // Exits, because clients that retry connections to unreachable parts would keep the process alive.
     process.exit(0);
   });
 

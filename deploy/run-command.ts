@@ -31,12 +31,12 @@ const PASSING = ['queued', 'preflighting', 'awaiting_approval', 'launching'];
 const SUCCESSFUL = ['active', 'paused', 'completed'];
 
 /**
- * Sends a run file to the API as a run. `dryRun` makes it a draft: built and checked, but not sent. `wait` waits until
- * the run is launched or has ended.
+ * Sends a run file to the API as a run. With `dryRun` the run is only a draft: its campaign is built and checked, but
+ * not sent. `wait` waits until the run is launched or has ended.
  * @param say prints progress, such as the URL where a person decides
  * @returns the run at the end, in the form of the API
- * @throws OperatorError with every fault, one per line with file, line and column; when the API refuses; when an
- * awaited run has failed, was denied or cancelled
+ * @throws OperatorError for faults of the file, each on its own line with its position; when the API refuses; when an
+ * awaited run failed, was denied or cancelled
  */
 export async function runFile(
   path: string,
@@ -47,7 +47,7 @@ export async function runFile(
   const read = readRunFile(await textOf(path));
   if ('faults' in read) throw new OperatorError(`the run file has faults\n${faultLines(path, read.faults).join('\n')}`);
   const api = createCommandApi(env, 'a key with WRITE_RUNS, READ_RUNS and EXECUTE_RUNS');
-  // The API itself checks the file.
+  // The API checks the content of the file.
   const body = { ...read.file.body, ...(command.dryRun ? { intent: 'draft' } : {}) } as unknown as BodyOf<
     '/v1/runs',
     'post'

@@ -16,7 +16,10 @@ interface FileFault {
 interface RunFile {
   /** The body of POST /runs. */
   body: z.input<typeof createRunSchema>;
-  /** Returns the position of an API problem in the file: its field, or the parent of a missing field. */
+  /**
+   * Returns the position of a problem from the API in the file. This is the position of the field or, if it is missing,
+   * of its parent.
+   */
   locate(problem: { path: string; message: string }): FileFault;
 }
 
@@ -74,12 +77,12 @@ function named(path: string, message: string): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** Parses a part of a dotted path; positions in a list are numbers. */
+/** Parses a part of a dotted path. Positions in a list become numbers. */
 function asKey(part: string): string | number {
   return /^\d+$/.test(part) ? Number(part) : part;
 }
 
-/** Returns the offset of a field in the text: its key, or for a missing field its parent. */
+/** Returns the offset in the text of a field's key or, for a missing field, of its parent. */
 function offsetOf(document: Document.Parsed, path: readonly (string | number)[]): number {
   let node: Node | null | undefined = document.contents;
   let offset = startOf(node) ?? 0;

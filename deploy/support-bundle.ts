@@ -28,15 +28,15 @@ import { waitForTemporal } from './waiting.ts';
 const LOG_LINES = 80;
 const LOG_BYTES = 128 * 1024;
 /**
- * Time limit (ms) of each section. A section that takes longer contains the timeout, and the other sections are not
- * affected.
+ * Time limit (ms) of each section. A section that takes longer reports the timeout, without effect on the other
+ * sections.
  */
 const SECTION_MS = 30_000;
 const MIB = 1024 * 1024;
 
 /**
- * Writes diagnostic data for support into one text file, readable only by its owner. Sections are independent: with
- * invalid settings, or without database or Temporal, a section states the missing part.
+ * Writes diagnostic data for support into one text file, readable only by its owner. Sections are independent of each
+ * other. If the settings are invalid, or database or Temporal cannot be reached, the section names the missing part.
  */
 export async function writeSupportBundle(
   file: string,
@@ -180,8 +180,8 @@ function settings(
 }
 
 async function instance(config: Config): Promise<string[]> {
-  // The connections are not closed, because after a failed connection the Temporal client retries in a timer and would
-  // throw on a closed channel.
+  // Leaves the connections open: after a failed connection the Temporal client retries in a timer and would throw on a
+  // closed channel.
   const { deps } = assemble(config, 'heron', { log: silentLogger });
   const found = await examineInstance(deps);
   return found
@@ -218,7 +218,7 @@ async function lastLines(path: string): Promise<string[]> {
     const start = Math.max(0, size - LOG_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, LOG_BYTES)), 0, undefined, start);
     const lines = buffer.subarray(0, bytesRead).toString('utf8').trimEnd().split('\n');
-    // Drops a partial first line, because the rest of a secret in it would not be recognized.
+    // Drops a partial first line, because a cut secret in it would not be recognized.
     return (start > 0 ? lines.slice(1) : lines).slice(-LOG_LINES).map(shownLine);
   } finally {
     await file.close();
@@ -226,8 +226,8 @@ async function lastLines(path: string): Promise<string[]> {
 }
 
 /**
- * Reduces a JSON log line to time, level, message and error. So system mail with its login codes and setup links is
- * omitted.
+ * Reduces a JSON log line to time, level, message and error. This omits system mail, which contains login codes and
+ * setup links.
  */
 function shownLine(line: string): string {
   try {

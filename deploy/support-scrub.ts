@@ -2,8 +2,8 @@ import { SENSITIVE } from '../lib/config/secrets.ts';
 import { type SettingName } from '../lib/config/settings.ts';
 
 /**
- * Minimum length (characters) of a secret that is replaced in text. Replacing shorter ones would garble every line and
- * reveal their positions.
+ * Minimum length (characters) of a secret that is replaced in text. If shorter secrets were replaced, every line would
+ * become unreadable, and the gaps would reveal the secrets.
  */
 const SHORTEST_SECRET = 4;
 const EMAIL = /[^\s<>"'`,;:()[\]{}=/]+@[^\s<>"'`,;:()[\]{}=/]+\.[^\s<>"'`,;:()[\]{}=/]+/gu;
@@ -38,7 +38,10 @@ export function createScrub(env: Record<string, string | undefined>): (text: str
   };
 }
 
-/** Returns the parts of a secret: the value, list items, and user and password of a URL, encoded and decoded. */
+/**
+ * Returns the parts of a secret to remove: the value, its list items, and the user and password of a URL, encoded and
+ * decoded.
+ */
 function secretParts(value: string): string[] {
   if (value === '') return [];
   if (!URL.canParse(value) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return [value, ...value.split(/[\s,;]+/)];

@@ -1,12 +1,12 @@
-/** Column of a table for people: its heading, and a function for the cell of a row. */
+/** Column of a table: its heading, and a function that returns the cell of a row. */
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => string | number | null | undefined];
 
-/** Maximum length of a cell; longer text is cut. */
+/** Maximum length (characters) of a cell. Longer text is cut. */
 const MAX_CELL = 60;
 
 /**
- * Formats rows as lines for a terminal: a heading, and columns as wide as their content. Without rows, returns the
- * parameter `none` as the only line.
+ * Formats rows as lines for a terminal, with a heading and columns as wide as their content. If there are no rows,
+ * returns `none` as the only line.
  */
 export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none: string): string[] {
   if (rows.length === 0) return [none];
@@ -23,7 +23,7 @@ export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<R
   );
 }
 
-/** Converts text of strangers to one line without control characters. */
+/** Converts text from outside to one line without control characters. */
 function shown(value: string | number | null | undefined): string {
   const text = String(value ?? '')
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')

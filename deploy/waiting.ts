@@ -16,12 +16,15 @@ interface WaitLog {
   warn(line: string): void;
 }
 
-/** Time (ms) for which a starting process waits for PostgreSQL and Temporal; afterwards a supervisor restarts it. */
+/**
+ * Time (ms) for which a starting process waits for PostgreSQL and Temporal. After that it exits, so that a supervisor
+ * restarts it.
+ */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 1_000;
 
 /**
- * Sends the database one query.
+ * Sends one query to the database, to check that it answers.
  * @throws OperatorError that names host and reason, never the password
  */
 export async function reachDatabase(db: Db, url: string): Promise<void> {
@@ -96,7 +99,7 @@ function refuse(error: unknown): never {
   throw error instanceof RowSecurityError ? new OperatorError(error.message) : error;
 }
 
-/** Describes a connection fault to PostgreSQL in one line; undefined for any other error. */
+/** Returns an error that describes a failed connection to PostgreSQL in one line. Undefined for any other error. */
 export function asDatabaseFault(error: unknown, url: string): OperatorError | undefined {
   return isDatabaseUnavailable(error) ? databaseFault(error, url) : undefined;
 }
@@ -137,8 +140,8 @@ function hostAndPort(url: string): string {
 }
 
 /**
- * Returns the first line of an error. For several refused addresses Node throws an AggregateError without a message, so
- * its code is used.
+ * Returns the first line of an error. If several addresses refuse, Node throws an AggregateError without a message, so
+ * its code is returned.
  */
 function firstLine(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };

@@ -188,7 +188,7 @@ interface Listing {
   json?: boolean;
 }
 
-/** Creates a group of commands. Wrong usage throws an error, as in all other commands. */
+/** Creates a group of commands. Invalid arguments throw an error, as in all other commands. */
 function area(name: string, description: string): Command {
   return new Command(name).exitOverride().description(description);
 }

@@ -7,7 +7,7 @@ import { ApiRefusal, createCommandApi, type ApiSettings } from './api-client.ts'
 import { tableLines, type Column } from './table-text.ts';
 import { OperatorError } from './waiting.ts';
 
-/** Output of a command: the API's rows or value, and lines for people. */
+/** Output of a command: the rows or value of the API's answer, and lines for people. */
 export interface Shown {
   json: unknown;
   lines: string[];
@@ -59,7 +59,7 @@ export async function showCampaign(env: Env, id: string): Promise<Shown> {
   };
 }
 
-/** Starts a campaign, or prints where a person approves it. */
+/** Starts a campaign. If the start needs an approval, prints the URL of the approval page. */
 export async function startCampaign(env: Env, id: string): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with SEND_CAMPAIGNS');
   const answer = await ask(heron.POST('/v1/campaigns/{id}/start', { params: { path: { id } }, body: {} }));
@@ -127,7 +127,7 @@ export async function importLeads(
   const form = new FormData();
   form.append('file', new Blob([bytes], { type: 'text/csv' }), basename(file));
   form.append('options', JSON.stringify({ campaign_id: campaignId }));
-  // The generated types describe the parts of a form as JSON, so the body is empty and the serializer returns the form
+  // The generated types describe the parts of a form as JSON. So `body` is empty, and the serializer returns the form
   // with the file.
   let job = await ask(heron.POST('/v1/contacts/import', { body: {} as never, bodySerializer: () => form }));
   for (let said = ''; job.status === 'queued' || job.status === 'running';) {
@@ -252,7 +252,7 @@ export interface ProductEventInput {
   data: Record<string, unknown>;
 }
 
-/** Reports a product event in the same way as the product's own code. */
+/** Reports a product event as the code of the product would. */
 export async function sendEvent(env: Env, { name, email, contact, user, at, data }: ProductEventInput): Promise<Shown> {
   const { heron, ask } = createCommandApi(env, 'a key with WRITE_EVENTS');
   const taken = await ask(
@@ -294,7 +294,7 @@ async function list<Row>(
   return { json: rows, lines: tableLines(rows, columns, none) };
 }
 
-/** Lists names and values below each other, without empty ones. */
+/** Formats names and values, one per line, without empty values. */
 function fields(entries: readonly (readonly [string, string | number | null | undefined])[]): string[] {
   const known = entries.filter(([, value]) => value !== undefined && value !== null && value !== '');
   const width = Math.max(...known.map(([name]) => name.length));

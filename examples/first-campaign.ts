@@ -67,20 +67,20 @@ await dataOf(
 );
 await dataOf(heron.POST('/v1/campaigns/{id}/leads', { ...here, body: { contact_ids: [grace!.id] } }));
 await dataOf(heron.POST('/v1/campaigns/{id}/start', { ...here, body: {} }));
-console.log('Started. Waiting for the letter.');
+console.log('Started. Waiting for the email.');
 
-interface Letter {
+interface Email {
   id: number;
   to: string;
   subject: string;
   answers: string[];
 }
-const letter = await until('the letter', async () => {
-  const letters = (await (await fetch(`${MAILBOX_URL}/letters.json`)).json()) as Letter[];
-  return letters.find(({ to, answers }) => to === 'grace@example.com' && answers.length === 0);
+const email = await until('the email', async () => {
+  const emails = (await (await fetch(`${MAILBOX_URL}/emails.json`)).json()) as Email[];
+  return emails.find(({ to, answers }) => to === 'grace@example.com' && answers.length === 0);
 });
-console.log(`"${letter.subject}" has arrived. Grace answers.`);
-await fetch(`${MAILBOX_URL}/letters/${letter.id}/reply`, {
+console.log(`"${email.subject}" has arrived. Grace answers.`);
+await fetch(`${MAILBOX_URL}/emails/${email.id}/reply`, {
   method: 'POST',
   body: new URLSearchParams({ text: 'I do. Call me on Thursday?' }),
 });

@@ -4,7 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 
-/** Entries that are suppressed before the import, to show how suppressions work. */
+/** Addresses and domains that are suppressed before the import, to show the effect of suppressions. */
 export const SUPPRESSED_BEFOREHAND = {
   domain: 'blocked.example.org',
   addresses: [
@@ -194,8 +194,8 @@ function leadsText(): string {
 }
 
 /**
- * Manually written lines with faults of real files. `at` is the index among all lines, including lines that were
- * inserted before. `good` are the addresses of the good lines.
+ * Manually written lines with faults as in real files. `at` is the index among all lines, including faulty lines that
+ * were inserted before. `good` are the addresses of the lines without faults.
  */
 function faultyLines(good: readonly string[]): [at: number, text: string][] {
   return [

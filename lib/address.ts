@@ -5,7 +5,9 @@ const MAX_ADDRESS = 254;
 /** Maximum length (characters) of text that is searched for addresses. Longer text is not treated as an address. */
 const MAX_WRITTEN = 2_000;
 const PLAIN = /^[\w.+-]+@[a-z\d][a-z\d.-]*[a-z]$/i;
-/** Invisible characters that pasted text can contain: zero-width, soft hyphen, direction marks, isolates. */
+/**
+ * Invisible characters that pasted text can contain: zero-width characters, soft hyphens, direction marks, isolates.
+ */
 const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\p{Cf}\0]/gu;
 const DISPLAY_FORM = /<([^<>]*)>$/;
 const MAILTO = /^mailto:/i;
@@ -98,8 +100,7 @@ function unwrapped(text: string): string {
   for (let before = ''; before !== rest;) {
     before = rest;
     const shown = DISPLAY_FORM.exec(rest);
-    // The display name may repeat the same address. A different address in the name makes two addresses, which is
-    // refused.
+    // The display name may repeat the address. A text whose name contains a different address is refused.
     if (shown && namesAnother(rest.slice(0, shown.index), shown[1]!)) return '';
     if (shown) rest = shown[1]!.trim();
     if (MAILTO.test(rest)) rest = withoutMailto(rest);

@@ -102,7 +102,7 @@ test('while no clock is set time never runs backwards, and the best measurement 
         latest = now;
         machines.trueMs += passes;
       }
-      // Longer than HOLD_MS, the longest time for which the clock stands still.
+      // Advances by more than HOLD_MS, the maximum time for which the clock stands still.
       machines.trueMs += 1_000;
       t.true(Math.abs(machines.errorMs) <= bestMs / 2 + NEAR_MS);
     }),
@@ -111,7 +111,7 @@ test('while no clock is set time never runs backwards, and the best measurement 
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The only files of domain and activities that may use another clock, each with its reason. */
+/** Files of domain and activities that may use another clock, each with its reason. No other file may. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'domain/connect/delivery/claim.ts': 'claims of deliveries, which another attempt may take over',
   'domain/platform/kernel/call-claim.ts': 'claims of calls, which another attempt may repeat',

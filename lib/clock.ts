@@ -40,13 +40,13 @@ export const DRIFT_LIMIT_MS = 5_000;
 
 /**
  * Clock that follows PostgreSQL's time without a query per call. It adds an offset to the process's steady clock, which
- * {@link MeasuredClock.measure} updates. The steady clock does not jump when the machine's clock is set. The steady
- * clock stops while the machine is suspended.
+ * {@link MeasuredClock.measure} updates. The steady clock does not jump when the machine's clock is set, but it stops
+ * while the machine is suspended.
  *
- * PostgreSQL answers a measurement at some time between its sending and its receipt. So each measurement gives a range
+ * PostgreSQL reads its clock at some time between the start and the end of a measurement. So a measurement gives a range
  * of possible offsets, whose width is its round trip. The offset is the middle of the intersection of these ranges, so
  * its error is at most half of the smallest round trip. An empty intersection means that PostgreSQL's clock was set, or
- * that a clock has drifted or stopped. Then only the latest measurement counts.
+ * that a clock has drifted or stopped. Then only the latest measurement is used.
  *
  * When the offset shrinks by up to a second, `now()` is held until time has caught up, so it never runs backwards. A
  * larger correction means that earlier values were wrong: one step back is better than a long standstill. Clocks of two
@@ -81,14 +81,14 @@ export class MeasuredClock implements Clock {
     return new Date(this.#latestMs);
   }
 
-  /** Returns by how much (ms) the machine's clock is ahead of this one; negative if it is behind. */
+  /** Returns the time (ms) by which the machine's clock is ahead of this one; negative if it is behind. */
   aheadMs(): number {
     return this.#machineNow() - this.#steadyNow() - this.#offsetMs;
   }
 
   /**
-   * Measures the offset. A failed measurement changes nothing, because its cause, such as an unreachable database,
-   * appears in other queries.
+   * Measures the offset. A failed measurement changes nothing and reports no error, because its cause, such as an
+   * unreachable database, makes other queries fail too.
    * @param readServerMs returns PostgreSQL's `clock_timestamp()` (epoch ms) and does nothing else
    */
   async measure(readServerMs: () => Promise<number>): Promise<void> {
@@ -104,8 +104,8 @@ export class MeasuredClock implements Clock {
 }
 
 /**
- * Returns by how much (ms) the machine's clock is ahead of the given one; negative if it is behind. 0 for a clock that
- * is not measured.
+ * Returns the time (ms) by which the machine's clock is ahead of the given one; negative if it is behind. 0 for a clock
+ * that is not measured.
  */
 export function machineAheadMs(clock: Clock): number {
   return clock instanceof MeasuredClock ? clock.aheadMs() : 0;

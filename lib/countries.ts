@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Reader, type CountryResponse } from 'mmdb-lib';
 
-/** Returns the country of an IP address as ISO 3166-1 alpha-2 in upper case, or null if unknown. */
+/** Returns the country of an IP address (ISO 3166-1 alpha-2, upper case), or null if it is unknown. */
 type CountryOf = (address: string) => string | null;
 
 /**

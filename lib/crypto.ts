@@ -4,7 +4,7 @@ import { hash as argonHash, verify as argonVerify } from '@node-rs/argon2';
 /** Prefixes of issued secrets, by kind. */
 export const SECRET_PREFIX = {
   apiKey: 'ssk_',
-  /** Prefix of a key of a test workspace. Begins with that of other keys. */
+  /** Prefix of an API key of a test workspace. It begins with the prefix of other keys. */
   testApiKey: 'ssk_test_',
   clientId: 'sscid_',
   clientSecret: 'sscs_',

@@ -8,9 +8,9 @@ export function csvHeader(columns: readonly string[]): string {
 }
 
 /**
- * Returns rows as CSV (RFC 4180). Cells that a spreadsheet would read as formulas get a leading apostrophe. The same
- * applies to text after a semicolon, tab or line break within a cell, which start a new cell in the spreadsheets of
- * many countries.
+ * Returns rows as CSV (RFC 4180). Cells that a spreadsheet would read as formulas get a leading apostrophe. So does
+ * text after a semicolon, tab or line break within a cell, because spreadsheets of many countries start a new cell
+ * there.
  */
 export function csvLines(rows: readonly (readonly string[])[]): string {
   const safe = rows.map((row) => row.map((cell) => cell.replace(/([;\t\r\n][^\S\t\r\n]*)(?=[=+\-@＝＋－＠])/g, "$1'")));

@@ -11,7 +11,7 @@ type CursorPosition = readonly (string | number | null)[];
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;
-  /** Exact number of matching rows. Set only by lists that return it. */
+  /** Exact number of matching rows. Undefined for lists that do not count their rows. */
   total?: number;
 }
 
@@ -91,7 +91,7 @@ export function isWholeNumber(value: unknown): value is number {
 }
 
 /**
- * Returns the position in a cursor, or undefined without a cursor.
+ * Returns the position in a cursor. Returns undefined if there is no cursor.
  * @param parts type guards of the position's parts, in their order
  * @throws AppError bad_request for a malformed cursor, a cursor of another list or filter, and a forged position
  */
@@ -130,7 +130,7 @@ function positionOf<Position extends CursorPosition>(
 }
 
 /**
- * Returns the id in a cursor of a list ordered by id alone, or undefined without a cursor.
+ * Returns the id in a cursor of a list that is ordered only by id. Returns undefined if there is no cursor.
  * @throws AppError bad_request as {@link decodeCursor}
  */
 export function decodeIdCursor(list: string, filters: unknown, cursor: string | undefined): string | undefined {

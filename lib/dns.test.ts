@@ -21,7 +21,7 @@ async function nameServer(answer: 'text' | 'silence' | number) {
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   const servers = [`127.0.0.1:${(socket.address() as AddressInfo).port}`];
-  // A server that answers gets the default timeout, because the machine can be busy.
+  // A server that answers gets the default timeout, because the machine may be busy.
   const dns = createDnsRecords({ servers, ...(answer === 'silence' && { timeoutMs: 50 }) });
   return { dns, close: () => socket.close() };
 }

@@ -7,7 +7,7 @@ const WARN_EVERY_MS = 60_000;
 /** Time (ms of `performance.now()`) of the last warning, by URL. */
 const warnedAtMs = new Map<string, number>();
 
-/** Loads the client of NATS, which few installations use. */
+/** Loads the NATS client only when it is needed, because few installations use it. */
 const nats = () => import('nats');
 
 /** An open connection to NATS. */
@@ -16,8 +16,8 @@ export interface BusConnection {
 }
 
 /**
- * Publishes messages to subscribers. Messages are only hints: a subscriber that misses one finds the event soon
- * afterwards by polling.
+ * Publishes messages to subscribers. Messages may be lost: a subscriber that misses one finds the event soon afterwards
+ * by polling.
  */
 interface BusPublisher extends BusConnection {
   /** Publishes a message if the server is connected. Otherwise the message is dropped. */
@@ -82,7 +82,10 @@ export async function pingBus(url: string, timeoutMs: number): Promise<void> {
   }
 }
 
-/** Connects as soon as the server is reachable, and reconnects after every break. Never keeps the process alive. */
+/**
+ * Connects as soon as the server is reachable, and reconnects whenever the connection breaks. Does not keep the process
+ * alive.
+ */
 async function maintainConnection(
   url: string,
   log: Logger,
@@ -123,7 +126,7 @@ async function watchBreaks(connection: NatsConnection, onBroken: () => void): Pr
     if (type === Events.Disconnect || type === DebugEvents.Reconnecting) onBroken();
 }
 
-/** Warns about an unreachable server, once a minute however many connections of the process try to reach it. */
+/** Logs a warning about an unreachable server, at most once a minute for all connections of the process. */
 function warnUnreachable(url: string, log: Logger, error?: unknown): void {
   const now = performance.now();
   if (now - (warnedAtMs.get(url) ?? -Infinity) < WARN_EVERY_MS) return;

@@ -6,8 +6,8 @@ export interface Repeated {
 }
 
 /**
- * Runs `work` at fixed intervals. A run is skipped while the previous one is active, so that a slow database gets no
- * growing load.
+ * Runs `work` at fixed intervals. Skips a run while the previous one is active, so that runs do not accumulate when the
+ * database is slow.
  * @param loop name of the work, for `/health`
  * @param ms milliseconds between the starts of two runs
  * @param onError called with the error of a failed run; later runs continue

@@ -4,13 +4,13 @@ import { FairQueue, ShareUsedUp, type Claim } from './fair-queue.ts';
 
 const WAIT_MS = 60_000;
 
-/** Creates a queue that records which claims are admitted, in order. */
+/** Creates a queue that records the admitted claims in order. */
 function noting(options: { total: number; share: number; waitMs?: number }) {
   const queue = new FairQueue({ waitMs: WAIT_MS, ...options });
   const admitted: string[] = [];
   const leaves = new Map<string, () => void>();
   const enter = async (name: string, claim: Claim) => {
-    // Ignores the refusal of a claim that still waits when its test has ended.
+    // Ignores the refusal of a claim that is still waiting when its test ends.
     const leave = await Promise.resolve(queue.enter(claim)).catch((error: unknown) => {
       if (!(error instanceof ShareUsedUp)) throw error;
     });
@@ -22,7 +22,7 @@ function noting(options: { total: number; share: number; waitMs?: number }) {
     queue,
     admitted,
     enter,
-    /** Returns a part of the capacity, and waits until the next claim is admitted. */
+    /** Gives back a part of the capacity, and waits until the next claim is admitted. */
     async leave(name: string) {
       leaves.get(name)!();
       await setImmediate();

@@ -1,13 +1,13 @@
 /** A tenant's request for one part of a common capacity. */
 export interface Claim {
-  /** Tenant that the work belongs to. Omit for work of the installation, which has no share. */
+  /** Tenant that the work belongs to. Absent for work of the installation, which is not limited to a share. */
   tenant?: string;
   /** Group of the tenant's work with a smaller share, such as searches and reports. */
   group?: { name: string; share: number };
   /**
-   * `nested`: the holder of a part needs another one to finish. The claim ignores the share and is served first,
-   * because its wait holds capacity. `urgent`: the claim ignores the share and is served before other work of its
-   * tenant.
+   * `nested`: the claim's holder already has a part and needs another one to finish. The claim ignores the share and is
+   * served first, because a part of the capacity is unused while it waits. `urgent`: the claim ignores the share and is
+   * served before other work of its tenant.
    */
   precedence?: 'nested' | 'urgent';
 }
@@ -57,11 +57,11 @@ export class FairQueue {
 
   /**
    * Waits for a part of the capacity.
-   * @returns the function that gives it back; only its first call counts
+   * @returns the function that gives it back; further calls have no effect
    * @throws ShareUsedUp after the maximum wait
    */
   enter(claim: Claim = {}): (() => void) | Promise<() => void> {
-    // A waiting claim that fits was admitted when the last part was given back.
+    // Waiting claims need not be considered: one that fits was admitted when the last part was given back.
     if (this.#isFree(claim)) return this.#admit(claim);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
@@ -110,7 +110,10 @@ export class FairQueue {
     );
   }
 
-  /** Claims of the lowest rank come first. Within a tenant, urgent claims come before others. */
+  /**
+   * Returns the rank of a claim. Claims of the lowest rank come first; a tenant's urgent claims come before its other
+   * claims.
+   */
   #rank({ tenant, precedence }: Claim): number {
     if (precedence === 'nested') return -1;
     return tenant === undefined ? 0 : this.#heldBy(tenant) + (precedence === 'urgent' ? 0 : 0.5);

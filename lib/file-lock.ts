@@ -8,8 +8,8 @@ const POLL_MS = 500;
 
 /**
  * Runs `work` while no other process on this machine holds the same lock file. The holder refreshes the file's time. A
- * file that is not refreshed belongs to a dead process and is taken over. Two processes that take over at the same time
- * may both run, so repeating `work` must be harmless, as for a build that ends in an atomic rename.
+ * file that is not refreshed belongs to a dead process and is taken over. If two processes take over at the same time,
+ * both may run `work`, so its repetition must be harmless. An example is a build that ends in an atomic rename.
  * @param onWait called once, with the holder's process id, when another process holds the lock
  */
 export async function withFileLock<T>(

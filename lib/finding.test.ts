@@ -35,7 +35,7 @@ test('every sentence beside a finding belongs to one, and takes values that it h
   for (const code of beside) {
     const finding = code.replace(/\.(fix|title)$/, '') as MessageCode;
     t.truthy(sentences[finding], code);
-    // Only the messages of fixes have the value `example`.
+    // Only the messages of fixes use the value `example`.
     const given = new Set([...placesOf(sentences[finding]), 'example']);
     for (const place of placesOf(sentences[code])) t.true(given.has(place), `${code}: ${place}`);
   }

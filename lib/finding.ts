@@ -1,7 +1,9 @@
 import { SENTENCES, type Language, type Message, type MessageCode } from '../messages/index.ts';
 import { render } from '../messages/render.ts';
 
-/** Severity of a finding. An `error` prevents a function, a `warning` soon will, an `info` only informs. */
+/**
+ * Severity of a finding. An `error` prevents a function, a `warning` may soon prevent one, an `info` needs no action.
+ */
 export type Severity = 'error' | 'warning' | 'info';
 
 type FindingSentence = Extract<MessageCode, `finding.${string}`>;
@@ -48,8 +50,8 @@ export function toFinding(severity: Severity, { code, values }: Message): Findin
 }
 
 /**
- * Returns the stable code of a finding: `spf_missing` of `finding.spf_missing`, `campaign_invalid` of
- * `finding.campaign_invalid.no_steps`, `content_capitals` of `finding.content` about the issue `copy.capitals.body`.
+ * Returns the stable code of a finding. Examples: `spf_missing` for `finding.spf_missing`, `campaign_invalid` for
+ * `finding.campaign_invalid.no_steps`, `content_capitals` for `finding.content` about the issue `copy.capitals.body`.
  */
 export function findingCode(finding: Message): string {
   const code = finding.code.split('.')[1]!;
@@ -57,7 +59,7 @@ export function findingCode(finding: Message): string {
   return issue ? `${code}_${issue.code.split('.')[1]!}` : code;
 }
 
-/** Returns the message about the cause of a finding, if another part of Heron created it. */
+/** Returns the message about the cause of a finding, if the finding quotes one from another part of Heron. */
 function issueOf({ values: { issue } }: Message): Message | undefined {
   return typeof issue === 'object' && 'code' in issue ? issue : undefined;
 }

@@ -30,7 +30,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
 }
 
 export interface LockHolder {
-  /** Process id of the holder. Empty if it did not answer. */
+  /** Process id of the holder of the lock. Empty if the holder did not answer. */
   pid: string;
   since: Date;
 }

@@ -1,8 +1,8 @@
 import { maskOf, PERMISSIONS, type OrgPermission, type Permission } from './permissions.ts';
 
 /**
- * Role permissions required to grant each scope: all permissions that a session needs for the scope's routes. Otherwise
- * a person could use an application for actions that the dashboard refuses them.
+ * Role permissions that a person needs to grant each scope: all permissions for the scope's routes. Otherwise the
+ * person could use an application for actions that the dashboard refuses them.
  */
 const NEEDED: Record<Permission, readonly OrgPermission[]> = {
   READ_EMAILS: ['view_campaigns'],

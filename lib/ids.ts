@@ -4,13 +4,18 @@ import { v7 } from 'uuid';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 const RANDOM_BYTES = 16;
-/** Random bytes of the next ids: asking the system for each id costs more than the rest of it. */
+/**
+ * Random bytes for the next ids. They are fetched in advance, because a system call per id would take most of the time.
+ */
 const pool = Buffer.alloc(RANDOM_BYTES * 256);
 let used = pool.length;
 /** Time (ms) and counter of the last id. The counter orders the ids of one millisecond. */
 const last = { msecs: 0, seq: 0 };
 
-/** Returns a new time-ordered UUID (version 7). Lists page by id, so newest-first needs no second sort column. */
+/**
+ * Returns a new time-ordered UUID (version 7). Lists are paged by id, so the order newest-first needs no second sort
+ * column.
+ */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -42,5 +47,5 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/** UUID for "all" in a response that requires an id (analytics over all API keys). */
+/** UUID that means "all" in a response that requires an id, such as analytics of all API keys. */
 export const ZERO_UUID = '00000000-0000-0000-0000-000000000000';

@@ -10,10 +10,10 @@ export interface ImageFacts {
 
 /**
  * Reads the type and size of an image from its own bytes, ignoring the type stated by a server. A PNG of a few
- * kilobytes can contain gigapixels. So call this before an image is passed on for display: it returns the largest
- * number of pixels that a viewer may allocate. Packages such as image-size 2.1 and probe-image-size 7.5 return only the
- * nominal size. For a GIF of one pixel with a frame of 60,000 by 60,000 they report one pixel. One of them reads only
- * the first frame of a JPEG.
+ * kilobytes can contain gigapixels. So call this before an image is displayed: it returns the largest number of pixels
+ * that a viewer may allocate. Packages such as image-size 2.1 and probe-image-size 7.5 return only the nominal size.
+ * For a GIF of one pixel with a frame of 60,000 by 60,000 they report one pixel. One of them reads only the first frame
+ * of a JPEG.
  * @returns undefined for other types and for images without a readable size
  */
 export function readImageFacts(bytes: Buffer): ImageFacts | undefined {
@@ -23,7 +23,7 @@ export function readImageFacts(bytes: Buffer): ImageFacts | undefined {
     const [width, height] = found.size(bytes);
     return width > 0 && height > 0 ? { type: found.type, pixels: width * height } : undefined;
   } catch (error) {
-    // The image is truncated before its size.
+    // The image ends before the field with its size.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -58,7 +58,7 @@ function sizeOfJpeg(bytes: Buffer): Size {
     }
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) largest = larger(largest, [bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5)]);
-    // Start of scan: compressed data follows, so no further frame header is expected.
+    // This marker starts a scan: compressed data follows, and no further frame header is expected.
     if (marker === 0xda) break;
     at += 2 + bytes.readUInt16BE(at + 2);
   }
@@ -84,7 +84,7 @@ function sizeOfGif(bytes: Buffer): Size {
   return [Math.max(screen[0], right), Math.max(screen[1], bottom)];
 }
 
-/** Returns the size (bytes) of the color table announced by flags. */
+/** Returns the size (bytes) of the color table that the flags announce. */
 function colorTable(flags: number): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 0x07) + 1) : 0;
 }

@@ -42,8 +42,8 @@ const FORMS: Readonly<Record<string, MessageCode>> = {
 const plain = (code: MessageCode): Message => ({ code, values: {} });
 
 /**
- * Returns the message for a zod issue, which states the requirement of the field. A custom rule has its own message
- * ({@link ruleMessage}).
+ * Returns the message for a zod issue. It states the requirement that the field does not meet. A custom rule has its
+ * own message ({@link ruleMessage}).
  */
 export function issueMessage(issue: z.core.$ZodIssue): Message {
   const own = ownSentence(issue.message);

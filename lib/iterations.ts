@@ -1,5 +1,5 @@
 /**
- * Time (ms) without progress after which an iteration counts as stalled. Everything that an iteration waits for has a
+ * Time (ms) without progress after which an iteration counts as stalled. Each call that an iteration waits for has a
  * shorter timeout.
  */
 const STALLED_MS = 60_000;
@@ -44,8 +44,8 @@ export function openIterationSeconds(): Map<string, number> {
 }
 
 /**
- * Returns the answer of `/health`: the liveness of this process. An unreachable database or Temporal does not change
- * the answer.
+ * Returns the answer of `/health`, which tells if this process works. An unreachable database or Temporal does not
+ * change the answer.
  */
 export function liveness():
   | { status: 200; body: { status: 'ok' } }

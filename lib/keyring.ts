@@ -10,22 +10,28 @@ const SEAL_FORMAT = 2;
 /** Encrypts stored secrets (mailbox credentials, signing secrets, replayable answers). */
 export interface Keyring {
   /**
-   * Encrypts `plain` (AES-256-GCM) under the current key, bound to `place` (lib/seal-places.ts): a seal that is copied
-   * to another row cannot be opened.
+   * Encrypts `plain` (AES-256-GCM) under the current key, bound to `place` (lib/seal-places.ts). A sealed value that is
+   * copied to another row cannot be decrypted.
    */
   seal(plain: string | Buffer, place: string): Buffer;
-  /** Decrypts a seal. Throws if the ring lacks the key, the place is wrong, or a byte was changed. */
+  /**
+   * Decrypts a sealed value. Throws if the keyring does not have its key, the place is wrong, or a byte was changed.
+   */
   open(sealed: Buffer, place: string): Buffer;
-  /** First bytes of every seal under the current key. A seal with another prefix must be sealed again. */
+  /**
+   * First bytes of every value that is sealed with the current key. A value with another prefix must be sealed again.
+   */
   readonly currentPrefix: Buffer;
-  /** Ids of the keys in hex, the current key first. A seal names its key, and a backup lists its keys. */
+  /**
+   * Ids of the keys in hex, the current key first. Sealed values contain the id of their key, and backups list the ids.
+   */
   readonly keyIds: readonly string[];
   readonly tracking: TrackingKeys;
 }
 
 /**
- * Keys of tracking tokens. They are derived from the keys of the ring, so that a token reveals nothing about the
- * encryption keys. Links in sent emails must keep working, so tokens created with any key of the ring are accepted.
+ * Keys of tracking tokens. They are derived from the keys of the keyring, so that a token reveals nothing about the
+ * encryption keys. Links in sent emails must keep working, so tokens created with any key are accepted.
  */
 interface TrackingKeys {
   /** Key for new tokens. */

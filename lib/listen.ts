@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Milliseconds between two sweeps in which a closing server closes idle connections. */
+/** Interval (ms) at which a server that is being closed closes its idle connections. */
 const SWEEP_MS = 50;
 
 export interface Listening {

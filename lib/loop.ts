@@ -2,20 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inIteration } from './iterations.ts';
 import { createWakeable } from './wakeable.ts';
 
-/**
- * Pause after an iteration, in three parts. A missing part is 0, and without any part the next iteration follows
- * immediately.
- */
+/** Pause after an iteration, which has three parts, one after another. A missing part lasts 0 ms. */
 export interface Pause {
-  /** First part (ms), which wake-ups do not shorten. */
+  /** First part (ms) of the pause. A wake-up does not end it. */
   leastMs?: number;
-  /** Second part (ms), which a wake-up ends. */
+  /** Second part (ms) of the pause. A wake-up ends it. */
   mostMs?: number;
-  /** Last part (ms), in which work is collected for the next iteration. */
+  /** Last part (ms) of the pause, in which work is collected for the next iteration. */
   gatherMs?: number;
 }
 
-/** Pause (ms) before a held loop checks again. */
+/** Pause (ms) before a loop that must not work checks `isHeld` again. */
 const HELD_MS = 1_000;
 
 interface LoopOptions {

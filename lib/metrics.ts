@@ -33,8 +33,8 @@ export interface Metrics {
 }
 
 /**
- * Milliseconds between two samples of the event loop's lag. The smallest displayed lag equals this interval. Each
- * sample wakes an idle process. The library's default would wake it 100 times a second.
+ * Interval (ms) between two samples of the event loop's lag. Smaller lags are not visible. Each sample wakes an idle
+ * process; the library's default would wake it 100 times a second.
  */
 const LAG_SAMPLE_MS = 200;
 

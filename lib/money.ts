@@ -15,8 +15,8 @@ export const CURRENCY_DECIMALS: ReadonlyMap<string, number> = new Map(
 const MOST_DECIMALS = 4;
 
 /**
- * Maximum amount in a currency's minor unit. Every amount up to this one is an exact JavaScript number, whatever its
- * decimal places.
+ * Maximum amount in a currency's minor unit. Every amount up to this maximum is an exact JavaScript number, in every
+ * currency.
  */
 export const MAX_MINOR_UNITS = 100_000_000_000_000;
 
@@ -74,15 +74,15 @@ export function fromMinorUnits(minor: number | bigint, currency: string): number
 
 /**
  * Converts an amount in the minor unit to ten-thousandths of the major unit. In this unit, amounts of several
- * currencies compare like the displayed numbers.
+ * currencies can be compared by their displayed numbers.
  */
 export function scaledOf(minor: number, currency: string): bigint {
   return BigInt(minor) * 10n ** BigInt(MOST_DECIMALS - decimalsOf(currency));
 }
 
 /**
- * Converts a bound to ten-thousandths of the major unit. Rounds so that the same amounts lie within the bound, and
- * clamps the result to the range of a bigint column.
+ * Converts a bound to ten-thousandths of the major unit. Rounds in the direction in which no matching amount is
+ * excluded, and limits the result to the range of a bigint column.
  */
 export function scaledBound(value: number, towards: 'up' | 'down'): bigint {
   const { digits, exponent } = decimalOf(value);

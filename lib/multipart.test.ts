@@ -10,7 +10,7 @@ import { MultipartError, readMultipart, type Multipart, type MultipartLimits } f
 const LIMITS: MultipartLimits = { bodyBytes: 64 * 1024 * 1024, fieldBytes: 1_000, files: 1 };
 const BOUNDARY = 'edge-of-a-part';
 
-/** Creates a request with a body in pieces, complete or truncated, as a server receives it. */
+/** Creates a request as a server receives it. Its body arrives in pieces and may be truncated. */
 function request(body: string | Buffer, { complete = true, boundary = BOUNDARY, pieceBytes = 64 * 1024 } = {}) {
   const bytes = Buffer.from(body as string);
   const pieces = Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>

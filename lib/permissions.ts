@@ -1,6 +1,6 @@
 /**
  * All permissions. Stored keys contain the bit numbers, so never renumber, only append. No preset contains bits 23 to
- * 30, because each of them lets a program act without a person. They must be granted by name.
+ * 30, because each lets a program act without a person. These must be granted by name.
  */
 const CATALOGUE = [
   ['READ_EMAILS', 'read'],
@@ -58,8 +58,8 @@ const BY_NAME = new Map(PERMISSIONS.map((entry) => [entry.name, entry.value]));
 export const ALL_PERMISSIONS = 2 ** CATALOGUE.length - 1;
 
 /**
- * Preset masks, whose numbers are published: bits 0, 1, 8, 12, 17, 22, and bits 0 to 22. So `full_access` does not
- * contain every scope, and new scopes are never added to it.
+ * Preset masks: bits 0, 1, 8, 12, 17 and 22, and bits 0 to 22. Clients use these numbers, so they never change.
+ * `full_access` therefore does not contain newer scopes.
  */
 export const PRESETS = { read_only: 4_329_731, full_access: 8_388_607 } as const;
 

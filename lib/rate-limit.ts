@@ -11,16 +11,16 @@ import type { Clock } from './clock.ts';
 /** Length (ms) of the sliding window in which requests are counted. */
 export const WINDOW_MS = 60_000;
 /**
- * Length (ms) of a slice. Requests are counted per slice, and a slice leaves the window as a whole, 60 seconds after
- * its start.
+ * Length (ms) of a slice. Requests are counted per slice. All requests of a slice leave the window together, 60 seconds
+ * after its start.
  */
 const SLICE_MS = 1_000;
 const SLICES = WINDOW_MS / SLICE_MS;
 /** Seconds for which a slice is kept: until it has left the window in every process. */
 const COUNTER_TTL_SECONDS = (WINDOW_MS + 10_000) / 1000;
 /**
- * Maximum number of keys, and of refused keys, that one process caches. Uses `maxSize`, because `max` would allocate
- * all entries at the start.
+ * Maximum number of keys in each cache of a process. Uses `maxSize`, because `max` would allocate memory for all
+ * entries at the start.
  */
 const REMEMBERED = { maxSize: 10_000, sizeCalculation: () => 1 };
 const PREFIX = 'rate';
@@ -29,8 +29,8 @@ const TABLE = 'rate_limit_counts';
 /** Result of counting one request. */
 interface Taken {
   /**
-   * Time (ms) to wait; 0 if the request is allowed. After this time a request is allowed, if the key makes no request
-   * in between.
+   * Time (ms) to wait; 0 if the request is allowed. After the wait a request is allowed, if the key has made none in
+   * the meantime.
    */
   waitMs: number;
   /** Number of requests that the key may make now; Infinity without a limit. */

@@ -1,6 +1,6 @@
 /**
- * Binding and storage location of each kind of sealed value. Add every new kind here, so that `heron rotate-keys` finds
- * it.
+ * Kinds of sealed values, each with the text that it is bound to and the columns that store it. Add every new kind
+ * here, so that `heron rotate-keys` finds it.
  */
 export const SEAL_PLACES = {
   mailbox: (id: string) => `mailboxes/${id}`,

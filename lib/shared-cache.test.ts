@@ -57,7 +57,7 @@ withRedis(
     const { ask, times } = source();
     const hour = () => HOUR_MS;
     let round = 0;
-    /** Returns the number of calls when two processes request the same key. */
+    /** Returns the number of calls to the source when two processes request the same key. */
     const askedByBoth = async () => {
       const key = `key/${(round += 1)}`;
       const before = times();

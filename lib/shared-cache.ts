@@ -6,7 +6,7 @@ import { withTimeout } from './with-timeout.ts';
 
 /** Maximum number of answers that one process caches. */
 const MAX_REMEMBERED = 1_000;
-/** Timeout (ms) of Redis. Waiting longer would cost more than computing the answer again. */
+/** Timeout (ms) of Redis. A longer wait would cost more than computing the answer again. */
 const PATIENCE_MS = 500;
 /** Key prefix. It contains the version, because another version may store the same answer in another form. */
 const PREFIX = `heron/cache/${VERSION}/`;

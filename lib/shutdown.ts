@@ -2,8 +2,8 @@ import type { Config } from './config/index.ts';
 import type { Logger } from './log.ts';
 
 /**
- * Milliseconds within which a second signal is ignored. A terminal's Ctrl-C reaches a process twice if its parent
- * forwards signals.
+ * Time (ms) in which a second signal is ignored. Ctrl-C in a terminal reaches a process twice if its parent forwards
+ * signals.
  */
 const ECHO_MS = 1_000;
 

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Milliseconds for which one slice of a long calculation may block the event loop. */
+/** Maximum time (ms) for which a slice of a long calculation blocks the event loop. */
 const SLICE_MS = 10;
 
 /**
  * Divides a long calculation into slices, between which the event loop handles other work. Create one per calculation,
- * and await the returned function between short steps. It yields once a slice has elapsed, and otherwise costs almost
- * nothing.
+ * and await the returned function between short steps. It yields to the event loop when a slice has elapsed, and
+ * otherwise costs almost nothing.
  */
 export function createSlices(): () => Promise<void> {
   let since = performance.now();

@@ -6,7 +6,7 @@ const MAX_DEPTH = 64;
 
 /**
  * Returns the problem that prevents storing an external JSON value in a jsonb column, or undefined. PostgreSQL stores
- * neither NUL characters nor unpaired surrogates. JavaScript loses digits of whole numbers beyond 2^53.
+ * neither NUL characters nor unpaired surrogates. JavaScript numbers lose digits of whole numbers beyond 2^53.
  */
 export function jsonProblem(value: unknown, depth = 0): Message | undefined {
   if (typeof value === 'string') return textProblem(value);
@@ -85,7 +85,8 @@ export function toComposed(value: unknown): unknown {
  * @throws SyntaxError when the text is no JSON
  */
 export function parseKeepingNumbers(json: string): unknown {
-  // Strings match first, so digits inside strings are never matched. Node 20 passes no source text to a reviver.
+  // The pattern matches strings first, so digits inside strings are not replaced. In Node 20 a reviver does not get the
+  // source text.
   const kept = json.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${token}"`,
   );

@@ -21,7 +21,7 @@ function fill(limits: TargetLimits, target: string, tenant: string, most = 1_000
   return permits;
 }
 
-/** Makes a target answer 100 calls, after which all its permits may be used. */
+/** Makes a target answer 100 calls, so that all its permits may be used afterwards. */
 function prove(limits: TargetLimits, target: string, tenant: string): void {
   for (let n = 0; n < 100; n += 1) for (const permit of fill(limits, target, tenant, 1)) permit.release('answered');
 }
@@ -74,7 +74,7 @@ test('on a shared target a second tenant enters at once, and both come to the sa
   t.is(flood.length, 15);
   const other = fill(limits, 'smtp', 'b');
   t.is(other.length, 5);
-  // When the flooding tenant releases permits, it gets back no more than half of them.
+  // The tenant with many calls gets back at most half of the permits that it releases.
   for (const permit of flood.splice(0, 10)) permit.release('answered');
   pass(1);
   t.is(fill(limits, 'smtp', 'b').length + other.length, 10);

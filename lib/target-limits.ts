@@ -13,8 +13,8 @@ interface TargetLimitsOptions {
   /** Maximum wait (ms) proposed to a call without a permit. */
   maxRetryMs?: number;
   /**
-   * Time (ms) without calls after a target hung. The time doubles each time the target hangs again, up to `maxRestMs`.
-   * Defaults to 0.
+   * Time (ms) for which a target is not called after it hung. The time doubles each time the target hangs again, up to
+   * `maxRestMs`. Defaults to 0.
    */
   restMs?: number;
   maxRestMs?: number;
@@ -44,7 +44,7 @@ interface Target {
   window: number;
   /** Last result of the target. The state is `unknown` before the first result. */
   state: 'unknown' | 'answered' | 'hung';
-  /** Number of consecutive hangs, and the end of the pause without calls (on the clock of `now`). */
+  /** Number of consecutive hangs. `restUntil` is the end of the pause without calls (on the clock of `now`). */
   hangs: number;
   restUntil: number;
   /** Moving mean of the duration (ms) of one call. */
@@ -62,7 +62,7 @@ const FIRST_WINDOW = 4;
 const FIRST_MEAN_MS = 50;
 const MEAN_WEIGHT = 0.2;
 const MIN_RETRY_MS = 250;
-/** Milliseconds for which `wait` stays in the queue before it tries again. */
+/** Time (ms) for which `wait` stays in the queue before it tries again. */
 const WAIT_TURN_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
 /** Maximum number of remembered targets. Above this number, a target without open calls is removed. */
@@ -117,8 +117,8 @@ export class TargetLimits {
   }
 
   /**
-   * Variant of {@link acquire} that waits up to `patienceMs` if a permit is likely to be free by then. That is so if
-   * the target does not hang and the queued calls will be finished. This saves retries in a burst of calls.
+   * Variant of {@link acquire} that waits up to `patienceMs` if a permit is likely to be free by then. This is likely
+   * if the target does not hang and the queued calls will finish in time. The wait saves retries in a burst of calls.
    */
   async acquireSoon(name: string, tenant: string, patienceMs: number): Promise<Permit | { retryInMs: number }> {
     const target = this.#target(name);
@@ -208,7 +208,7 @@ export class TargetLimits {
       target.hangs = 0;
       target.restUntil = 0;
     } else if (this.#restMs > 0 && this.#now() >= target.restUntil) {
-      // A call that started before the pause and hangs too does not lengthen the pause again.
+      // A further call that hangs, but started before the pause, does not lengthen the pause.
       target.hangs += 1;
       target.restUntil = this.#now() + Math.min(this.#restMs * 2 ** (target.hangs - 1), this.#maxRestMs);
     }

@@ -34,8 +34,8 @@ export function runInThread<Task, Result>(module: URL, task: Task): Promise<Resu
 }
 
 /**
- * Returns the program that a thread runs. In a build, it is the compiled module in the folder of the command line. From
- * source, it is the bundler, which compiles the module first.
+ * Returns the program that a thread runs. In a build, this is the compiled module in the folder of the command line.
+ * From source, this is a loader that compiles the module first.
  */
 function programOf(module: URL): { file: URL; argv: string[] } {
   if (!import.meta.url.endsWith('.ts'))

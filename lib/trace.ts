@@ -17,7 +17,7 @@ interface SpanOptions {
 }
 
 interface Tracing {
-  /** Sends the remaining spans, and switches tracing off. */
+  /** Sends the remaining spans, and ends the recording of traces. */
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createWakeable } from './wakeable.ts';
 
-/** Milliseconds of a pause that exceeds every test, so that only a wake-up ends it. */
+/** Duration (ms) of a pause. It is longer than any test, so that only a wake-up ends the pause. */
 const FOR_EVER_MS = 3_600_000;
 
 test('a pause ends by itself after its time', async (t) => {

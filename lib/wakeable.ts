@@ -4,7 +4,7 @@ export interface Wakeable {
   wake(): void;
   /** Forgets earlier wake-ups. Call it at the start of an iteration, which handles the work announced by them. */
   clear(): void;
-  /** Resolves after `ms`, or immediately when woken. A wake-up ends one pause. */
+  /** Resolves after `ms`, or earlier when woken. A wake-up ends one pause. */
   pause(ms: number): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Resolves like `work`, or with the value of `late` (which may throw) if it takes longer than `timeoutMs` (ms). The
- * work itself continues, and its later result or error is ignored.
+ * Returns the result of `work`. If `work` takes longer than `timeoutMs`, returns the result of `late`, which may throw.
+ * The work itself continues, and its later result or error is ignored.
  */
 export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,5 +1,6 @@
 /**
- * Returns true if a process with this pid runs. A process of another user that may not be signalled counts as running.
+ * Returns true if a process with this pid runs. A process of another user, to which no signal may be sent, counts as
+ * running.
  */
 export function isAlive(pid: number): boolean {
   try {

@@ -8,20 +8,20 @@ import { manage, type Managed } from './managed.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 interface BackingOptions {
-  /** Folder of all data. Default: a temporary folder, removed on stop. */
+  /** Folder of all data. Defaults to a temporary folder that is removed on stop. */
   dataDir?: string;
   /**
-   * False if no data needs to survive the stop: PostgreSQL is faster without durability, and Temporal keeps its state
-   * in memory.
+   * False if no data needs to survive the stop. PostgreSQL is then faster, because it runs without durability, and
+   * Temporal keeps its state in memory.
    */
   persistent: boolean;
-  /** True if the temporary folder should be in memory; applies only if the machine has enough. */
+  /** True to put the temporary folder in memory, if the machine has enough memory. */
   inMemory?: boolean;
-  /** Ports of the servers. Default: free ports. */
+  /** Ports of the servers. Default to free ports. */
   ports?: { postgres?: number; temporal?: number; temporalUi?: number };
   /** True if Temporal's web UI is disabled. */
   headless?: boolean;
-  /** Servers to use instead of starting them: PRIMARY_DB, TEMPORAL_ADDRESS. */
+  /** Addresses of servers that the caller provides. These servers are not started. */
   given?: { PRIMARY_DB?: string | undefined; TEMPORAL_ADDRESS?: string | undefined };
   /** True if a server that ends unexpectedly is restarted. */
   supervise?: boolean;
@@ -91,7 +91,7 @@ export async function startBackingServices(options: BackingOptions): Promise<Bac
     postgres: postgres.value?.managed,
     temporal: temporal.value?.managed,
     async stop() {
-      // Temporal does not use PostgreSQL but its own file, so the two can stop in parallel.
+      // Temporal uses its own file and not PostgreSQL, so the two can stop in parallel.
       await Promise.all([postgres.value?.managed.stop(), temporal.value?.managed.stop()]);
       await leave();
     },

@@ -25,7 +25,7 @@ test('a child that is slow is waited for while it reports stages or writes lines
     process.send({ ready: { url: 'http://127.0.0.1:1', setupUrl: null } });
     await sleep(1e8);`;
   const stages: string[] = [];
-  // The start takes longer than the allowed silence, but no pause in its output is that long.
+  // The start takes longer than `silenceMs`, but no pause between two lines of output is that long.
   const child = await startChild('worker', {
     ...(await childOf(t, program)),
     silenceMs: 4_000,

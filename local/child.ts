@@ -10,7 +10,7 @@ import type { Incarnation } from './managed.ts';
 import type { ProcessMessage, ProcessName, ReadyMessage } from '../deploy/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Maximum time (ms) without output during a start; after that the start has failed. */
+/** Maximum time (ms) without output during a start. A start that is silent for longer has failed. */
 const SILENCE_MS = 120_000;
 /** Time (ms) by which a process may exceed its own time limit for stopping before it is killed. */
 const EXTRA_GRACE_MS = 5_000;
@@ -24,11 +24,13 @@ interface ChildOptions {
   onLine?: ((line: string) => void) | undefined;
   /** Receives each stage of the start, such as "waiting for the database". */
   onStage?: ((stage: string) => void) | undefined;
-  /** Maximum time (ms) without output during the start; each stage and line begins it anew. Default: two minutes. */
+  /**
+   * Maximum time (ms) without output during the start. Each stage and each line restarts it. Defaults to two minutes.
+   */
   silenceMs?: number | undefined;
   /** Time limit (ms) for stopping the process. */
   graceMs: number;
-  /** Folder of the sources that the process runs. Default: the sources of this process. */
+  /** Folder of the sources that the process runs. Defaults to the sources of this process. */
   root?: string | undefined;
 }
 
@@ -46,7 +48,8 @@ export async function startChild(
   const runner = join(root, 'bundle', 'run.mjs');
   const server = await spawnServer(process.execPath, [runner, join(root, 'deploy', 'heron.ts'), name], {
     cwd: root,
-    // Limits the heaps of malloc. The C library of most Linux systems keeps one per thread, even in idle processes.
+    // Limits the number of malloc's memory arenas. The C library of most Linux systems creates one per thread, which
+    // idle processes keep.
     env: { MALLOC_ARENA_MAX: '2', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     stopSignal: 'SIGTERM',

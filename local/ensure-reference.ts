@@ -1,4 +1,4 @@
-/** Program that places the browser bundle of the API reference beside its page, where builds need it. */
+/** Program that writes the browser bundle of the API reference to the folder of its page, where builds need it. */
 import { ensureReference } from './reference.ts';
 
 try {

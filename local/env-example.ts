@@ -1,6 +1,6 @@
 /**
- * `npm run env-example`: writes deploy/.env.example, the settings that deploy/compose.yaml passes on, from the comments
- * and defaults in lib/config/. A test fails if the file is stale.
+ * `npm run env-example`: writes deploy/.env.example from the comments and defaults in lib/config/. The file contains
+ * the settings that deploy/compose.yaml passes on. A test fails if the file is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
   'WORKER_PORT',
 ]);
 
-/** Settings with a different default in compose.yaml. */
+/** Settings whose default in compose.yaml differs from that of the code. */
 export const OWN_DEFAULTS: Partial<Record<SettingName, string>> = {
   TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
   MAIL_TRANSPORT: 'smtp',
@@ -90,7 +90,7 @@ export function readComments(): Map<string, string[]> {
   );
 }
 
-/** Returns the default as written in an environment; empty if there is none. */
+/** Returns the default of a setting as written in an environment. Empty if there is no default. */
 export function defaultOf(name: SettingName): string {
   const { data } = settingsSchema.shape[name].safeParse(undefined);
   if (Array.isArray(data)) return (data as unknown as string[]).join(',');

@@ -5,8 +5,8 @@ import { isAlive } from './alive.ts';
 const POLL_MS = 1_000;
 
 /**
- * Sends this process SIGTERM once the npm that runs it as a script has ended. A killed npm passes no signal on. A
- * signal that npm forwards may end only the script's shell and leave this process running.
+ * Sends this process SIGTERM once the npm process that runs it as a script has ended. A killed npm forwards no signal,
+ * and a forwarded signal may end only the script's shell.
  */
 export function exitWithNpm(): void {
   const parent = process.ppid;
@@ -20,10 +20,7 @@ export function exitWithNpm(): void {
   look.unref();
 }
 
-/**
- * Returns the pid of npm: the parent, or the parent's parent if that is the script's shell, which not every shell
- * replaces by its command.
- */
+/** Returns the pid of npm. It is the parent or, if the script's shell is still running, the parent of that shell. */
 function npmAbove(parent: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(parent)], { encoding: 'utf8' });
   const [, above, command = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout ?? '') ?? [];

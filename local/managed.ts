@@ -1,6 +1,6 @@
 import type { ProcessEnd } from './servers.ts';
 
-/** One process of a managed program, from its start to its end. */
+/** One process of a managed program, from start to end. A restart creates another one. */
 export interface Incarnation {
   pid: number;
   /** Settles when the process has ended for any reason. */
@@ -30,7 +30,7 @@ interface ManageOptions {
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 30_000;
-/** Time (ms) after which a running process counts as healthy again. */
+/** Running time (ms) after which a restarted process counts as healthy again. */
 const WELL_MS = 60_000;
 
 /**
@@ -77,7 +77,7 @@ export async function manage(
     try {
       process.kill(incarnation.pid, signal);
     } catch (error) {
-      // The process has just ended without the signal; `exited` settles soon.
+      // The process ended just before the signal. `exited` settles soon.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
     await incarnation.exited;

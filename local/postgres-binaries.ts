@@ -17,8 +17,8 @@ export interface Binaries {
 export type Account = { uid: number; gid: number } | Record<string, never>;
 
 /**
- * Returns the account that runs PostgreSQL, which refuses to run as root. If this process is root, it is `postgres`,
- * which is created if missing.
+ * Returns the account that runs PostgreSQL, which refuses to run as root. If this process is root, returns the account
+ * `postgres`, and creates it if it is missing.
  */
 export async function serverAccount(log: (line: string) => void): Promise<Account> {
   if (process.getuid?.() !== 0) return {};
@@ -55,7 +55,10 @@ export async function findBinaries(account: Account, log: (line: string) => void
   return { initdb: join(home, 'bin', `initdb${extension}`), postgres: join(home, 'bin', `postgres${extension}`) };
 }
 
-/** Copies the programs elsewhere if PostgreSQL's account cannot read the clone, for example below /root. */
+/**
+ * Copies the programs to another place if PostgreSQL's account cannot read the project's folder, for example below
+ * /root.
+ */
 async function copyWithinReach(root: string, native: string, log: (line: string) => void): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const directory = join(tmpdir(), `heron-postgres-${version}`);
@@ -69,7 +72,7 @@ async function copyWithinReach(root: string, native: string, log: (line: string)
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   await chmod(draft, 0o755);
   await rename(draft, directory).catch(() => undefined);
-  // Another process may have copied them first, with the same result.
+  // Another process may have copied the same programs first.
   return (await reachable(draft).catch(() => false)) ? draft : directory;
 }
 

@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from './postgres.ts';
 
 async function scratch(t: { teardown: (undo: () => Promise<void>) => void }): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'heron-embedded-'));
-  // If the tests run as root, the server's own account must be able to enter the folder.
+  // The account of the server must be able to enter the folder. It is another account if the tests run as root.
   await chmod(directory, 0o755);
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   return directory;

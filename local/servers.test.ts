@@ -77,7 +77,7 @@ test('a server is stopped when the process that started it is killed', async (t)
   const owner = fileURLToPath(new URL('../test/harness/server-owner.ts', import.meta.url));
   const parent = spawn(process.execPath, [...TYPESCRIPT, owner, SERVER, stopped], { stdio: 'ignore' });
   t.true(await appears(`${stopped}.up`));
-  // Waits until the server is up, because its parent then continues.
+  // Waits until the server runs, because its parent continues then.
   t.true(await appears(`${stopped}.tied`));
   parent.kill('SIGKILL');
   t.true(await appears(stopped));

@@ -26,7 +26,7 @@ export interface ProcessEnd {
 /** Server process that cannot outlive the process that started it. */
 export interface ServerProcess {
   pid: number;
-  /** Child process. It has streams and a message channel if `stdio` requested them. */
+  /** Child process. It has streams and a message channel if `stdio` requests them. */
   child: ChildProcess;
   /** Settles when the process has ended for any reason; never rejects. */
   exited: Promise<ProcessEnd>;
@@ -37,9 +37,9 @@ export interface ServerProcess {
 }
 
 /**
- * Returns a TCP port on 127.0.0.1 that no other caller gets for the next minute. The port is left in TIME_WAIT: the
- * system does not choose it again, but a server can still bind it by number. Otherwise two concurrent test runs could
- * get the same port.
+ * Returns a TCP port on 127.0.0.1 that no other caller gets for the next minute. The port stays in TIME_WAIT: the
+ * system does not choose it again, but a server can bind it by its number. So two concurrent test runs never get the
+ * same port.
  */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -71,7 +71,7 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
 /**
  * Starts a server in its own process group and ties its lifetime to this process. The group is separate because Ctrl-C
  * reaches all processes of the terminal's group, and a database that stops before its clients causes errors. A small
- * shell waits for a pipe to close, which happens however this process ends, including kill -9.
+ * shell waits until a pipe closes. The pipe closes when this process ends in any way, even by kill -9.
  * @param options.stopSignal signal that requests an orderly stop
  * @param options.graceMs time (ms) to wait for it before SIGKILL
  * @throws Error when the program cannot be started

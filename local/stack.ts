@@ -28,11 +28,11 @@ export interface StackPorts {
 }
 
 interface LocalStackOptions {
-  /** Folder of all data, secrets and logs. Default: a temporary folder, removed on stop. */
+  /** Folder of all data, secrets and logs. Defaults to a temporary folder that is removed on stop. */
   dataDir?: string;
   /**
-   * False if no data needs to survive the stop: PostgreSQL is faster without durability, and a killed Temporal loses
-   * its state.
+   * False if no data needs to survive the stop. PostgreSQL is then faster, because it runs without durability, and
+   * Temporal loses its state when it is killed.
    */
   persistent: boolean;
   /**
@@ -40,7 +40,7 @@ interface LocalStackOptions {
    * instead of starting them.
    */
   env?: Record<string, string | undefined>;
-  /** Preferred ports. A port in use is replaced by another one, which the log reports. Default: free ports. */
+  /** Preferred ports. If a port is in use, another one is chosen and logged. Default to free ports. */
   ports?: Partial<StackPorts>;
   /** Required ports, each with the setting that requires it. A port in use is an error. */
   fixedPorts?: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
@@ -211,7 +211,7 @@ function isGiven(what: keyof StackPorts, env: Record<string, string | undefined>
   return (what === 'temporal' || what === 'temporalUi') && Boolean(env.TEMPORAL_ADDRESS);
 }
 
-/** Merges the stack's own settings, the given ones, and the actual addresses. */
+/** Returns the settings of the processes: those of the stack, those that the caller gave, and the actual addresses. */
 async function settings(
   backing: BackingServices,
   ports: StackPorts,
@@ -275,7 +275,7 @@ async function prepareDatabase(
 }
 
 /**
- * Connects to a database that may still be starting.
+ * Connects to a database, and waits if it is still starting.
  * @throws Error when it is unreachable for a minute, or refuses the connection
  */
 async function connectPatiently(url: string, log: (line: string) => void): Promise<pg.Client> {

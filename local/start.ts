@@ -1,9 +1,9 @@
 /**
  * `npm start`: runs a whole installation on this machine until Ctrl-C and keeps its data in one folder (HERON_DATA_DIR,
- * by default .heron/data). PRIMARY_DB and TEMPORAL_ADDRESS, if set, name servers to use instead of starting them. A
- * port that is set (API_PORT, …, HERON_POSTGRES_PORT, HERON_TEMPORAL_PORT, HERON_TEMPORAL_UI_PORT) is used or refused.
- * Otherwise the default port or the next free one is used. `--upgrade-temporal` upgrades Temporal's state to the pinned
- * server version.
+ * by default .heron/data). PRIMARY_DB and TEMPORAL_ADDRESS, if set, name servers to use instead of starting them. If a
+ * port is set (API_PORT, …, HERON_POSTGRES_PORT, HERON_TEMPORAL_PORT, HERON_TEMPORAL_UI_PORT) but not free, the start
+ * fails. A port that is not set defaults to the usual one, or to another free one. `--upgrade-temporal` upgrades
+ * Temporal's state to the pinned server version.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ import type { ProcessName } from '../deploy/processes.ts';
 import { startLocalStack, type LocalStack, type StackPorts } from './stack.ts';
 
 const WARN = 40;
-/** Time limit (ms) for stopping all processes; each has its own SHUTDOWN_GRACE_MS within it. */
+/** Time limit (ms) for stopping all processes. The SHUTDOWN_GRACE_MS of each process is within this limit. */
 const GRACE_MS = 90_000;
 
 /** Setting and default of every port. */
@@ -51,7 +51,7 @@ exitWithNpm();
 try {
   const { upgradeTemporal } = askedFlags();
   const env = loadedSettings();
-  // The download of the API reference is not awaited, because Heron runs without it.
+  // Does not await the download of the API reference, because Heron runs without it.
   ensureReference((line) => print(`  ${line}`)).catch((error: Error) =>
     print(`  The API reference could not be fetched: ${error.message}`),
   );
@@ -97,7 +97,7 @@ function askedPorts(env: NodeJS.ProcessEnv): {
     const port = Number(given);
     if (!given) ports[name] = usual;
     else if (!/^\d+$/.test(given) || port > 65_535) faults.push(`${setting}: needs a port, not ${given}.`);
-    // The port 0 means any free port, so it is not required.
+    // Port 0 means any free port, so no specific port is required.
     else if (port > 0) fixedPorts[name] = { port, setting };
   }
   if (faults.length > 0) throw new Error(faults.join('\n'));
@@ -108,8 +108,8 @@ function askedPorts(env: NodeJS.ProcessEnv): {
 function loadedSettings(): NodeJS.ProcessEnv {
   try {
     const { APP_ENV } = loadConfig();
-    // Private mail hosts are allowed, because a local installation is usually tried with local mail servers such as
-    // `npm run mailbox`.
+    // Allows private mail hosts, because a local installation is usually tried with local mail servers such as `npm run
+    // mailbox`.
     return APP_ENV === 'dev' ? { ALLOW_PRIVATE_MAIL_HOSTS: 'true', ...process.env } : process.env;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -7,10 +7,10 @@ import { lockFolder } from '../lib/folder-lock.ts';
 const PREFIX = 'heron-stack-';
 /** Path of the in-memory file system of Linux. */
 const MEMORY = '/dev/shm';
-/** Memory (bytes) that must be free: the databases of a full test run, and a reserve. */
+/** Memory (bytes) that must be free. It is enough for the databases of a full test run, with a reserve. */
 const NEEDED = 4 * 2 ** 30;
 const LEFT_FREE = 4 * 2 ** 30;
-/** Age (ms) below which a folder may belong to a process that has not locked it yet. */
+/** Age (ms) up to which a folder may belong to a process that has not locked it yet. */
 const SETTLED_MS = 60_000;
 
 /**

@@ -1,7 +1,7 @@
 import { isDateElement, isPluralElement, type MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 import { IntlMessageFormat } from 'intl-messageformat';
 
-/** Message that is ready for formatting: text without placeholders, or the parser's elements. */
+/** Parsed message: plain text if it has no placeholders, otherwise the elements that the parser returns. */
 export type ParsedSentence = string | MessageFormatElement[];
 
 /** Locale of a reader: language (BCP 47) and time zone (IANA). */
@@ -39,7 +39,7 @@ export function formatSentence(
   return format.format(Object.fromEntries(filled)) as string;
 }
 
-/** Prepares the formatter once, because creating it costs far more than using it. */
+/** Creates the formatter of a message once, because creating it takes far longer than using it. */
 function prepare(sentence: MessageFormatElement[], { language, timeZone }: Reader): Prepared {
   const byReader = prepared.get(sentence) ?? new Map<string, Prepared>();
   prepared.set(sentence, byReader);

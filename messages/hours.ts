@@ -5,8 +5,9 @@ export function toClock(minutes: number): string {
 
 /**
  * Returns the sending hours of a week as text: one line for each range of days with the same hours, Monday first.
- * @param schedule schedule of a campaign, as an approval has frozen it. `schedule_windows` has minutes of each day,
- * Sunday first. Without windows the hours are `start_time` to `end_time` on its `days` (one bit each, bit 0 is Monday).
+ * @param schedule schedule of a campaign, as stored in an approval. `schedule_windows` has ranges of minutes for each
+ * day, Sunday first. Without windows the hours are `start_time` to `end_time` on its `days` (one bit each, bit 0 is
+ * Monday).
  * @param weekdays formats the name of a day, in UTC
  */
 export function hoursOfWeek(schedule: Readonly<Record<string, unknown>>, weekdays: Intl.DateTimeFormat): string[] {
@@ -26,7 +27,7 @@ export function hoursOfWeek(schedule: Readonly<Record<string, unknown>>, weekday
     if (last?.to === day - 1 && last.hours === hours) last.to = day;
     else if (hours) runs.push({ from: day, to: day, hours });
   }
-  // 1 January 2024 was a Monday.
+  // Uses 1 January 2024, which was a Monday.
   const nameOf = (day: number) => weekdays.format(Date.UTC(2024, 0, 1 + day));
   return runs.map(({ from, to, hours }) => `${nameOf(from)}${to > from ? `–${nameOf(to)}` : ''} ${hours}`);
 }

@@ -8,7 +8,7 @@ export { LANGUAGES, type Language };
 /** Every message code of the server. */
 export type MessageCode = keyof typeof en;
 
-/** Message as its code and values, in which form it is thrown, stored and sent. It is JSON. */
+/** Message as code and values. It is thrown, stored and sent in this form, which is JSON. */
 export interface Message {
   code: MessageCode;
   values: { [name: string]: MessageValue };
@@ -26,7 +26,7 @@ export function toLanguage(tag: string | null | undefined): Language | undefined
   return LANGUAGES.find((language) => language === tag);
 }
 
-/** Joins several messages to one value, separated by semicolons. At least one is required. */
+/** Joins one or more messages into a single message, separated by semicolons. */
 export function joined([first, ...rest]: readonly Message[]): Message {
   return rest.reduce((all, next) => ({ code: 'sentence.and', values: { first: all, next } }), first!);
 }

@@ -6,7 +6,7 @@ const parsed = new Map<string, ParsedSentence>();
 
 /**
  * Renders a message for its reader. If this version has no text for a stored code, returns the code.
- * @param timeZone IANA name, for times. Default: UTC
+ * @param timeZone time zone (IANA name) for times in the message; defaults to UTC
  */
 export function render(message: Message, language: Language = 'en', timeZone = 'UTC'): string {
   const sentence = sentenceOf(message.code, language);

@@ -27,7 +27,7 @@ type PlaceAt<After extends string, Nested, IsPlural> = After extends `${infer He
         : { [Key in Head]: string | readonly string[] | Nested } & Places<Rest, Nested, IsPlural>
   : unknown;
 
-/** Part of a plural placeholder that begins with its first branch. */
+/** Rest of a plural placeholder, from its first branch on. */
 type PluralBody<After extends string> = After extends `${string}, plural, ${infer Body}` ? Body : never;
 
 type Flat<Type> = { [Key in keyof Type]: Type[Key] };

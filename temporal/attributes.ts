@@ -30,7 +30,7 @@ export function searchAttributes(
 
 /** Attribute types as numbered by the operator service. */
 const TYPES = { KEYWORD: 2, DATETIME: 6 } as const;
-/** Time (ms) after which a server accepts new attributes, because it refreshes its caches once a minute. */
+/** Maximum time (ms) until a server accepts new attributes. The server refreshes its caches once a minute. */
 const VISIBLE_MS = 90_000;
 const RETRY_MS = 500;
 /** gRPC code INVALID_ARGUMENT, with which the server refuses a query on an unknown attribute. */

@@ -13,7 +13,7 @@ import { TRACE_HEADERS } from './trace-headers.ts';
 import { startSpec, type Intent, type StartSpec, type WorkflowGateway } from './dispatch.ts';
 import { message } from '../messages/index.ts';
 
-/** Returns the connection settings of client and worker, from TEMPORAL_*. */
+/** Returns the connection settings of client and worker from the TEMPORAL_* settings. */
 export function connectionOptions(config: Config): { address: string; tls?: object | boolean; apiKey?: string } {
   const mutual =
     config.TEMPORAL_TLS_CERT && config.TEMPORAL_TLS_KEY
@@ -28,8 +28,8 @@ export function connectionOptions(config: Config): { address: string; tls?: obje
 }
 
 /**
- * Creates a client that connects on first use, so that a process can start (and report it in readiness) while Temporal
- * is unreachable.
+ * Creates a client that connects on first use, so that a process can start while Temporal is unreachable, and report
+ * this in its readiness.
  */
 export function createTemporalClient(config: Config): Client {
   const connection = Connection.lazy(connectionOptions(config));
@@ -64,8 +64,8 @@ export function startOptions(spec: StartSpec, workflowId: string, taskQueue: str
 }
 
 /**
- * Dispatches one intent to Temporal. Repetition is harmless: ids are deterministic, a workflow that is open or may not
- * be repeated is not started again, and signals are only hints.
+ * Dispatches one intent to Temporal. A repeated dispatch is harmless: ids are deterministic, an open workflow is not
+ * started again, and a signal only wakes a workflow.
  */
 export async function dispatchIntent(client: Client, taskQueue: string, intent: Intent): Promise<void> {
   switch (intent.kind) {
@@ -137,15 +137,15 @@ export async function findFailingRuns(client: Client, taskQueue: string, limit: 
   }
 }
 
-/** Returns the task queues of an installation as a list for a visibility query. */
+/** Returns the task queues of an installation as a list for a visibility query, Temporal's search for workflows. */
 function queuesOf(taskQueue: string): string {
   const queues = [taskQueue, ...RESOURCES.map((resource) => resourceQueue(taskQueue, resource))];
   return queues.map((queue) => `'${queue}'`).join(', ');
 }
 
 /**
- * Queues that must be served for a workflow with a waiting caller: `workflows` for the workflow and `interactive` for
- * its activities.
+ * Queues that a worker must serve before a caller can wait for a workflow's result: `workflows` for the workflow and
+ * `interactive` for its activities.
  */
 const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
 /** Maximum number of workflows in a page of results from visibility. */
@@ -153,7 +153,7 @@ const LIST_PAGE = 1_000;
 
 /** Creates the gateway for domain functions (domain/platform/kernel/context.ts). */
 export function createWorkflowGateway(client: Client, config: Config, log: Logger, db: Db): WorkflowGateway {
-  /** Rejects as soon as no worker serves the required queues. Never resolves. */
+  /** Rejects once no running worker serves the required queues. Never resolves. */
   const untilUnserved = async (signal: AbortSignal): Promise<never> => {
     for (;;) {
       await sleep(PRESENCE_MS, undefined, { signal });

@@ -35,7 +35,7 @@ export interface Attributes {
 /** Names shown to operators in addition to the ids. They contain no address. */
 export type Memo = Readonly<Record<string, string>>;
 
-/** Details of a start shown to operators, in addition to those derived from the arguments. */
+/** Details of a workflow that operators see, in addition to those derived from its arguments. */
 interface Shown {
   memo?: Memo | undefined;
   attributes?: Attributes | undefined;
@@ -47,7 +47,7 @@ interface SignalSpec {
   payload: Signals[string];
 }
 
-/** Trace span in which an intent was written, if traces are recorded. */
+/** Trace span in which the intent was written, if traces are recorded. */
 interface Traced {
   traceparent?: string;
 }
@@ -119,8 +119,8 @@ const INSTALLATION = 'installation';
 
 /**
  * Writes intents into the outbox of an open transaction and wakes the relay after its commit.
- * @param options.withinMs duration (ms) within which non-urgent intents are dispatched at random times, so that many
- * intents at once do not delay others
+ * @param options.withinMs period (ms) over which non-urgent intents are spread at random, so that a large number of
+ * them does not delay others
  * @param options.organizationId organization of intents whose payload names none
  */
 export async function writeIntents(
@@ -165,15 +165,16 @@ export interface WorkflowGateway {
     range: { from: string; to: string },
   ): AsyncIterable<readonly string[]>;
   /**
-   * Terminates the open workflows of an organization. They are found by visibility, which lags by seconds, so a caller
-   * asks again. Returns the number of terminated workflows.
+   * Terminates the open workflows of an organization. Finds them by visibility, which lags by seconds, so a caller must
+   * repeat the call. Returns the number of terminated workflows.
    */
   endRunsOf(organizationId: string, reason: string): Promise<number>;
   /** Returns true if a workflow with the id is currently open. */
   isOpen(workflowId: string): Promise<boolean>;
   /**
    * Returns the ids of open workflows whose workflow tasks keep failing, at most `limit`. They are stuck until the code
-   * or their history changes. Reads from visibility; returns none on servers before 1.29, which do not report them.
+   * or their history changes. Reads from visibility. Servers before 1.29 do not report such workflows, so the result is
+   * then empty.
    */
   failingRuns(limit: number): Promise<readonly string[]>;
   /**

@@ -36,8 +36,8 @@ export async function prepareNamespace(
 
 /**
  * Prepares a namespace repeatedly while workers run, until `stop` is called. `stop` resolves after the current
- * iteration. A server that lost its storage lacks both the search attributes, without which it refuses starts, and the
- * schedule that finds missing workflows.
+ * iteration. This repairs a server that lost its storage: without the search attributes it refuses starts, and without
+ * the schedule no sweep finds missing workflows.
  */
 export function prepareRegularly(
   client: Client,

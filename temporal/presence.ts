@@ -10,7 +10,7 @@ export const PRESENCE_MS = 2_000;
 const ABSENT_AFTER_MS = 8_000;
 const FORGOTTEN = '1 day';
 
-/** A queue that workers serve: that of the workflows, or that of a resource. */
+/** Queue that workers serve: the queue of the workflows or of a resource. */
 export type Served = 'workflows' | Resource;
 
 /** Number of running worker processes, and the queues that none of them serves. */
@@ -22,7 +22,7 @@ export interface Presence {
 
 interface PresenceFacts {
   roles: readonly string[];
-  /** Id of the worker's file store; null means PostgreSQL. */
+  /** Id of the worker's file store. Null if the worker stores files in PostgreSQL. */
   blobPlace: string | null;
   /** Ids of the worker's Temporal encryption keys. */
   codecKeys: readonly string[];
@@ -61,7 +61,7 @@ export async function removePresence(db: Db, id: string): Promise<void> {
 
 /**
  * Reads the running workers. A process with the role `temporal` serves all queues. A process with a wrong clock accepts
- * no work and serves no queue.
+ * no work, so it does not count as serving a queue.
  */
 export async function readPresence(db: Db): Promise<Presence> {
   const alive = await across(db, 'engine').sql<Columns<'workers', 'roles'>>(

@@ -17,11 +17,11 @@ test.after.always(() => database?.drop());
 const INVALID_ARGUMENT = 3;
 const OUT_OF_RANGE = 11;
 const UNAVAILABLE = 14;
-/** gRPC codes that do not mean a refusal of the intent: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, and so on. */
+/** gRPC codes that are no refusal of the intent: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, and so on. */
 const NO_VERDICTS = [1, 2, 4, 5, 7, 8, 9, 10, 12, 13, UNAVAILABLE, 15, 16];
 const failure = (code: number, message = 'no') => Object.assign(new Error(message), { code });
 
-/** Temporal's behaviour for one intent, which it accepts after some failures or never. */
+/** Planned behaviour of the Temporal stub for one intent: it accepts the intent after some failures, or never. */
 interface Fate {
   fails: 'away' | 'answered' | 'for good' | 'always';
   times: number;
@@ -171,7 +171,7 @@ test.serial(
     const running = await relays(2, carry);
     const all = Array.from({ length: 8 }, (_, n) => `w${n}`);
     for (let number = 0; number < 4; number += 1) await write(all.map((workflow) => intent(workflow, number)));
-    // More failures than the number of refusals after which an intent is parked.
+    // Waits for more failures than the number of refusals that would park an intent.
     await eventually(async () => calls >= silent.size * 12, 60_000);
     await eventually(async () => ['w5', 'w6', 'w7'].every((workflow) => taken.get(workflow)?.length === 4));
     t.deepEqual(

@@ -60,7 +60,7 @@ async function readHistory(name: string): Promise<number[]> {
     .filter((type) => [STARTED, SIGNALED, CANCEL_REQUESTED].includes(type));
 }
 
-/** Returns a client with a wrapper around each of its calls. */
+/** Returns a client whose calls all pass through `around`. */
 function wrapped(around: (call: () => Promise<unknown>) => Promise<unknown>): Client {
   return {
     workflow: {

@@ -19,8 +19,8 @@ const CONCURRENCY = 32;
 /** Maximum number of workflows of one organization whose intents are dispatched at once. */
 const SHARE = 8;
 /**
- * Time (ms) after which a batch begins no further workflow. An intent that another organization writes meanwhile is in
- * the next batch.
+ * Time (ms) after which a batch begins no further workflow. Intents that other organizations write in the meantime are
+ * in the next batch.
  */
 const BATCH_MS = 100;
 /** Maximum pause (ms) after a batch with dispatched intents, without a wake-up. */
@@ -34,8 +34,8 @@ const DISPATCH_MS = 5_000;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
 /**
- * Maximum pause (ms) after an attempt that Temporal neither accepted nor refused. Short, because such intents are
- * valid.
+ * Maximum pause (ms) after an attempt that Temporal neither accepted nor refused. The pause is short, because the
+ * intent is probably valid.
  */
 const UNANSWERED_CAP_MS = 10_000;
 /** Pause (ms) after a batch that failed, for example because the database was unreachable. */
@@ -82,7 +82,7 @@ export interface Relay {
 interface RelayOptions {
   db: Db;
   databaseUrl: string;
-  /** Dispatches one intent to Temporal; rejects with Temporal's error if it was not accepted. */
+  /** Dispatches one intent to Temporal. Rejects with Temporal's error if Temporal does not accept the intent. */
   carry: (intent: Intent) => Promise<void>;
   log: Logger;
   /** Returns true while no intent may be dispatched. */
@@ -115,17 +115,15 @@ type Share = 'new' | 'tried';
 
 /**
  * Dispatches intents from the outbox to Temporal. A batch is locked and then deleted in one transaction, after Temporal
- * has accepted it. If a relay dies, another repeats its rows harmlessly.
- * The intents of one workflow keep their order, through failures and with any number of relays. Only the earliest
- * unfinished intent of a workflow is taken, with those behind it, and processing stops at the first that is not
- * accepted. (An intent scheduled for later that was never tried does not block those behind it.)
- * Organizations have equal shares of a batch and take turns in it. A batch is short, and one organization has few
- * intents under way, so that the intents of one do not wait for those of another.
- * New intents and failed ones have a loop each: a workflow that Temporal does not answer for delays others by one attempt
- * at most.
- * An intent that Temporal refuses as invalid, or {@link MAX_REFUSALS} times in another way, is parked with the reason.
- * It is retried automatically, after pauses that grow to an hour, or at once when an operator retries it. A missing
- * answer is no refusal. Later intents of the workflow wait, because they assume the effect of the parked one.
+ * has accepted it. If a relay dies, another repeats its rows harmlessly. The intents of one workflow keep their order,
+ * through failures and with any number of relays. Only the earliest unfinished intent of a workflow is taken, with
+ * those behind it, and processing stops at the first that is not accepted. (An intent scheduled for later that was
+ * never tried does not block those behind it.) Organizations have equal shares of a batch, in rotation. A batch is
+ * short and dispatches few intents of one organization at once, so that no organization delays another. New and failed
+ * intents have separate loops, so that a workflow for which Temporal does not answer delays others by at most one
+ * attempt. An intent that Temporal refuses as invalid, or {@link MAX_REFUSALS} times in another way, is parked with the
+ * reason. It is retried automatically, after pauses that grow to an hour, or at once when an operator retries it. A
+ * missing answer is no refusal. Later intents of the workflow wait, because they assume the effect of the parked one.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { log } = options;
@@ -143,7 +141,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         awayMs = batch.away
           ? Math.min(Math.max(awayMs * 2, options.backoffMs ?? BACKOFF_BASE_MS), UNANSWERED_CAP_MS)
           : 0;
-        // Keeps the pause even if new intents are written, because they do not mean that Temporal is reachable again.
+        // Keeps the pause even if new intents are written: they do not show that Temporal is reachable again.
         if (awayMs > 0) return { leastMs: awayMs };
         return batch.full ? {} : { mostMs: batch.againMs };
       },
@@ -281,7 +279,7 @@ export async function relayBatch(
     const failed: Failure[] = [];
     const isSilent = (failures: number) =>
       done.length === 0 && failed.length >= failures && failed.every(({ error }) => !isVerdict(error));
-    // As many intents as are sent in parallel got no answer.
+    // True if as many intents as are sent in parallel got no answer.
     const isAway = () => isSilent(CONCURRENCY);
     const until = performance.now() + BATCH_MS;
     let left = lines.length;
@@ -307,7 +305,7 @@ export async function relayBatch(
     };
     const limit = pLimit(CONCURRENCY);
     const shares = new Map(lines.map(({ tenant }) => [tenant, pLimit(SHARE)]));
-    // Without others, an organization has all dispatches.
+    // An organization that is alone in the batch may use all parallel dispatches.
     const isAlone = shares.size === 1;
     await Promise.all(
       lines.map((line) =>
@@ -335,7 +333,7 @@ export async function relayBatch(
   });
 }
 
-/** Records a failed attempt. Returns the time (ms) until the next one, and if the intent was parked by this call. */
+/** Records a failed attempt. Returns the time (ms) until the next attempt, and true if this call parked the intent. */
 async function recordFailedAttempt(
   outbox: AcrossScope,
   { row, error }: Failure,
@@ -370,8 +368,8 @@ function backoff(baseMs: number, before: number, capMs: number): number {
 }
 
 /**
- * Postpones intents that wait for an unfinished one, so that later searches do not read them every time. Returns the
- * number of parked intents.
+ * Postpones intents that wait for an unfinished one, so that not every search reads them. Returns the number of parked
+ * intents.
  */
 async function postponeBlocked(db: Db): Promise<number> {
   const outbox = across(db, 'engine');
@@ -392,7 +390,7 @@ async function postponeBlocked(db: Db): Promise<number> {
   return counted!.n;
 }
 
-/** Intents of one workflow in order. Equal consecutive signals are together, because they are sent once. */
+/** Intents of one workflow in order. Equal consecutive signals form one group, because they are sent once. */
 interface Line {
   tenant: string;
   intents: OutboxRow[][];
@@ -405,7 +403,8 @@ function byWorkflow(rows: readonly TakenRow[]): Line[] {
   for (const row of rows) {
     if (stopped.has(row.workflow_id)) continue;
     if (!row.due) {
-      // An intent that was tried blocks the later ones. An intent that is only scheduled for later does not.
+      // An intent whose attempt failed blocks the later ones of its workflow. One that is only scheduled for later does
+      // not.
       if (row.attempts > 0) stopped.add(row.workflow_id);
       continue;
     }
@@ -419,7 +418,7 @@ function byWorkflow(rows: readonly TakenRow[]): Line[] {
   return [...lines.values()];
 }
 
-/** Orders workflows so that organizations take turns. The workflows of one organization keep their order. */
+/** Orders workflows so that organizations alternate. The workflows of one organization keep their order. */
 function inRotation(lines: readonly Line[]): Line[] {
   const counts = new Map<string, number>();
   const turns = lines.map((line) => {
@@ -456,8 +455,7 @@ function codeOf(error: unknown): number | undefined {
 }
 
 /**
- * Returns Temporal's message on one line. The SDK wraps Temporal's error in one whose message contains only the name of
- * the call.
+ * Returns Temporal's message on one line. The SDK wraps this error in one whose message is only the name of the call.
  */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { details?: string } };

@@ -1,6 +1,6 @@
 /**
  * Builds the dashboard into web/dist, with compressed copies. `ensureDashboard` builds only if a source has changed
- * since the last build, so that later starts from source need no build.
+ * since the last build, so later starts from source need no build.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -115,7 +115,7 @@ async function stampOfSources(): Promise<string> {
       extname(source) === ''
         ? names.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
         : [path];
-    // Skipped because types are erased and this file is generated only for the compiler.
+    // Skips the types of the client: the file is generated for the compiler and does not change the build.
     for (const file of files.filter((one) => one !== CLIENT_TYPES).toSorted())
       hash.update(file.slice(ROOT.length)).update(await readFile(file));
   }

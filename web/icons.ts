@@ -12,8 +12,8 @@ interface IconSet {
 
 /**
  * Vite plugin that makes `import IconMail from 'tabler:mail'` a module with that Tabler outline icon. The icon set is
- * one JSON file of 2 MB; Tabler's React package has 87 MB and 18,000 files.
- * @throws Error when an icon is unknown or consists of more than strokes
+ * one JSON file of 2 MB, whereas Tabler's React package has 87 MB and 18,000 files.
+ * @throws Error when an icon is unknown, or contains elements other than strokes
  */
 export function tablerIcons(): Plugin {
   let set: Promise<IconSet> | undefined;

@@ -5,12 +5,12 @@ import { parseSentence } from '../messages/parse.ts';
 
 /** Message files of the server and of the dashboard's areas, without index files. */
 const FILES = /\/messages\/[\w-]+\/(?:dashboard\/)?(?!index\.)[\w-]+\.ts$/;
-/** Module with the room of each message of the server. */
+/** Module that maps codes of the server's messages to the files that contain them. */
 const ROOMS = 'messages:rooms';
 
 /**
  * Vite plugin that parses the messages of `messages/` at build time, so that the browser loads no parser. The exports
- * of a file become parsed messages by key. The module `messages:rooms` tells which file has a code.
+ * of a file become parsed messages by key. The module `messages:rooms` maps message codes to files.
  * @throws Error that names the key of a message that is not valid ICU MessageFormat
  */
 export function sentences(): Plugin {
@@ -36,12 +36,15 @@ export function sentences(): Plugin {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Evaluates a file without types. The files have no imports. */
+/** Evaluates the code of a message file, from which types were removed. The files have no imports. */
 async function evaluate(code: string): Promise<Record<string, Texts>> {
   return (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, Texts>;
 }
 
-/** Returns a module with the room of each prefix of codes, and of the codes whose prefix is of another room. */
+/**
+ * Returns a module that maps each prefix of codes to its message file. It also maps each code that is in another file
+ * than its prefix.
+ */
 async function roomsOfCodes(folder: string): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.ts') && name !== 'index.ts');
   const rooms = new Map<string, string>();
@@ -56,7 +59,7 @@ async function roomsOfCodes(folder: string): Promise<string> {
     const name = `${prefixOf(code)} ${room}`;
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  // The last room of a prefix is kept: the one with most of its codes.
+  // The last file of a prefix is kept, which contains most of its codes.
   const byPrefix = Object.fromEntries(
     [...counts].toSorted(([, some], [, more]) => some - more).map(([name]) => name.split(' ')),
   );

@@ -7,7 +7,7 @@ import { sentences } from './sentences.ts';
 const API = process.env.HERON_URL ?? 'http://127.0.0.1:8080';
 const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '/oauth', '/docs', '/openapi.json'];
 
-/** Modules that every area uses, and small ones that two areas share. */
+/** Modules that every area uses, and small modules that two areas share. */
 const COMMON =
   /src\/components\/(action|figure|focus|page|page-link|section|sub-pages|time)\.|messages\/hours\.|components\/(FileButton|Progress|SimpleGrid|Table|ThemeIcon)\//;
 
@@ -43,7 +43,7 @@ export default defineConfig({
               test: /@mantine(?!\/core\/esm\/components\/(Color(Input|Picker)|NumberInput|Menu|TagsInput|PasswordInput)\/)|@floating-ui|src\/(components|hooks)\//,
               minShareCount: 3,
             },
-            // Large controls that only some pages show.
+            // Large components that only some pages show.
             { name: 'colors', test: /components\/Color(Input|Picker)\//, minShareCount: 2 },
             { name: 'numbers', test: /components\/NumberInput\/|react-number-format/, minShareCount: 2 },
             { name: 'inputs', test: /components\/(TagsInput|PasswordInput)\//, minShareCount: 2 },

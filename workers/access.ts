@@ -10,7 +10,7 @@ const AT_ONCE = 10;
 
 /**
  * Renews access tokens of mailboxes connected by consent before they expire, so that no email has to wait for a token.
- * Several processes may run this loop; only one at a time requests a token for a mailbox.
+ * Several processes may run this loop. Only one of them at a time requests a token for a mailbox.
  * @param everyMs interval of the search for expiring tokens
  */
 export function startAccess(deps: Deps, everyMs = 30_000): Loop {

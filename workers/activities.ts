@@ -10,7 +10,7 @@ import { RESOURCES, type Queue } from '../workflows/queues.ts';
 /** Activities that a process serves, by queue. */
 interface ServedActivities {
   activities: Record<Queue, Served>;
-  /** Makes activities end that only wait for more work, because the process stops. */
+  /** Ends the activities that only wait for more work. Called when the process stops. */
   drain(): void;
   /** Closes the connections that activities have kept open. */
   close(): Promise<void>;

@@ -11,7 +11,7 @@ import { startLoop } from '../lib/loop.ts';
 /** Time (ms) for which committed events are collected before an iteration. */
 const GATHER_MS = 4;
 /**
- * Variant of {@link GATHER_MS} while no event needs a delivery, so that only the realtime gateway waits for positions.
+ * Variant of {@link GATHER_MS} for times when no event needs a delivery and only the realtime gateway needs positions.
  */
 const QUIET_GATHER_MS = 50;
 /**

@@ -21,7 +21,7 @@ export async function startPresenceRecorder(deps: Deps, metrics: Metrics): Promi
   let blobPlace: string | null = null;
   let pulses = 0;
   const beat = async () => {
-    // Repeated until the id is known, because a folder that is not mounted yet has no marker file.
+    // The search is repeated until the id is known, because a folder that is not mounted yet has no marker file.
     blobPlace ??= await findPlace(blobs.current);
     const clockAheadMs = Math.round(machineAheadMs(clock));
     metrics.clockAhead.set(clockAheadMs / 1_000);

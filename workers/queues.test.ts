@@ -27,7 +27,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** A worker with some roles, on task queues that no other test uses. */
+/** Starts a worker with some roles, on task queues that no other test uses. */
 async function workerWith(roles: string[]): Promise<{ worker: RunningWorker; queue: (queue: Queue) => string }> {
   const config = { ...world.deps.config, WORKER_ROLES: roles, TEMPORAL_TASK_QUEUE: `test-${newId()}` };
   const worker = await startWorker({ deps: { ...world.deps, config }, temporal, metrics: createMetrics() });
@@ -138,7 +138,7 @@ test.serial('a stopping worker finishes what is under way on every queue', async
   );
   await eventually(async () => {
     const all = await Promise.all(started.map((handle) => handle.describe()));
-    // On a busy machine one activity may complete before the other one is observed.
+    // On a busy machine, one activity may complete before the test sees the other one running.
     return all.every(({ raw, status }) => raw.pendingActivities?.[0]?.state === 2 || status.name === 'COMPLETED');
   });
   await worker.stop();

@@ -20,8 +20,8 @@ const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 
 /**
  * Time limit (ms) of one activation of a workflow. An activation takes milliseconds, so only an endless loop reaches
- * the limit. The SDK's default of 5 s also expires while the machine is suspended, and interrupting promise callbacks
- * with async hooks in use makes Node exit. The option is missing in the SDK's type.
+ * the limit. The SDK's default of 5 s also expires while the machine is suspended, and an interrupted promise callback
+ * makes Node exit while async hooks are in use. The SDK's type lacks this option.
  */
 const ACTIVATION_MS = 600_000;
 
@@ -116,8 +116,8 @@ export async function startQueues(
 }
 
 /**
- * Returns the options of Worker Versioning, if WORKER_BUILD_ID is set. Workflows move to the current build, because
- * they can last for months, and a build that kept its workflows could not be removed. `patched` keeps their histories
+ * Returns the options of Worker Versioning, if WORKER_BUILD_ID is set. Open workflows move to the current build. They
+ * can last for months, so a build that kept its workflows could not be removed. `patched` keeps their histories
  * replayable.
  */
 function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOptions'> {

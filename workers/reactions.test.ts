@@ -90,7 +90,7 @@ test.serial('a reaction that hangs holds up its organization, no other one and n
   for (const { organizationId } of [stuck, free]) await emitEvents(world.deps, organizationId, 2, 'role.created');
   await applied(world.deps, 'hanging', free.organizationId, 2);
   await applied(world.deps, 'brisk', stuck.organizationId, 2);
-  // Events that arrive in the meantime are added to the stream, although another process has claimed it.
+  // Events that arrive in the meantime are added to the stream, although another process has claimed the stream.
   await emitEvents(world.deps, stuck.organizationId, 2, 'role.created');
   await applied(world.deps, 'brisk', stuck.organizationId, 4);
   t.deepEqual(await readEffects(world.deps.db, 'hanging', stuck.organizationId), []);

@@ -60,7 +60,7 @@ export async function startReactions(
     const entered = await withCostPath('reactions', () => enterEvents(deps, subscribers));
     work(entered.streams);
     if (performance.now() >= sweepAt) {
-      // The time is set before the rows are read, because an event that fails in the meantime requests another sweep.
+      // Sets the time before the rows are read, because an event that fails during the read sets an earlier time.
       sweepAt = performance.now() + SWEEP_MS;
       const { due, nextAttemptMs } = await withCostPath('reactions', () => findDueStreams(deps, subscribers));
       work(due);
@@ -125,7 +125,7 @@ class Lanes {
   #fill(): void {
     for (const organizationId of this.#queue) {
       if (!this.#running || this.#active.size >= LANES || isAdrift(this.#deps.clock)) return;
-      // The batch of this organization that is being processed reads the new events too.
+      // The open batch of this organization also reads the new events.
       if (this.#active.has(organizationId)) continue;
       this.#queue.delete(organizationId);
       const turn = this.#turn(organizationId).finally(() => {
@@ -136,7 +136,7 @@ class Lanes {
     }
   }
 
-  /** Applies one batch. An organization with more events goes to the end of the queue. */
+  /** Applies one batch of an organization. If the organization has more events, it is appended to the queue. */
   async #turn(organizationId: string): Promise<void> {
     const { name } = this.#subscriber;
     try {

@@ -53,7 +53,7 @@ async function counts(): Promise<{ open: number; closed: number }> {
   return { open: open.count, closed: closed.count };
 }
 
-/** Returns today's bundle with one text replaced, like a careless edit. */
+/** Returns the current bundle with one text replaced, to simulate an incompatible edit. */
 async function mutated(from: string, to: string): Promise<string> {
   const { codePath } = await workflowBundle(silentLogger);
   const code = await readFile(codePath, 'utf8');

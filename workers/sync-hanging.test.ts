@@ -10,7 +10,7 @@ import { startSync, type SyncOptions } from './sync.ts';
 
 const USER = 'sam@ours.test';
 const PATIENCE_MS = 60_000;
-/** Number of servers, more than the messages that a process reads at once. */
+/** Number of servers. It exceeds the number of messages that a process reads at once. */
 const SERVERS = 20;
 const QUICK: SyncOptions = { leaseMs: 5_000, sweepMs: 100, retryMs: 200 };
 /** Timeouts longer than a test, so that code which waits for a hanging server's timeout fails the test. */
@@ -43,7 +43,7 @@ async function deafServer(t: ExecutionContext): Promise<HangingServer> {
   return { endpoint: { host: '127.0.0.1', port: (server.address() as AddressInfo).port }, hung: () => count };
 }
 
-/** Starts a server with one message that does not answer the given commands. */
+/** Starts a server that has one message and does not answer the given commands. */
 async function stoppingServer(t: ExecutionContext, ...commands: string[]): Promise<HangingServer> {
   let count = 0;
   const server = hoodiecrow({

@@ -31,7 +31,7 @@ export interface SyncOptions {
   retryMs?: number;
   /** Timeout (ms) each for the TCP connection, the TLS handshake and the greeting. */
   connectMs?: number;
-  /** Time (ms) without data from the server during a command after which the connection is closed. */
+  /** Time (ms) after which the connection is closed if the server sends no data during a command. */
   commandMs?: number;
   /** Interval (ms) at which the mailboxes with a permanent connection are chosen again. */
   rankMs?: number;
@@ -43,10 +43,13 @@ export interface Sync {
 }
 
 /**
- * Maximum number of mailboxes opened in one sweep, so that a starting process does not connect to all servers at once.
+ * Maximum number of mailboxes opened in one sweep. Without it, a starting process would connect to all servers at once.
  */
 const CLAIM_BATCH = 25;
-/** If there are more mailboxes than connections, one connection in this many reads mailboxes in turn. */
+/**
+ * If there are more mailboxes than connections, one connection out of this number reads several mailboxes, one after
+ * another.
+ */
 const VISITS = 4;
 /**
  * Minimum pause (ms) between two searches for mailboxes to visit. The pause is also at least VISIT_PAUSE_FACTOR times
@@ -68,7 +71,10 @@ const HOST_REST_MS = 5_000;
  */
 const SLACK_SHARE = 0.1;
 
-/** Numbers of connections of a process: for mailboxes that it watches permanently, and for those read in turn. */
+/**
+ * Numbers of connections of a process: for mailboxes that it watches permanently, and for visits, which read one
+ * mailbox after another.
+ */
 interface Plan {
   watch: number;
   visit: number;
@@ -76,14 +82,14 @@ interface Plan {
 
 /**
  * Watches mailboxes over IMAP. With more mailboxes than connections, the most active ones keep theirs, and the others
- * are read in turn. Processes share the mailboxes by leases in PostgreSQL. Each process claims its share; the leases of
- * a dead process expire. A mailbox has at most one connection in the whole installation.
+ * are read one after another. Processes share the mailboxes by leases in PostgreSQL. Each process claims its share; the
+ * leases of a dead process expire. A mailbox has at most one connection in the whole installation.
  */
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;
   const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000, rankMs = 60_000 } = options;
   let loop: Loop | undefined;
-  // A mailbox that is due may wait for up to half of the interval until it is read.
+  // Time (ms) that a due mailbox may wait until it is read: half of the interval.
   const dueMs = (config.IMAP_POLL_SECONDS * 1000) / 2;
   // Wakes the loop when a watcher has ended, for example because of new credentials, so that the mailbox is watched
   // again at once.
@@ -112,7 +118,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
       await renew();
     }
     if (plan.visit === 0) return claimWatched(false);
-    // Each visit that ends wakes the loop, possibly before the pause is over.
+    // The end of a visit wakes the loop, possibly before the pause is over.
     if (performance.now() < visitAt) return;
     const begun = performance.now();
     await claimWatched(true);
@@ -242,7 +248,7 @@ class Watchers {
   /**
    * Stops the watchers whose lease was lost or whose mailbox has new credentials.
    * @param kept mailbox id -> lease
-   * @param scarce true stops the mailboxes that do not keep their connection any more
+   * @param scarce true if connections are scarce; mailboxes that no longer keep their connection are then stopped
    */
   stopAllBut(kept: ReadonlyMap<string, KeptLease>, scarce: boolean): void {
     for (const [mailboxId, { credentialsVersion, isVisit, abort }] of this.#watchers) {
@@ -252,7 +258,10 @@ class Watchers {
     }
   }
 
-  /** Stops the most recently started watchers beyond `allowed`. Other processes can then claim their leases. */
+  /**
+   * Stops the most recently started watchers if there are more than `allowed`. Other processes can then claim their
+   * leases.
+   */
   stopBeyond(allowed: number): void {
     const watching = [...this.#watchers.values()].filter(({ abort, isVisit }) => !isVisit && !abort.signal.aborted);
     for (const { abort } of watching.slice(allowed)) abort.abort();

@@ -3,7 +3,9 @@ import { BLOCKED } from './contract.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 
-/** Result of work that failed repeatedly. PostgreSQL marks the workflow as blocked; `where` contains the reason. */
+/**
+ * Result of an activity that failed repeatedly. PostgreSQL marks the workflow as blocked. `where` contains the reason.
+ */
 export interface Blocked {
   kind: 'blocked';
   where: string;
@@ -24,8 +26,8 @@ export function asBlocked(error: unknown): Blocked {
 }
 
 /**
- * Runs work by activities and returns its result. If the activity blocked the workflow, shows the reason and waits for
- * a signal, after which the workflow requests the next step again.
+ * Runs work that calls activities, and returns its result. If an activity blocked the workflow, shows the reason and
+ * waits for a signal. The workflow then requests the next step again.
  */
 export async function runOrShowBlocked<T>(
   work: () => Promise<T>,

@@ -29,13 +29,13 @@ export type IdReuse = 'always' | 'afterFailure' | 'never';
  */
 export type IdConflict = 'join' | 'refuse';
 
-/** Payload of a signal: the cause as kinds and ids. Small, and never an address, a body or a secret. */
+/** Payload of a signal: the cause as kinds and ids. It is small, and never contains an address, a body or a secret. */
 export type SignalPayload = Readonly<Record<string, string | number | null>>;
 
 /** Signals that a workflow accepts: name to payload. */
 export type Signals = Readonly<Record<string, SignalPayload>>;
 
-/** Signal for each workflow that can wait for an approval: the approval was decided, or ended without a decision. */
+/** Signals of workflows that wait for an approval: the approval was decided, or ended without a decision. */
 export type ApprovalSignals = {
   decided: { approvalId: string; status: 'approved' | 'denied' | 'expired' };
 };
@@ -54,8 +54,8 @@ const REOPENED = 'Maintenance opens the run again within 15 minutes, because Pos
 
 /**
  * Part of a workflow that code outside workflows/ may use. Created only by {@link defineWorkflow} and {@link
- * defineInstallationWorkflow}, which enforce that arguments are a function of the id. So a start while the workflow is
- * open has the same arguments, and nothing is lost if it is ignored.
+ * defineInstallationWorkflow}, which enforce that the id determines the arguments. So a start for an open workflow has
+ * the same arguments, and can be ignored.
  */
 export interface WorkflowContract<Args, Taken extends Signals = Signals> extends Stops {
   /** Exported function name in the workflow bundle. */
@@ -86,7 +86,8 @@ export interface WorkflowContract<Args, Taken extends Signals = Signals> extends
   /** Returns the search attributes that operators filter by. OrganizationId is also the fairness key. */
   searchAttributes(args: Args): { OrganizationId: string; CampaignId?: string };
   /**
-   * Type of the signals. The property is never read, and its symbol prevents contracts that are created in another way.
+   * Type of the signals. The property is never read. Its private symbol ensures that only {@link defineWorkflow} and
+   * {@link defineInstallationWorkflow} create contracts.
    */
   readonly [defined]: Taken;
 }
@@ -102,9 +103,9 @@ interface Declaration<Part extends string, Args> {
   /** Names of the row ids, in the order of the workflow id. */
   parts: readonly Part[];
   summary(args: Args): string;
-  /** Effect of Cancel in the Temporal UI, and the proper way to stop the work. Shown to operators. */
+  /** Text for operators: the effect of Cancel in the Temporal UI, and the proper way to stop the work. */
   cancel: string;
-  /** Effect of Terminate in the Temporal UI. Defaults to {@link REOPENED}. */
+  /** Text for operators: the effect of Terminate in the Temporal UI. Defaults to {@link REOPENED}. */
   terminate?: string;
   /** Urgency of the work. Defaults to `standard`. */
   work?: Work;
@@ -121,8 +122,8 @@ type OrganizationArgs<Part extends string> = { readonly [Name in Part | 'organiz
 type InstallationArgs<Part extends string> = { readonly [Name in Part]: string };
 
 /**
- * Declares a workflow of one organization. The id parts name rows of exactly one organization, so `organizationId`
- * follows from the id too. `Taken` are its signals: defineWorkflow<MySignals>()({…}).
+ * Declares a workflow of one organization. The id parts name rows of exactly one organization, so the id also
+ * determines `organizationId`. `Taken` is the type of its signals: defineWorkflow<MySignals>()({…}).
  */
 export function defineWorkflow<Taken extends Signals = Record<never, never>>() {
   return <const Part extends string>(

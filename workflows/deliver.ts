@@ -3,7 +3,7 @@ import type { DeliverArgs, EnrollmentActivities } from './enrollment/contract.ts
 import { resourceQueue } from './queues.ts';
 
 /**
- * Sends one email. Call it in a scope that is not cancelled with the workflow, because otherwise the email would never
+ * Sends one email. Must be called in a scope that is not cancelled with the workflow; otherwise the email would never
  * be settled.
  */
 export function deliver(args: DeliverArgs, summary: string): ReturnType<EnrollmentActivities['deliverSend']> {
@@ -11,8 +11,8 @@ export function deliver(args: DeliverArgs, summary: string): ReturnType<Enrollme
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
     summary,
     startToCloseTimeout: '5m',
-    // Short, so that a task that never reached its worker is retried soon. If the worker is only slow, the retry finds
-    // the email claimed.
+    // The timeout is short, so that a task that never reached its worker is retried soon. If the worker is only slow,
+    // the retry finds that the email is already claimed.
     heartbeatTimeout: '10s',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
   });

@@ -20,8 +20,7 @@ export async function waitUntil(until: number | null, interrupted: () => boolean
 }
 
 /**
- * Pause (ms) before the next decision if its time is in the future for a worker but in the past by the workflow's own
- * clock.
+ * Pause (ms) before the next decision if its time has passed by Temporal's clock, but not yet by the worker's clock.
  */
 const SLOW_CLOCK_MS = 1_000;
 

@@ -7,8 +7,8 @@ import { waitUntil, waitUntilWorkerTime } from './interruptible.ts';
 import { showOpen, showState } from './show.ts';
 
 /**
- * Result of one iteration: `more` if work is due at once (`why` shows the progress), a wait until a time, or `done` if
- * no work is left. Times are epoch ms; null waits for a signal.
+ * Result of one iteration: `more` if work is due at once (`why` shows the progress), `wait` until a time, or `done` if
+ * no work is left. Times are epoch ms; null means that only a signal ends the wait.
  */
 export type Iteration = (
   | { kind: 'more'; why?: string }

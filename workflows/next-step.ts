@@ -7,7 +7,7 @@ const local = proxyLocalActivities({
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '2s', maximumAttempts: 5 },
 });
 
-// The server retries these activities without writing events to the history, as long as the database is unreachable.
+// While the database is unreachable, the server retries these activities without adding events to the history.
 const patient = proxyActivities({
   startToCloseTimeout: '30s',
   summary: 'what comes next? (asked again)',
@@ -15,10 +15,10 @@ const patient = proxyActivities({
 });
 
 /**
- * Requests the next step from PostgreSQL. Blocks the workflow if the query keeps failing for a reason other than an
- * unreachable database.
- * @param question calls an activity. It first gets local activities, which add only one event to the history, and after
- * their failure normal ones
+ * Requests the next step from PostgreSQL. Blocks the workflow if the query keeps failing although the database is
+ * reachable.
+ * @param question calls an activity. It first receives local activities, which add only one event to the history. If
+ * they fail, it receives normal ones
  */
 export async function queryNextStep<Activities, Answer>(
   question: (activities: Activities) => Promise<Answer>,

@@ -1,7 +1,7 @@
 /**
- * Outside services for which work may wait long. Each has a task queue with its own worker slots, so that work that
- * waits for one resource uses no slot of another. Workflows and short activities are on the installation's own queue,
- * whose name has no suffix.
+ * Kinds of work that may wait long for something outside, such as a mail server. Each has a task queue with its own
+ * worker slots, so that a slow resource uses no slots of another. Workflows and short activities are on the
+ * installation's own queue, whose name has no suffix.
  */
 export const RESOURCES = ['mail', 'apps', 'webhooks', 'integrations', 'batch', 'interactive'] as const;
 

@@ -7,7 +7,7 @@ const campaignAttribute = defineSearchAttributeKey('CampaignId', 'KEYWORD');
 const deadlineAttribute = defineSearchAttributeKey('Deadline', 'DATETIME');
 const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
-/** Parts of a workflow's next step that are shown. Times are epoch milliseconds. */
+/** Parts of a decision that the Temporal UI shows. Times are epoch milliseconds. */
 type ShownDecision =
   | { kind: 'wait'; state: string; until: number | null; where: string }
   | { kind: 'send'; at: number; where: string }

@@ -26,8 +26,8 @@ export async function sendAt(
 
 /**
  * Sends an email immediately. Cancelling the workflow does not cancel this activity, because otherwise the email would
- * never be settled. If the activity is blocked, nothing remains to be settled, and the workflow ends. Returns the next
- * step of its lead, unless a signal came after the start of the activity.
+ * never be settled. If the activity is blocked, the email needs no settlement, and the workflow ends. Returns the next
+ * step of the email's lead, unless a signal arrived after the activity started.
  */
 export async function send(
   { hints, show }: Sequence,

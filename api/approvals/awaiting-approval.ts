@@ -41,8 +41,8 @@ export function presentReasons(
 }
 
 /**
- * Answers a route that also adds leads: 202 if they wait for an approval.
- * @param work receives a function that it must call with this approval
+ * Returns the answer of a route that also adds leads: 202 if the leads wait for an approval.
+ * @param work receives a function, which it must call with the approval that the leads wait for
  */
 export async function answerOrAwait<T>(
   ctx: Ctx,

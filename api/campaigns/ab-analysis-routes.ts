@@ -49,7 +49,7 @@ export const abAnalysisRoutes = [
     area: 'campaigns',
     scope: ['READ_ANALYTICS'],
     permission: 'view_analytics',
-    operationId: 'campaigns.abAnalysis',
+    operationId: 'campaigns.getAbAnalysis',
     method: 'get',
     path: '/campaigns/:id/ab-analysis',
     summary: 'Compare the A/B variants of a campaign',

@@ -9,7 +9,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Creates a campaign with variants, each with sent emails and replies. Returns its analysis. */
+/** Creates a campaign whose variants have sent emails and replies. Returns its analysis. */
 async function analysed(counts: { sent: number; replied: number }[]) {
   const { db } = world.deps;
   const { organizationId: organization_id, apiKey: token } = await world.tenant();
@@ -65,7 +65,7 @@ test('variants are compared with intervals, and a clear one wins', async (t) => 
     steps: [{ winner_id: variants[1]!.id }],
   });
   t.like(body.variants[1], { total_sent: 200, replied: 60, reply_rate: 30, open_rate: 0 });
-  // Wilson's interval of 60 in 200, from published tables.
+  // Wilson interval for 60 of 200, from published tables.
   t.deepEqual(body.variants[1].intervals.reply_rate, { low: 24.07, high: 36.68 });
 });
 

@@ -15,7 +15,7 @@ test.after.always(() => world?.close());
 
 type Change = [method: string, path: string, body?: unknown];
 
-/** Creates a started campaign, with a call of every route that changes its emails or recipients. */
+/** Creates a started campaign, and one call for every route that changes its emails or recipients. */
 async function openActive() {
   const desk = await openDesk(world);
   const { campaign } = await desk.ready(2);

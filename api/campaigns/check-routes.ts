@@ -111,7 +111,7 @@ export const campaignCheckRoutes = [
     area: 'campaigns',
     scope: ['SEND_CAMPAIGNS'],
     permission: 'send_campaigns',
-    operationId: 'campaigns.preflight',
+    operationId: 'campaigns.runPreflight',
     method: 'post',
     path: '/campaigns/:id/preflight',
     summary: "Report on a campaign's readiness, with a score",

@@ -32,7 +32,7 @@ interface Found {
 const validate = (tenant: Tenant, id: string): Promise<Answer> =>
   call(world, 'POST', `/v1/campaigns/${id}/validate`, { token: tenant.apiKey });
 
-/** Creates a draft with all requirements of a start, except for the tested one. */
+/** Creates a draft that meets all requirements of a start, except for the one under test. */
 async function ready(
   steps: StepSpec[],
   { mailbox = true, lead = true, contact = {} as Record<string, unknown>, fields = {} as Record<string, unknown> } = {},

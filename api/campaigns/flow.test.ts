@@ -105,7 +105,7 @@ test('the flow of a campaign counts who stands where, who went which way, and wh
   t.true((await flowCounts()).length > 0);
   await transact(world.system(org), recountCampaignFlow);
   t.deepEqual(await flowCounts(), []);
-  // Merging the rows of the counts changes no count.
+  // Rows of the same count are merged in PostgreSQL. This must not change any count.
   const before = await flow();
   await db('campaign_flow_counts').insert(
     Array.from({ length: 3000 }, (_, n) => ({
@@ -146,7 +146,7 @@ test('who names the state they have read overwrites nobody: of two edits at once
     [`${at}/advanced`, (n) => ({ settings: { ab_testing: { enabled: true, auto_promote_winner: n > 1 } } })],
     [`${at}/senders`, (n) => ({ senders: [{ email_account_id: mailboxId, weight: n }] }), 'PUT'],
     [`/emails/${mailboxId}`, (n) => ({ name: `Name ${n}` })],
-    [await make('/templates', { name: 'Letter' }), (n) => ({ subject: `Subject ${n}` })],
+    [await make('/templates', { name: 'Email' }), (n) => ({ subject: `Subject ${n}` })],
     [await make('/crm/tasks', { title: 'Call' }), (n) => ({ title: `Call ${n}` })],
     [await make('/meetings', meeting), (n) => ({ location: `Room ${n}` })],
     [
@@ -248,7 +248,7 @@ test('a step is put behind another one, on a branch, at the beginning, and moved
     t.is(refused.status, 400, refused.text);
     t.regex(refused.body.problems[0].path, /^body\.place\./);
   }
-  // Step A has two branches: after a move behind C, its branch to T would lead back.
+  // Step A has two branches. If it moved behind C, its branch to T would lead backwards.
   t.is((await move(a, { after: c })).status, 400);
   t.deepEqual(await drawn(), ['B>A', 'A>T,W', 'T>C', 'C>W', 'W>']);
 });

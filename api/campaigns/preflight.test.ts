@@ -7,7 +7,9 @@ import { newId } from '../../lib/ids.ts';
 import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
-/** DNS zone of the test's name server: records by type and name. A query for an entry that is null gets no answer. */
+/**
+ * DNS zone of the test's name server: records by type and name. A query for a name whose entry is null gets no answer.
+ */
 let zone: Record<string, string[] | null> = {};
 const asked: string[] = [];
 const ask = (type: string) => async (name: string) => {

@@ -103,12 +103,12 @@ export function presentCampaign(
   };
 }
 
-/** Returns the warnings of a write, to be merged into its answer. An empty object if there are none. */
+/** Returns the warnings of a write, to be merged into its answer. Returns an empty object if there are none. */
 export function presentWarnings(warnings: readonly MessageError[], language: Language | undefined) {
   return warnings.length > 0 ? { warnings: warnings.map((fault) => presentFault(fault, language)) } : {};
 }
 
-/** Returns an email preview with its problems in a language, as lines and with their positions. */
+/** Returns an email preview with its problems in a language, both as lines of text and with their positions. */
 export function presentPreview(
   { errors = [], unresolved, ...email }: TemplatePreview,
   language: Language | undefined,
@@ -177,7 +177,7 @@ export function presentFlow({ campaignId, pending, steps, links, wordings }: Cam
   };
 }
 
-/** Returns a variant of a step's email, for the comparison with the others. */
+/** Returns an A/B variant of a step's email. */
 export function presentVariant(row: CampaignVariantRow): Item<typeof variantList> {
   return {
     id: row.id,
@@ -219,7 +219,7 @@ export function presentLog(row: CampaignLogRow, { language }: Pick<Ctx, 'languag
   return { ...row, ...presentMessage(row.message, language), created_at: iso(row.created_at) };
 }
 
-/** Returns the hold of one lead, for the routes that pause, resume and read it. */
+/** Returns the hold of one lead, for the routes that pause, resume or read a lead. */
 export function presentHold(
   { campaign_id, contact_id, hold }: LeadHoldResult,
   { language }: Pick<Ctx, 'language'>,
@@ -237,7 +237,7 @@ export function presentHold(
 }
 
 /**
- * Returns a lead of a campaign: its step, the cause of its wait, and its hold. The link to its Temporal workflow is
+ * Returns a lead of a campaign with its step, the cause of its wait, and its hold. The link to its Temporal workflow is
  * present once the workflow was started.
  */
 export function presentLead(

@@ -67,7 +67,7 @@ export const campaignRoutes = [
   }),
   route({
     ...read,
-    operationId: 'campaigns.overview',
+    operationId: 'campaigns.getOverview',
     method: 'get',
     path: '/campaigns-overview',
     summary: 'Count campaigns by status and folder',

@@ -156,7 +156,7 @@ const campaignPlan = {
   schedule_windows: updateCampaignSchema.shape.schedule_windows,
 };
 
-/** Position of a new or moved step. */
+/** Fields for the position of a new or moved step. */
 export const stepPosition = {
   place: z
     .strictObject({

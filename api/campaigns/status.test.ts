@@ -504,7 +504,7 @@ test('an estimate leaves the warmup of coming days its part of the caps', async 
   t.is((await finish()).sending_days, 2, 'ten a day');
   const started = await desk.call('POST', `/emails/${id}/warmup/start`, {});
   t.is(started.status, 200, started.text);
-  // Warmup uses at most half of the cap: five emails a day, from the second day of its ramp on.
+  // Warmup uses at most half of the daily cap: five emails a day, from the second day of its ramp-up.
   t.like(await finish(), { sending_days: 4, daily_capacity: 10 });
   t.is((await desk.call('POST', `/emails/${id}/warmup/pause`, {})).status, 200);
   t.is((await finish()).sending_days, 2, 'none while it is paused');

@@ -97,7 +97,7 @@ export const campaignStepRoutes = [
   }),
   route({
     ...read,
-    operationId: 'campaigns.flow',
+    operationId: 'campaigns.getFlow',
     method: 'get',
     path: '/campaigns/:id/flow',
     summary: "Count a campaign's leads by step and by link",

@@ -36,7 +36,7 @@ export const trackingDomainRoutes = [
     area: 'campaigns',
     scope: ['WRITE_EMAILS'],
     permission: 'manage_settings',
-    operationId: 'mailboxes.track',
+    operationId: 'mailboxes.setTrackingDomain',
     method: 'patch',
     path: '/emails/:id/track',
     mailboxParam: 'id',

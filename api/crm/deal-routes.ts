@@ -84,7 +84,7 @@ export const dealRoutes = [
   }),
   route({
     ...read,
-    operationId: 'crm.readDeal',
+    operationId: 'crm.getDeal',
     method: 'get',
     path: '/crm/deals/:id',
     summary: 'One deal',

@@ -42,7 +42,7 @@ export const pipelineRoutes = [
   }),
   route({
     ...read,
-    operationId: 'crm.readPipeline',
+    operationId: 'crm.getPipeline',
     method: 'get',
     path: '/crm/pipelines/:id',
     summary: 'One pipeline',

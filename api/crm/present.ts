@@ -83,7 +83,7 @@ export function presentTaskType(row: TaskTypeRow): z.input<typeof taskType> {
   };
 }
 
-/** Returns a task of a person or a team. It may refer to a contact or a deal. */
+/** Returns a task of a person or a team. A task may refer to a contact or a deal. */
 export function presentTask(row: TaskRow, { language }: Pick<Ctx, 'language'>): z.input<typeof task> {
   return {
     id: row.id,
@@ -106,7 +106,7 @@ export function presentTask(row: TaskRow, { language }: Pick<Ctx, 'language'>): 
   };
 }
 
-/** Returns the author of an activity; null for Heron's own actions and for deleted accounts. */
+/** Returns an activity. Its author is null for Heron's own actions and for deleted accounts. */
 export function presentActivity(row: ActivityRow): z.input<typeof activity> {
   const { id, contact_id, organization_id, user_id, activity_type, metadata, created_at } = row;
   const user = authorOf(row);

@@ -70,7 +70,7 @@ const value = z
 /** Checks that an amount is no more precise than its currency allows. Amounts are refused, never rounded. */
 function fits({ value: amount, currency: code = DEFAULT_CURRENCY }: { value?: unknown; currency?: unknown }): boolean {
   if (typeof amount !== 'number' || typeof code !== 'string' || !isCurrency(code)) return true;
-  // A value out of range has its own error already.
+  // An amount out of range already causes another error.
   if (amount < 0 || amount > MAX_MINOR_UNITS) return true;
   return exactMinorUnits(amount, code) !== null;
 }

@@ -181,7 +181,7 @@ export const crmTaskRoutes = [
   }),
   route({
     ...read,
-    operationId: 'crm.readTask',
+    operationId: 'crm.getTask',
     method: 'get',
     path: '/crm/tasks/:id',
     summary: 'One task',

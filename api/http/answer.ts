@@ -36,8 +36,8 @@ export function serializeAnswer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, res
 }
 
 /**
- * Number of answers of a route that are checked before only a sample is checked. An answer that does not fit its schema
- * is a bug that occurs again, so a sample finds it.
+ * Number of answers of a route that are checked before only a sample is checked. A bug that makes answers differ from
+ * their schema occurs repeatedly, so a sample finds it.
  */
 const CHECK_FIRST = 50;
 const CHECK_EVERY = 20;

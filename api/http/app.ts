@@ -37,7 +37,7 @@ export interface AppOptions {
   actors?: ActorResolver;
   /** Records every request made with an API key. */
   usage: UsageLog;
-  /** Middleware that runs before the routes, such as that for the API document and the metrics. */
+  /** Middleware that runs before the routes, such as the API document and the metrics. */
   middleware?: readonly Middleware[];
   /** Middleware for requests that no route matches. */
   fallback?: Middleware;
@@ -55,7 +55,7 @@ export function createApp(options: AppOptions): Koa {
     strictResponses: options.strictResponses ?? false,
   };
   const routers = new Routers();
-  // A fixed path segment takes precedence over a parameter, in whatever order the routes are declared.
+  // A fixed path segment takes precedence over a parameter, regardless of the order of the declarations.
   for (const spec of [...routes].sort(byParameterPosition)) {
     const path = fullPath(spec);
     routers
@@ -110,7 +110,7 @@ function parseBody(spec: AnyRoute, config: Config): Middleware {
   if (consumes === 'raw') return unreadBody;
   const limit = (typeof spec.bodyLimit === 'function' ? spec.bodyLimit(config) : spec.bodyLimit) ?? DEFAULT_BODY_LIMIT;
   const read = consumes === 'multipart' ? parseMultipart(limit, spec.files?.length ?? 0) : parseFields(consumes, limit);
-  // Forms come from browsers and, with one-click unsubscribe, from mail programs. Both send either content type.
+  // Browsers send forms, and so do mail programs for one-click unsubscribe. Both may use either content type.
   if (!spec.body || consumes === 'form') return read;
   return (koa, next) => {
     refuseOtherType(koa, consumes);
@@ -125,7 +125,7 @@ const READ_TYPES = {
 } as const;
 
 /**
- * Refuses a body of a type that the route does not read, which would otherwise be ignored silently. `curl -d` sends a
+ * Refuses a body whose content type the route does not read. It would otherwise be ignored silently: `curl -d` sends a
  * form by default.
  * @throws AppError bad_request
  */
@@ -170,8 +170,7 @@ function unreadable(status: number, cause: unknown): AppError {
 }
 
 /**
- * Builds the message for invalid JSON, with the position if the parser names it. The message never contains the text
- * itself.
+ * Builds the message for invalid JSON. It names the position if the parser does, but never contains the text itself.
  */
 function jsonFault({ message: said }: SyntaxError): Message {
   if (/only supports object and array/.test(said)) return message('request.body_no_object');

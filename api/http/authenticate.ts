@@ -8,7 +8,7 @@ import type { AnyRoute } from './route.ts';
 /**
  * Resolves the caller of a route from the credential of the request.
  * @throws AppError unauthorized (401) without a valid credential; forbidden when a key may not be used from this
- * address; rate_limit_exceeded when the key's own rate is used up
+ * address; rate_limit_exceeded when the key exceeds its rate
  */
 export async function authenticateCaller(
   spec: AnyRoute,

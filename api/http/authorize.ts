@@ -13,7 +13,7 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
- * @param options.asked route that the client called; a refusal contains the challenge of this route
+ * @param options.asked route that the client called; the challenge in a refusal refers to this route
  * @throws AppError no_organization, forbidden, workspace_deletion_scheduled, rate_limit_exceeded; unauthorized if the
  * session is too old for its workspace; not_found if the installation does not serve the route
  */
@@ -93,7 +93,7 @@ function allows(actor: Actor, rule: PermissionRule): boolean {
   return 'anyOf' in rule ? rule.anyOf.some(has) : rule.allOf.every(has);
 }
 
-/** Formats a permission rule for the OpenAPI document: `a|b` for any of them, `a+b` for all of them. */
+/** Formats a permission rule for the OpenAPI document: `a|b` if one permission is enough, `a+b` if all are needed. */
 export function permissionText(rule: PermissionRule | null): string {
   if (rule === null) return '-';
   if (typeof rule === 'string') return rule;

@@ -24,8 +24,8 @@ function challenge(spec: AnyRoute, config: Config, parameters: Record<string, st
 }
 
 /**
- * Returns the scopes that a client without a valid token should request. A resource with its own metadata, such as the
- * MCP endpoint, publishes no list of routes, so its clients request these scopes.
+ * Returns the scopes that a client without a valid token should request. Only a resource with its own metadata, such as
+ * the MCP endpoint, names scopes, because it publishes no list of routes.
  */
 function requestedScopes(spec: AnyRoute): Record<string, string> {
   return spec.resourceMetadata ? { scope: scopeText(SELF_REGISTERED_MAX) } : {};

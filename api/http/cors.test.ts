@@ -33,15 +33,15 @@ test('pages of any site may call OAuth metadata, registration, tokens and MCP, a
   t.deepEqual(open.toSorted(), [
     'mcp.message',
     'mcp.messageV1',
-    'oauth.register',
-    'oauth.resourceMetadata',
-    'oauth.resourceMetadata.mcp',
-    'oauth.resourceMetadata.v1mcp',
-    'oauth.revoke',
-    'oauth.serverMetadata',
-    'oauth.serverMetadata.mcp',
-    'oauth.serverMetadata.v1mcp',
-    'oauth.token',
+    'oauth.getResourceMetadata',
+    'oauth.getResourceMetadata.mcp',
+    'oauth.getResourceMetadata.v1mcp',
+    'oauth.getServerMetadata',
+    'oauth.getServerMetadata.mcp',
+    'oauth.getServerMetadata.v1mcp',
+    'oauth.issueToken',
+    'oauth.registerClient',
+    'oauth.revokeToken',
   ]);
 });
 

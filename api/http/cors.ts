@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { Config } from '../../lib/config/index.ts';
 import { fullPath, type AnyRoute } from './route.ts';
 
-/** Headers that a page may send. */
+/** Request headers that a page of another site may send. */
 const ALLOWED = [
   'Authorization',
   'Content-Type',
@@ -15,7 +15,7 @@ const ALLOWED = [
   'Mcp-Name',
   'Last-Event-Id',
 ];
-/** Headers that a page may read. */
+/** Response headers that a page of another site may read. */
 const EXPOSED = [
   'X-Request-Id',
   'X-Total-Rows',
@@ -46,7 +46,7 @@ export function cors(
     allowHeaders: ALLOWED,
     exposeHeaders: EXPOSED,
     maxAge: 600,
-    // `envelope` answers errors with the headers that are set already.
+    // `envelope` keeps the headers that are already set when it answers an error.
     keepHeadersOnError: false,
   });
 }

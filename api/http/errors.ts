@@ -8,7 +8,7 @@ import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
 import { render } from '../../messages/render.ts';
 
-/** Problem of a request as shown to a client: as text, and as a message code with values. */
+/** Problem of a request as sent to a client: as text, and as a message code with values. */
 export interface ShownProblem {
   path: string;
   message: string;
@@ -60,7 +60,7 @@ export function asAppError(error: unknown): AppError {
   return new AppError('internal_error', message('request.failed'), { cause: error });
 }
 
-/** Returns the error code for an HTTP status, for an error of which only the status is known. */
+/** Returns the error code for an HTTP status. Used for errors of which only the status is known. */
 export function errorCodeOf(status: number): ErrorCode {
   return BY_STATUS[status] ?? 'bad_request';
 }

@@ -14,7 +14,7 @@ export const findingFields = {
   values: z.record(z.string(), z.unknown()).meta({ description: 'Values in `message`, by name' }),
 };
 
-/** Preflight report, stored alone or as part of a run or an approval. */
+/** Stored preflight report. A run or an approval may contain it. */
 interface StoredReport {
   checks?: PreflightCheck[];
   findings?: PreflightFinding[];

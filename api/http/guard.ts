@@ -41,8 +41,7 @@ export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
 }
 
 /**
- * Runs the steps from the body on: reads it, runs the handler once per Idempotency-Key, and checks and sends its
- * answer.
+ * Runs the remaining steps: reads the body, runs the handler once per Idempotency-Key, and checks and sends its answer.
  */
 export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa) => {
@@ -77,7 +76,7 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
       return invoke(other, parts, ctx, inner);
     },
   };
-  // For this route, the body determines if the write stops something. Such a write is not counted.
+  // The body of this route determines if the write stops something. A write that stops something is not counted.
   if (typeof spec.stops === 'function' && ctx.actor.organizationId && !spec.stops(input.body)) {
     assertWorkspaceStays(ctx.actor);
     await countWrite(parts.limiter, ctx.actor, parts.deps.config.ORG_WRITES_PER_MINUTE, ctx.reportQuota);

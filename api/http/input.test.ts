@@ -53,7 +53,7 @@ test('a body of a type that is not read is refused with what to send, and is not
       body,
     });
   const won = '{"statuses":["won"]}';
-  // Content types that are sent by `curl -d`, by `fetch` with a text, and by a client that sets no type.
+  // Content types of `curl -d`, of `fetch` with a text, and of a client that sets none.
   for (const [type, body] of [
     ['application/x-www-form-urlencoded', won],
     ['text/plain', won],

@@ -14,7 +14,7 @@ import { refusesUnknownQuery, type AnyRoute, type RouteInput, type RouteRequest,
 /** Checked parts of a request, as passed to a handler. */
 export type Input = RouteInput<unknown, Record<string, unknown>, unknown, undefined>;
 
-/** Returns the route request of an HTTP request whose body is parsed. */
+/** Converts an HTTP request whose body is parsed to the request of a route. */
 export function requestOf(koa: Context): RouteRequest {
   return {
     params: koa.params,
@@ -44,9 +44,7 @@ export async function readInput(
   return values;
 }
 
-/**
- * Returns every problem of a request: of its form, and of the content of its well-formed fields, each with its path.
- */
+/** Returns all problems of a request, each with its path: malformed fields, and rules that well-formed fields break. */
 export async function requestProblems(spec: AnyRoute, ctx: Ctx, request: RouteRequest): Promise<readonly Problem[]> {
   return addRouteProblems(spec, ctx, request, parse(spec, request).problems);
 }
@@ -69,8 +67,8 @@ async function addRouteProblems(
 }
 
 /**
- * Returns the fields of an object that its schema accepts; for a list of objects, the accepted fields of each.
- * Undefined for any other value.
+ * Returns the fields of an object that its schema accepts. For a list of objects, returns the accepted fields of each.
+ * Returns undefined for any other value.
  */
 function wellFormedPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (path: string) => boolean): unknown {
   if (schema instanceof z.ZodArray && Array.isArray(value) && schema.element instanceof z.ZodObject) {
@@ -134,7 +132,7 @@ function parse(
     }
     return undefined;
   };
-  // A value with a structural problem may be nested too deeply to be walked.
+  // A value with a structural problem may be nested too deeply to be traversed.
   const given = (value: unknown) => (known.size > 0 ? value : toComposed(value));
   const values = {
     params: read('params', spec.params, withLowerCaseIds(given(request.params))) ?? {},
@@ -162,14 +160,14 @@ function unknownParameters(spec: AnyRoute, query: unknown): Problem[] {
     });
 }
 
-/** Returns true if the issue is of a query parameter that was sent several times. */
+/** Returns true if the issue concerns a query parameter that was sent several times. */
 function isRepeated(where: string, value: unknown, [name]: readonly PropertyKey[]): boolean {
   return where === 'query' && name !== undefined && Array.isArray((value as Record<PropertyKey, unknown>)[name]);
 }
 
 /**
- * Returns all issues of a value, including rules about several fields. zod skips such rules once a number is not an
- * integer, so the value is parsed again with truncated numbers.
+ * Returns all issues of a value, including rules about several fields. zod skips such rules if a number is not an
+ * integer. The value is then parsed again with truncated numbers.
  */
 function allIssues(
   schema: z.ZodType,

@@ -12,7 +12,7 @@ export function preferredLanguage(acceptLanguage: string | undefined): Language 
 
 /**
  * Variant of {@link preferredLanguage} that returns undefined if the request names no supported language. Scripts send
- * `*` or nothing.
+ * `*` or no header.
  */
 export function namedLanguage(acceptLanguage: string | undefined): Language | undefined {
   if (!acceptLanguage) return undefined;

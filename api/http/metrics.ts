@@ -8,9 +8,9 @@ import type { Metrics } from '../../lib/metrics.ts';
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /**
- * Serves /metrics to bearers of METRICS_TOKEN, or to loopback if no token is set. Behind a proxy on the same machine
- * every client looks like loopback. So without a token nothing is served in APP_ENV prod, with configured proxies, or
- * through a proxy.
+ * Serves /metrics to clients with METRICS_TOKEN, or to loopback clients if no token is set. Behind a proxy on the same
+ * machine every client looks like loopback. So without a token, /metrics is not served in APP_ENV prod, with configured
+ * proxies, or through a proxy.
  */
 export function metricsEndpoint(
   metrics: Metrics,

@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { permissionText } from './authorize.ts';
 import { idempotencyOf, type AnyRoute } from './route.ts';
 
-/** Text of the API reference before its first endpoint. */
+/** Introduction of the API reference, shown before its first endpoint. */
 export const INTRODUCTION = `Multi-tenant cold-email outreach: connect mailboxes, import contacts, write a campaign as a graph of steps, and start it. Heron picks the
 mailbox and the minute for every email and stops when a lead answers, bounces or opts out.
 
@@ -327,8 +327,8 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
 ];
 
 /**
- * Returns the tags and tag groups for a document with these areas. An area without an entry is placed last; a suite
- * fails for it.
+ * Returns the tags and tag groups for a document with these areas. An area without an entry is placed last, and a test
+ * suite then fails.
  */
 export function tagsFor(areas: ReadonlySet<string>): { tags: object[]; 'x-tagGroups': object[] } {
   const known = TASKS.flatMap(({ tags }) => tags);
@@ -379,8 +379,8 @@ function repeats(spec: AnyRoute): string | undefined {
 }
 
 /**
- * Lists the route's error codes that name a specific cause. Codes that cover a whole status are described with the
- * answers of that status.
+ * Lists the route's error codes that name a specific cause. Codes that stand for a whole status are described at the
+ * answer of that status.
  */
 function ownErrors({ errors = [] }: AnyRoute): string | undefined {
   const own = errors.filter((code) => !GENERAL.has(code)).map((code) => `\`${code}\` (${ERROR_CODES[code]})`);

@@ -84,8 +84,8 @@ function pathParameter(spec: AnyRoute, name: string): [component: string, words:
 }
 
 /**
- * Returns the parameters of an operation. Descriptions are set on the parameters instead of their schemas, where client
- * generators and readers expect them.
+ * Returns the parameters of an operation. The parameters have the descriptions, not their schemas, because client
+ * generators expect them there.
  */
 export function parameters(
   spec: AnyRoute,
@@ -134,7 +134,7 @@ interface QuerySchema {
   required?: string[];
 }
 
-/** Converts words to a component name: `step run` becomes StepRun. */
+/** Converts words to a component name. For example, `step run` becomes StepRun. */
 function pascal(words: string): string {
   return words
     .split(' ')
@@ -142,7 +142,7 @@ function pascal(words: string): string {
     .join('');
 }
 
-/** Returns the value from the recorded request, converted to the schema's type. */
+/** Returns the example of a query parameter: its value in the recorded request, converted to the schema's type. */
 function queryExample(name: string, type: string | undefined, query: OperationExample['query']): { example?: unknown } {
   const given = query?.[name];
   if (given === undefined) return {};

@@ -3,7 +3,7 @@ import { z } from 'zod';
 type Io = 'input' | 'output';
 type JsonSchema = Record<string, unknown>;
 
-/** Metadata of schemas without their names, so that every use writes the schema out in full. */
+/** Metadata of schemas without their names. With it, every use of a schema contains the whole schema. */
 const NAMELESS = z.registry<Record<string, unknown>>();
 NAMELESS.get = (schema) => {
   const { id: _name, ...meta } = z.globalRegistry.get(schema) ?? {};
@@ -78,7 +78,7 @@ interface Converted {
 function convert(list: readonly z.ZodType[], io: Io): Converted {
   const roots = [...new Set(list)];
   const registry = z.registry<{ id: string }>();
-  // With the lazy wrapper, a named root becomes a definition like any other named schema.
+  // The lazy wrapper makes a named root schema a definition, like any other named schema.
   for (const [index, root] of roots.entries())
     registry.add(
       z.lazy(() => root),
@@ -107,12 +107,13 @@ function convert(list: readonly z.ZodType[], io: Io): Converted {
 /** Formats that make their `pattern` redundant. */
 const FORMATS: ReadonlySet<unknown> = new Set(['date', 'date-time', 'email', 'uuid']);
 
-/** Removes keywords that repeat in every field of a kind and give a client no information. */
+/** Removes keywords that are the same in every field of a type and give a client no information. */
 export function shorten(schema: JsonSchema): void {
   if (FORMATS.has(schema.format)) delete schema.pattern;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-  // Client generators refuse objects as defaults. A list or null as default only says that the field is optional.
+  // Client generators refuse objects as defaults. A list or null as default gives no information, because the field is
+  // optional anyway.
   if (typeof schema.default === 'object') delete schema.default;
   const [value, nothing, ...others] = (schema.anyOf ?? []) as JsonSchema[];
   const isNullable = nothing?.type === 'null' && others.length === 0;

@@ -78,7 +78,7 @@ const SCHEMAS = {
   OAuthError: oauthErrorSchema,
 } as const;
 
-/** Headers of temporary refusals, by status. */
+/** Headers of refusals that are temporary, by status. */
 const PASSING: Readonly<Record<number, readonly (keyof typeof HEADERS)[]>> = {
   429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
   503: ['Retry-After'],

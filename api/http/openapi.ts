@@ -159,7 +159,7 @@ interface DocumentedAnswer {
   content?: Record<string, { schema: object; examples?: object }>;
 }
 
-/** Adds an answer to the documentation of a status, which may have other answers already. */
+/** Adds an answer to a status in the document, which may already have other answers. */
 function withAnswer(
   before: DocumentedAnswer | undefined,
   { description, contentType, schema }: OtherAnswer,

@@ -49,7 +49,8 @@ async function count(
 
 /**
  * Returns a function that adds a limit to the RateLimit-Policy and RateLimit headers of the answer
- * (draft-ietf-httpapi-ratelimit-headers-11). A limit that is counted twice shows its last state.
+ * (draft-ietf-httpapi-ratelimit-headers-11). If a request is counted twice against a limit, the header has the last
+ * state.
  */
 export function quotaReport(koa: Context): Report {
   const quotas = new Map<string, Quota>();

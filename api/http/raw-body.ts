@@ -4,7 +4,7 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Reads the bytes of a body that was left unparsed, for example because its signature covers them.
- * @throws AppError bad_request for a body that is too large; the rest of it is read and discarded
+ * @throws AppError bad_request if the body is too large; the rest of the body is read and discarded
  */
 export async function readBytes(body: Readable, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -66,7 +66,10 @@ export interface StreamReply {
   cookies?: readonly string[];
 }
 
-/** Answer of a handler whose action waits for a person: 202 with the body declared in the route's `awaiting`. */
+/**
+ * Result of a handler whose action waits for a person. The answer is 202 with the body declared in the route's
+ * `awaiting`.
+ */
 export class Awaiting<Body = unknown> {
   readonly body: Body;
 
@@ -111,17 +114,20 @@ interface RouteSpec<
   area: string;
   summary: string;
   description?: string;
-  /** Permission bits that a key or token needs (all of them), or another group of callers. */
+  /** Permissions that a key or token needs (all of them), or a word for another group of callers. */
   scope: readonly Permission[] | 'public' | 'session' | 'any';
   /** Permission that a session needs; null if any signed-in person may call. */
   permission: PermissionRule | null;
-  /** Restricts the route to administrators of the installation, in addition to `permission`. */
+  /** Set if only administrators of the installation may call the route, in addition to `permission`. */
   platformAdmin?: true;
-  /** Refuses workspaces on the free plan if the installation requires paid plans (REQUIRE_PAID_PLAN). */
+  /**
+   * Set if the route refuses workspaces on the free plan. Applies if the installation requires paid plans
+   * (REQUIRE_PAID_PLAN).
+   */
   needsPaidPlan?: true;
   /**
-   * Refuses keys that are restricted to mailboxes, because the route concerns all mailboxes of the workspace and cannot
-   * be narrowed to some.
+   * Set if the route refuses keys that are restricted to mailboxes, because its answer or effect concerns all mailboxes
+   * of the workspace.
    */
   everyMailbox?: true;
   /** False if the route works without a selected workspace, as for sign-in. */
@@ -143,13 +149,13 @@ interface RouteSpec<
    */
   stops?: true | ((body: z.output<B>) => boolean);
   /**
-   * Set for a write that a workspace accepts although its deletion is scheduled: an export, or the call that keeps the
-   * workspace. Such a workspace accepts reads and writes that stop something, and refuses every other write.
+   * Set for a write that a workspace accepts although its deletion is scheduled: an export, or the call that cancels
+   * the deletion. Such a workspace accepts reads and writes that stop something, and refuses every other write.
    */
   duringDeletion?: true;
   /**
-   * Lets a page of any site call the route (CORS). Only for routes that need no credential, or read it from the
-   * Authorization header alone.
+   * Set if web pages of any site may call the route (CORS). Only for routes that need no credential, or read it from
+   * the Authorization header alone.
    */
   anyOrigin?: true;
   /** Path of this route's own protected resource metadata (RFC 9728), if it differs from the API's. */
@@ -242,7 +248,7 @@ export function refusesUnknownQuery(spec: AnyRoute): boolean {
   return !spec.atRoot && spec.errorStyle === undefined && spec.consumes !== 'raw';
 }
 
-/** Returns how the route treats an Idempotency-Key. */
+/** Returns the route's handling of an Idempotency-Key. */
 export function idempotencyOf(spec: AnyRoute): 'none' | 'supported' | 'required' {
   if (!isWrite(spec) || spec.scope === 'public' || spec.organization === false) return 'none';
   return spec.idempotency ?? 'supported';

@@ -14,7 +14,7 @@ export function presentMessage({ code, values }: Message, language: Language | u
   return { message: render({ code, values }, language), code, values };
 }
 
-/** Fields of a reason in an answer, which may be text of a mail server or a person. */
+/** Fields of a reason in an answer. The reason may be a text written by a mail server or a person. */
 export const shownReason = {
   reason: z.string().meta({ description: 'Text in the language of the request; empty if no reason is known' }),
   reason_code: z

@@ -4,7 +4,7 @@ import { message } from '../../messages/index.ts';
 
 /** Maximum number of open requests of one credential in a process. */
 const MAX_UNDER_WAY = 128;
-/** Wait (ms) proposed to a refused request. */
+/** Wait (ms) that a refused request gets as Retry-After. */
 const RETRY_AFTER_MS = 1_000;
 
 /** Counts the open requests of each credential in this process. */
@@ -12,7 +12,7 @@ export class RequestsUnderWay {
   readonly #counts = new Map<string, number>();
 
   /**
-   * Begins a request of a credential. Requests without a credential are not counted.
+   * Counts a request of a credential as open. Requests without a credential are not counted.
    * @returns the function that ends it
    * @throws AppError rate_limit_exceeded while the credential has {@link MAX_UNDER_WAY} other open requests
    */

@@ -360,7 +360,7 @@ test.serial(
     t.deepEqual(await deliverSend(ctx, { smtp }, third), { outcome: 'sent' });
     t.like(await world.deps.db('mailboxes').where({ id }).first(), { hold_code: null });
 
-    // If a new token is refused too, the cause is not an expired token.
+    // If the mail server also refuses a new token, expiry is not the cause.
     gmail.setToken('another');
     await world.deps.db('mailboxes').where({ id }).increment('credentials_version', 1);
     t.false(await expireAccess(ctx, id));
@@ -459,8 +459,8 @@ test.serial('a removed mailbox ends its consent at Google, tried until that has 
   t.is(google.revoked.length, 1);
   t.is((await left()).length, 0);
 
-  // Adds a consent that the person has ended in the meantime, and one whose provider never answers. Tokens that cannot
-  // be decrypted do not block others.
+  // Adds a consent that the person has revoked, and one whose provider never answers. Also adds a token that cannot be
+  // decrypted, which must not block the others.
   const unreadable = { mailbox_id: newId(), sealed: Buffer.from('of a key that is gone') };
   await left().insert([
     { ...waiting, ...unreadable, attempts: 0, due_at: new Date(0) },

@@ -25,7 +25,7 @@ import { mailboxErrorTitle } from '../../domain/sending/control/mailbox-hold.ts'
 import { presentIssue } from '../http/stored-message.ts';
 import { render } from '../../messages/render.ts';
 
-/** Context with the reader's language. */
+/** Part of the context with the language of the caller. */
 type Reader = Pick<Ctx, 'language'>;
 
 /** Returns a mailbox for answers, without passwords. */
@@ -83,7 +83,7 @@ export function presentMailbox(
   };
 }
 
-/** Returns a mailbox with its uses and its latest errors. */
+/** Returns a mailbox with the campaigns that use it and its latest errors. */
 export function presentDetail(detail: MailboxDetail, reader: Reader): z.input<typeof mailboxDetail> {
   return {
     ...presentMailbox(detail, reader),
@@ -106,8 +106,8 @@ function presentError(
 }
 
 /**
- * Returns how many more mailboxes the workspace may connect. `pending_request` is always null, because a higher limit
- * cannot be requested.
+ * Returns the number of mailboxes that the workspace may still connect. `pending_request` is always null, because a
+ * higher limit cannot be requested.
  */
 export function presentAllowance({ limit, used, remaining }: Allowance): z.input<typeof allowance> {
   return { remaining, limit, used, pending_request: null };

@@ -89,7 +89,7 @@ async function dump(): Promise<string> {
   return parts.join('\n');
 }
 
-/** Starts a server that does not behave as mail clients expect. Returns its port. */
+/** Starts a server that breaks the mail protocol. Returns its port. */
 async function stranger(t: ExecutionContext, greet: (socket: Socket) => void): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => {});

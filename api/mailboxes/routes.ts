@@ -99,7 +99,7 @@ export const mailboxRoutes = [
     area,
     scope: 'any',
     permission: null,
-    operationId: 'mailboxes.allowance',
+    operationId: 'mailboxes.getAllowance',
     method: 'get',
     path: '/emails/allowance',
     summary: 'Get the number of mailboxes the workspace may still connect',
@@ -122,7 +122,7 @@ export const mailboxRoutes = [
   }),
   route({
     ...write,
-    operationId: 'mailboxes.readConsent',
+    operationId: 'mailboxes.getConsent',
     method: 'get',
     path: '/emails/onboarding/oauth/session/:session',
     summary: 'Get the result of a consent',
@@ -201,7 +201,7 @@ export const mailboxRoutes = [
   route({
     ...read,
     ...one,
-    operationId: 'mailboxes.authCheck',
+    operationId: 'mailboxes.checkAuthentication',
     method: 'get',
     path: '/emails/:id/auth-check',
     summary: 'Check SPF, DKIM and DMARC of the sending domain',

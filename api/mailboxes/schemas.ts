@@ -61,7 +61,8 @@ const connectSmtp = z.strictObject({
 });
 
 /**
- * Body of POST /emails. Other providers are accepted only to return the error that they are connected differently.
+ * Body of POST /emails. The schema accepts other providers only so that the route can answer that they are connected
+ * differently.
  */
 export const connectMailbox = z.discriminatedUnion('provider', [
   connectSmtp,

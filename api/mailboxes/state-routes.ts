@@ -49,7 +49,7 @@ export const mailboxStateRoutes = [
   route({
     ...read,
     ...one,
-    operationId: 'mailboxes.sync',
+    operationId: 'mailboxes.getSync',
     method: 'get',
     path: '/emails/:id/sync',
     summary: 'Show what was read of a mailbox, and what waits',
@@ -74,7 +74,7 @@ export const mailboxStateRoutes = [
   route({
     ...read,
     ...one,
-    operationId: 'mailboxes.identity',
+    operationId: 'mailboxes.getIdentity',
     method: 'get',
     path: '/emails/:id/identity',
     summary: 'List the addresses as which a mailbox may send',

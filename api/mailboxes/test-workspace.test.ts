@@ -17,7 +17,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Servers that no test may reach: a connection would be refused. */
+/** Mail servers to which nothing may connect. A connection would be refused. */
 const NOWHERE = { host: '127.0.0.1', port: 1, username: 'sam', password: 'a password', security: 'none' };
 
 /** Creates a test workspace through the API, selects it, and makes a key in it. */
@@ -50,7 +50,7 @@ test('a key of a test workspace sends by the same requests, and no email leaves'
   const mailbox = await as('POST', '/v1/emails', connect);
   assertStatus(t, mailbox, 201);
   t.like(mailbox.body, { smtp: { host: TEST_HOST }, imap: null });
-  // Again, as new credentials, and by an edit.
+  // Connects the mailbox again, changes its credentials, and edits it.
   assertStatus(t, await as('POST', '/v1/emails', connect), 201);
   assertStatus(t, await as('PATCH', `/v1/emails/${mailbox.body.id}`, { smtp: NOWHERE }), 200);
 
@@ -60,7 +60,7 @@ test('a key of a test workspace sends by the same requests, and no email leaves'
     subject: 'Hello',
     body_plain: 'Hi there',
   });
-  // A key without a policy asks a person here too.
+  // In a test workspace, too, an action of a key without a policy waits for a person.
   t.like(composed.body, { result: 'awaiting_approval' });
   const decision = { token: tenant.sessionToken, body: { decision: 'approved' } };
   assertStatus(t, await call(world, 'POST', `/v1/approvals/${composed.body.approval_id}/decision`, decision), 200);

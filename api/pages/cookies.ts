@@ -32,8 +32,8 @@ export function cookieNames(config: Config): CookieNames {
 }
 
 /**
- * Parses the cookies of a request. If a name is sent twice, the first value counts, because browsers send the one with
- * the narrowest path first.
+ * Parses the cookies of a request. If a name is sent twice, the first value is used, because browsers send the cookie
+ * with the longest path first.
  */
 export function readCookies(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>();
@@ -46,8 +46,8 @@ export function readCookies(header: string | undefined): Map<string, string> {
 }
 
 /**
- * Returns a Set-Cookie line. Scripts cannot read the cookie, and other sites' forms and frames do not send it. A link
- * from another site does (Lax), because applications link to these pages.
+ * Returns a Set-Cookie line. Scripts cannot read the cookie, and other sites' forms and frames do not send it. Links on
+ * other sites send it (Lax), because applications link to these pages.
  * @param value base64url or a token, which needs no quoting
  * @param maxAgeMs lifetime in the browser; 0 removes the cookie, undefined keeps it for the browser session
  */

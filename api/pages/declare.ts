@@ -42,7 +42,7 @@ const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: nul
 const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
 
 const inWords = { description: 'Error page', contentType: 'text/html' };
-/** Responses of every page other than its content: a redirect or an error page. */
+/** Other responses that every page may have: a redirect or an error page. */
 const otherAnswers: Record<number, OtherAnswer> = {
   303: { description: 'Redirect to the next page or back to the application' },
   ...Object.fromEntries([400, 401, 403, 404, 409, 429, 500].map((status) => [status, inWords])),
@@ -70,7 +70,9 @@ export function shownPage<Q extends z.ZodObject = z.ZodObject<Record<string, nev
   });
 }
 
-/** Declares the action of a form. Refuses forms that were not sent from our own page in this browser. */
+/**
+ * Declares the route that a form is sent to. Refuses forms that were not sent from Heron's own page in this browser.
+ */
 export function sentForm<S extends z.ZodRawShape>(
   spec: Declaration & {
     fields: S;

@@ -10,7 +10,7 @@ import { message } from '../../messages/index.ts';
 /** Path parameter of a link with a secret. */
 export const tokenParams = z.object({ token: z.string() });
 
-/** Renders the field of a new password, with the rule that can be stated in advance. */
+/** Renders the field for a new password, with the rule about its length. */
 export function passwordField({ field }: PageTexts, label = field.password): Html {
   return html`<label class="field">${label}<input class="text" type="password" name="password" autocomplete="new-password" required minlength="${PASSWORD_LENGTH.min}" maxlength="${PASSWORD_LENGTH.max}"></label>
 <p class="soft">${field.passwordRule(PASSWORD_LENGTH.min)}</p>`;
@@ -21,7 +21,7 @@ export function nameField({ field }: PageTexts, name: string, autofocus: Html | 
   return html`<label class="field">${field.name}<input class="text" name="name" value="${name}" autocomplete="name" maxlength="200"${autofocus}></label>`;
 }
 
-/** Splits a full name into its first word and the rest. */
+/** Splits a full name into a first name (the first word) and a last name (the rest). */
 export function splitName(name: string): { firstName: string; lastName: string } {
   const [first = '', ...rest] = name.trim().split(/\s+/);
   return { firstName: first.slice(0, 100), lastName: rest.join(' ').slice(0, 100) };

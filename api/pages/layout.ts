@@ -18,8 +18,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Headers of every page. The referrer policy is `same-origin`: it tells other sites as little as `no-referrer`. With
- * `no-referrer` browsers would send our own forms with `Origin: null`, and the origin is checked.
+ * Headers of every page. The referrer policy is `same-origin`, which sends other sites no more than `no-referrer`. With
+ * `no-referrer`, browsers would send Heron's own forms with `Origin: null`, but the origin is checked.
  */
 export const PAGE_HEADERS: Record<string, string> = {
   'Cache-Control': 'no-store',

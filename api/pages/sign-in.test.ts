@@ -15,8 +15,8 @@ const APP_URL = 'http://127.0.0.1:8080';
 const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
 let world: World;
 /**
- * World in which signing in on a new device needs a mailed code, and whose public address is the server's own, for a
- * browser.
+ * World in which signing in on a new device needs a mailed code. Its public address is that of the server, so that a
+ * browser can use it.
  */
 let coded: World;
 let chrome: TestBrowser;

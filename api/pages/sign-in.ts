@@ -106,7 +106,10 @@ async function runSignInStep(visit: Visit, options: SignInOptions, work: () => P
   return redirect(returnTo(options.request));
 }
 
-/** Starts a session under a new cookie, so that a session cookie planted in this browser before has no effect. */
+/**
+ * Starts a session under a new cookie, so that a session cookie that an attacker set in this browser before has no
+ * effect.
+ */
 export async function startBrowserSession(visit: Visit, tokens: TokenPair): Promise<void> {
   const { value, maxAgeMs } = await browserSession(visit.ctx, tokens);
   if (visit.signedIn) await signOut(visit.ctx);

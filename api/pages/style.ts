@@ -67,7 +67,7 @@ ol.next{margin:.5rem 0 0;padding-left:1.2rem}h2.part{margin:1.6rem 0 .4rem;font-
 details{margin:.3rem 0}summary{cursor:pointer;color:var(--soft);font-size:.92rem}
 details ul{margin:.4rem 0;padding-left:1.2rem;font-size:.92rem}
 textarea.text{display:block;width:100%;margin-top:.3rem;padding:.65rem .75rem;font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:9px;resize:vertical}
-iframe.letter{display:block;width:100%;height:22rem;margin:.5rem 0 .9rem;border:1px solid var(--line);border-radius:9px;background:#fff}
+iframe.email{display:block;width:100%;height:22rem;margin:.5rem 0 .9rem;border:1px solid var(--line);border-radius:9px;background:#fff}
 ul.plain{margin:.3rem 0;padding-left:1.2rem}
 @media(max-width:30rem){dl.places{grid-template-columns:1fr;gap:0}dl.places dd{margin-bottom:.6rem}main{padding:1.25rem}.actions{flex-direction:column}ul.apps .app{flex-wrap:wrap}}
 @media(prefers-reduced-motion:no-preference){button,a.button{transition:filter .12s,border-color .12s}}

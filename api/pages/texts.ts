@@ -288,7 +288,7 @@ function approvalTexts({ say, rich, named }: Speech) {
     no: say(message('page.approval.no')),
     /** Returns the label of a field; its own name if there is no label. */
     fact: (name: string) => named('page.fact', name),
-    /** Returns a value as text. @param name its field; empty for an entry of a list */
+    /** Returns a value as text. @param name field of the value; empty for an entry of a list */
     value: (value: string, name: string) => named(`page.choice.${name}`, value, value),
     checks: say(message('page.approval.checks')),
     faults: (score: number) => say(message('page.approval.faults', { score })),

@@ -18,7 +18,7 @@ export interface Visit {
   csrf: string;
   names: CookieNames;
   cookie(name: keyof CookieNames): string | undefined;
-  /** Adds a cookie to the answer; see {@link setCookie}. */
+  /** Sets a cookie in the answer; see {@link setCookie}. */
   keep(name: keyof CookieNames, value: string, maxAgeMs?: number): void;
   /** Set-Cookie lines collected so far. */
   cookies: readonly string[];
@@ -37,7 +37,7 @@ export async function readVisit(ctx: Ctx, headers: Record<string, string | undef
   const session = sent.get(names.session);
   const { ipAddress, userAgent } = ctx.actor;
   const found = session ? await browserActor(ctx, session, { ipAddress, userAgent }) : null;
-  // The sign-in page replaces a session that is too old for its workspace.
+  // If the session is too old for its workspace, treats the person as signed out. They must sign in again.
   const actor = found?.mustSignInAgain ? null : found;
   let visitor = sent.get(names.visitor);
   if (!actor && !visitor) {

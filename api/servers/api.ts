@@ -14,7 +14,7 @@ import { metricsEndpoint } from '../http/metrics.ts';
 import { documents } from '../operations/system/documents.ts';
 import { VERSION } from '../../lib/version.ts';
 
-/** Areas that the document omits: pages are for people, and MCP describes itself to its clients. */
+/** Areas that are not in the document: pages are for people, and MCP clients get their descriptions by MCP. */
 const UNDOCUMENTED: ReadonlySet<string> = new Set(['mcp', 'pages']);
 
 /** Builds the API's OpenAPI document without a running server. */
@@ -24,7 +24,7 @@ export function apiDocument(serverUrl: string): object {
 }
 
 interface RunningApi extends Listening {
-  /** Builds the OpenAPI document in advance (about 300 ms of processor time), so that no request waits for it. */
+  /** Builds the OpenAPI document in advance, so that no request waits for it. Takes about 300 ms of processor time. */
   prepare(): void;
 }
 

@@ -12,8 +12,8 @@ import { metricsEndpoint } from '../http/metrics.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Starts the forms service (8090 by default). The API cannot create forms yet, so this server only answers its health
- * and metrics, and 404 to everything else. Load balancers and firewalls can already be set up for it.
+ * Starts the forms service (8090 by default). The API cannot create forms yet, so this server only serves /health and
+ * /metrics, and answers 404 to all other requests. Load balancers and firewalls can already be set up for it.
  */
 export async function startForms(
   { config }: Pick<Deps, 'config'>,

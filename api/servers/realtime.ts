@@ -23,7 +23,7 @@ export interface RealtimeOptions extends Partial<GatewayTimes> {
 
 /**
  * Starts the realtime gateway (4000 by default): the stream at /v1/realtime and at /, in addition to /health and
- * /metrics. Closing it asks open sockets to reconnect (close code 1012) and waits until they have closed.
+ * /metrics. When closed, it asks open sockets to reconnect (close code 1012) and waits until they have closed.
  */
 export async function startRealtime(deps: Deps, metrics: Metrics, options: RealtimeOptions = {}): Promise<Listening> {
   const { port = deps.config.REALTIME_PORT, actors = createActorResolver(deps), ...times } = options;

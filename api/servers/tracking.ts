@@ -11,16 +11,17 @@ import { openWorkTimeoutMs } from '../../lib/shutdown.ts';
 import { createTrackingApp } from '../campaigns/tracking/app.ts';
 
 /**
- * Interval (ms) of the search for unannounced clicks, such as those of a process that died. A click of this process
- * ends the pause.
+ * Interval (ms) of the search for clicks without an event, such as clicks recorded by a process that died. A click
+ * recorded by this process starts the search earlier.
  */
 const SWEEP_MS = 10_000;
-/**
- * Minimum pause (ms) between two announcements of clicks, so that clicks in quick succession are announced together.
- */
+/** Minimum pause (ms) between two writes of click events, so that clicks in quick succession are handled together. */
 const GATHER_MS = 1_000;
 
-/** Starts the tracking service (3000 by default). Closing it finishes open requests and announcements. */
+/**
+ * Starts the tracking service (3000 by default). When closed, it first finishes open requests and writes of click
+ * events.
+ */
 export async function startTracking(deps: Deps, metrics: Metrics, options: { port?: number } = {}): Promise<Listening> {
   const instance = await readInstallationId(deps.db);
   const announcing = startAnnouncing(deps);
@@ -42,7 +43,7 @@ export async function startTracking(deps: Deps, metrics: Metrics, options: { por
   };
 }
 
-/** Starts a loop that announces clicks as they become due. */
+/** Starts a loop that writes the events of recorded clicks when they are due. */
 function startAnnouncing(deps: Deps): Loop {
   return startLoop({
     name: 'clicks',

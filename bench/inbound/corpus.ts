@@ -8,7 +8,7 @@ export type BounceTruth = 'hard' | 'soft' | 'no bounce';
 export interface BounceCase {
   /** File name without extension, such as `lhost-postfix-07`. */
   name: string;
-  /** Number at the end of the name; odd ones are the test set. */
+  /** Number at the end of the name. Messages with odd numbers are the test set. */
   number: number;
   raw: Buffer;
   truth: BounceTruth;

@@ -16,7 +16,7 @@ interface ReplyCase {
 /** Score of a set of replies. */
 export interface ReplyScore {
   replies: number;
-  /** Replies in which a quoted line remained or an own line was lost. */
+  /** Replies in which a quoted line was kept or a line of the writer was lost. */
   leaking: { name: string; lines: string[] }[];
   losing: { name: string; lines: string[] }[];
 }
@@ -48,7 +48,8 @@ export async function readReplies(folder: string): Promise<ReplyCase[] | null> {
       const linesOf = (wanted: (fragment: Fragment) => boolean): string[] =>
         fragments.filter(wanted).flatMap((fragment) => comparable(fragment.getContent()));
       const all = new Set(linesOf((fragment) => !fragment.isQuoted() && !fragment.isSignature()));
-      // Header lines that the parser misses (wrapped ones and those of forwarded mail) are not the writer's own words.
+      // Excludes header lines that the corpus's parser does not recognize: wrapped ones, and those of forwarded mail.
+      // They are not written by the person.
       const own = new Set([...all].filter((line) => !HEADER_LINE.test(line)));
       const quoted = new Set(linesOf((fragment) => fragment.isQuoted()).filter((line) => !all.has(line)));
       return { name, number: at + 1, text, own, quoted };

@@ -1,6 +1,7 @@
 /**
  * Client of plain undici and node:crypto. Signs the variable BODIES and posts them in rotation to TARGET, with
- * CONCURRENCY requests at once. A message with a number makes it post that many; it replies with the duration (ms).
+ * CONCURRENCY requests at once. When it receives a number as a message, it posts that many bodies and answers with the
+ * duration (ms).
  */
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';

@@ -1,6 +1,6 @@
 /**
- * Worker that replaces the stack's own and counts its statements by code path. The message `take` returns the counts
- * since the previous `take`.
+ * Worker that replaces the stack's own and counts its statements by code path. It answers the message `take` with the
+ * counts since the previous `take`.
  */
 import { assemble } from '../../deploy/assemble.ts';
 import { loadConfig } from '../../lib/config/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Servers that accept every connection and byte and never answer: an app, a webhook endpoint, IMAP hosts. The first
- * message contains one `port`. The message `ports` returns all ports, and `open` the number of open connections.
+ * Servers that accept all connections and bytes and never answer: an app, a webhook endpoint, IMAP hosts. The first
+ * message to the parent contains one `port`. The process answers the message `ports` with all ports, and `open` with
+ * the number of open connections.
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 

@@ -1,4 +1,7 @@
-/** API whose reads need no authentication. Requests act as the organization in the variable ORGANIZATION. */
+/**
+ * API whose reads need no authentication. Each request is handled for the organization that the variable ORGANIZATION
+ * names.
+ */
 import { assemble } from '../../deploy/assemble.ts';
 import { loadConfig } from '../../lib/config/index.ts';
 import { startOpenApi } from '../../test/harness/open-api.ts';

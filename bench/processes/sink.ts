@@ -1,6 +1,6 @@
 /**
- * SMTP server that accepts all mail and stores none, so that it never limits a measurement. The message `count` returns
- * the number of messages and the time of the first; the message `reset` sets both back.
+ * SMTP server that accepts all mail and stores none, so that it never limits a measurement. It answers the message
+ * `count` with the number of emails and the time of the first; `reset` clears both.
  */
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +41,7 @@ function serve(socket: Socket): void {
       else if (verb === 'AUTH') socket.write('235 in\r\n');
       else if (verb === 'DATA') {
         inData = true;
-        // The prefix lets the end mark be found in a message that consists only of this mark.
+        // Adds a line break, so that the end mark is found even if the email consists only of this mark.
         buffered = `\r\n${buffered}`;
         socket.write('354 go on\r\n');
       } else if (verb === 'QUIT') {

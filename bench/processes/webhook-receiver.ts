@@ -1,7 +1,7 @@
 /**
  * HTTP server that receives webhooks. It records the first arrival and the count of each event id. Requests below /hang
- * are never answered. The message `dump` returns the records, and `count` the number of events. `reset` clears the
- * records.
+ * are never answered. It answers the message `dump` with the records, and `count` with the number of events. `reset`
+ * clears the records.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

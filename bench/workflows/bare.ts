@@ -20,8 +20,8 @@ const { deliver } = proxyActivities<BareActivities>({
 });
 
 /**
- * Empty enrollment workflow. Per email it has a local activity that decides, a timer if the enrollment has one, and an
- * activity that sends. A last decision follows.
+ * Empty enrollment workflow. For each email it has a local activity that decides, a timer if the enrollment would have
+ * one, and an activity that sends. It ends with a last decision.
  */
 export async function bare({ organizationId, enrollmentId, timers }: BareArgs): Promise<string> {
   setHandler(defineSignal('nudge'), () => {});

@@ -1,7 +1,7 @@
 /** Task queue of the worker with empty activities. */
 export const BARE_QUEUE = 'bench-bare';
 
-/** Activities of an email step in the empty workflow, in the shape of an enrollment's. */
+/** Activities of an email step in the empty workflow. They have the form of an enrollment's activities. */
 export interface BareActivities {
   decide(args: { organizationId: string; enrollmentId: string }): Promise<object>;
   deliver(args: { organizationId: string; sendId: string }): Promise<object>;

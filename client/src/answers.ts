@@ -21,7 +21,8 @@ export async function dataOf<T>(answer: Promise<Answer<T>>): Promise<NonNullable
 type AwaitingApproval = Schemas['AwaitingApproval'];
 
 /**
- * Returns the data of a request that may need a person's approval, such as leads of a key for a sending campaign.
+ * Returns the data of a request that may need a person's approval. For example, an API key adds leads to a sending
+ * campaign.
  * @throws HeronError when the answer is an error
  * @throws ApprovalNeeded when a person has to approve first
  */
@@ -42,7 +43,7 @@ interface Page<T> {
 
 /**
  * Yields every row of a paged list, page after page.
- * @param askFor fetches a page by its cursor, which is undefined for the first page
+ * @param askFor function that fetches a page by its cursor, which is undefined for the first page
  * @throws HeronError when a page is refused
  */
 export async function* eachOf<T>(

@@ -5,9 +5,9 @@ import type { paths } from './schema.ts';
 export interface HeronOptions extends RetryOptions {
   /** URL of the API without /v1, such as https://heron.example.com. */
   baseUrl: string;
-  /** API key or access token. A function is called before each request. */
+  /** API key or access token, or a function that returns it. The function is called before each request. */
   key: string | (() => string | Promise<string>);
-  /** Function that sends requests. Default: `fetch`. */
+  /** Function that sends requests. Defaults to `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
 }
 
@@ -22,9 +22,9 @@ export type BodyOf<Path extends keyof paths, Method extends keyof paths[Path]> =
   : never;
 
 /**
- * Creates a client. Writes get an Idempotency-Key unless they have one, so that a request without an answer, or to a
- * busy server, can be retried without a second effect. An answer is `{ data }` or `{ error }`, each with its
- * `response`; `dataOf` returns the data or throws.
+ * Creates a client. Writes without an Idempotency-Key get one. So a write can be retried without a second effect if the
+ * server is busy or its answer was lost. An answer is `{ data }` or `{ error }`, each with its `response`; `dataOf`
+ * returns the data or throws.
  */
 export function createHeron({ baseUrl, key, fetch = globalThis.fetch, ...retries }: HeronOptions): Heron {
   const client = createClient<paths>({ baseUrl, fetch: retrying(paced(fetch, retries), retries) });

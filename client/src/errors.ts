@@ -1,4 +1,4 @@
-/** Refused field of a request with the reason. */
+/** Problem of a request: the refused field with the reason. */
 export interface Problem {
   path: string;
   message: string;

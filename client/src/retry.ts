@@ -4,20 +4,20 @@ export interface RetryOptions {
   /** First pause (ms) if the server requests none. The pause doubles each time, minus a random part of up to half. */
   pauseMs?: number;
   /**
-   * Maximum pause (ms), also for pauses requested by the server. If a retry would have to wait longer, the answer is
-   * returned. Default: a minute, the longest wait of the rate limits.
+   * Maximum pause (ms), also for pauses requested by the server. If a retry would have to wait longer, the error answer
+   * is returned. Defaults to a minute, the longest wait of the rate limits.
    */
   maxPauseMs?: number;
 }
 
 const MAX_PAUSE_MS = 60_000;
 
-/** Statuses of a busy server, or of a proxy that did not reach it. */
+/** Statuses of a busy server, or of a proxy that could not reach the server. */
 const PASSING = new Set([429, 502, 503, 504]);
 
 /**
- * Retries a request that got no answer or a temporary error: after the time in Retry-After, or else after a pause that
- * grows. Only repeatable requests are retried: reads, and those with an Idempotency-Key.
+ * Retries a request that got no answer or a temporary error. It waits for the time in Retry-After or, without it, for a
+ * growing pause. Only repeatable requests are retried: reads, and writes with an Idempotency-Key.
  */
 export function retrying(
   send: (request: Request) => Promise<Response>,
@@ -44,8 +44,8 @@ export function retrying(
 }
 
 /**
- * Delays a request while the RateLimit header of the last answer shows no remaining request for this key, so that it is
- * not refused first. If the wait would be longer than `maxPauseMs`, the request is sent at once.
+ * Delays a request while the RateLimit header of the last answer shows that the key has no request left. Otherwise the
+ * server would refuse the request. If the wait would be longer than `maxPauseMs`, the request is sent at once.
  */
 export function paced(
   send: (request: Request) => Promise<Response>,
@@ -62,7 +62,7 @@ export function paced(
   };
 }
 
-/** Returns the pause (ms) that the Retry-After header requests, in seconds or as a date. */
+/** Returns the pause (ms) that the Retry-After header requests. The header contains seconds or a date. */
 function askedPauseMs(response: Response): number | undefined {
   const asked = response.headers.get('retry-after');
   if (asked === null) return undefined;

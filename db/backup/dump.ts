@@ -34,13 +34,13 @@ interface Dump {
   sequences: Record<string, string>;
 }
 
-/** Runs a query in the snapshot that is being dumped, to read further data for the dump. */
+/** Runs a query in the snapshot of the dump, to read further data for it. */
 export type SnapshotQuery = <T extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<T[]>;
 
 /**
  * Writes the rows of every table into files of a folder, all as of one snapshot, without stopping the installation.
  * Blocks only schema changes.
- * @param alsoRead called with a function that queries the same snapshot
+ * @param alsoRead called with a function that runs queries in the same snapshot
  */
 export async function dumpTables(
   url: string,
@@ -70,7 +70,7 @@ export async function dumpTables(
       server: moment!.server,
       migrations: migrations.map(({ name }) => name),
       tables,
-      // Sequences are outside of any snapshot. They are read last, so that no sequence is behind the rows.
+      // A snapshot does not include sequences. They are read last, so that no sequence is behind the rows.
       sequences: await sequences(client),
     };
   } finally {
@@ -105,7 +105,7 @@ async function dumpTable(
   return { name, columns, rows: rows.rowCount, file, sizeBytes, sha256: hash.digest('hex') };
 }
 
-/** Flushes a file to disk, so that a dump reported as complete survives a power cut. */
+/** Flushes a file to disk, so that a complete dump survives a power failure. */
 async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

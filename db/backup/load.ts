@@ -19,7 +19,8 @@ interface ForeignKey {
 }
 
 /**
- * Counts tables, views and sequences in the database's schema, except those of extensions. 0 means an empty database.
+ * Counts the tables, views and sequences in the database's schema, without those of extensions. 0 means that the
+ * database is empty.
  */
 export async function countRelations(url: string): Promise<number> {
   const client = await openClient(url, 'heron-restore');
@@ -54,10 +55,10 @@ export async function damagedFiles(
 
 /**
  * Loads the rows of a dump into a database with the dump's schema, in one transaction. Rows that the migrations wrote
- * are replaced. Triggers do not run, because the dump contains their effects. Foreign keys are dropped and restored
- * afterwards, which checks every row.
- * @param alsoWrite called with a function that writes in the same transaction, after the rows and before the foreign
- * keys
+ * are replaced. Triggers do not run, because the dump contains their effects. Foreign keys are dropped before the load.
+ * Their restoration checks every row.
+ * @param alsoWrite called after the rows are loaded and before foreign keys are restored, with a function that writes
+ * in the same transaction
  * @throws the error of PostgreSQL, or an Error naming the table whose number of rows differs from the dump
  */
 export async function loadTables(

@@ -10,8 +10,8 @@ interface StoredTable {
 }
 
 /**
- * Tables that are not dumped, because their rows are useless in another database: migration records, which `heron
- * restore` creates by migrating; rate limit counts; running workers.
+ * Tables that are not dumped, because their rows are useless in another database: rate limit counts, running workers,
+ * and migration records, which `heron restore` creates itself.
  */
 const NOT_BACKED_UP = ['heron_migrations', 'heron_migrations_lock', 'rate_limit_counts', 'workers'];
 
@@ -31,7 +31,8 @@ export async function storedTables(client: pg.Client): Promise<StoredTable[]> {
 }
 
 /**
- * Returns the last used number of each sequence that belongs to a dumped table or to no table. Omits unused sequences.
+ * Returns the last number of each sequence that belongs to a dumped table or to no table. Omits sequences that were
+ * never used.
  */
 export async function sequences(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; last: string }>(

@@ -25,7 +25,8 @@ interface CatalogueReaderOptions {
   /** Maximum size (bytes) of the text of one answer. Default 8 MiB. */
   maxAnswerBytes?: number;
   /**
-   * Minimum number of rows that a search scans in list order before it uses the indexes of its filters. Default 8,000.
+   * Number of rows that a search first scans in list order. Only if they are not enough does it use the indexes of its
+   * filters. Default 8,000.
    */
   shortestWalk?: number;
 }
@@ -47,7 +48,10 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const SHORTEST_WALK = 8_000;
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_COLUMN = '42703';
-/** SQLSTATE classes of a server that cannot serve: connections, resources, shutdown, sign-in, an unknown database. */
+/**
+ * SQLSTATE classes of a server that cannot answer queries: failed connections, no resources, shutdown, failed sign-in,
+ * unknown database.
+ */
 const NOT_SERVING = /^(08|53|57|28|3D|42501)/;
 const CANCELED = '57014';
 
@@ -60,12 +64,12 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
     max: options.slots ?? SLOTS,
     connectionTimeoutMillis: deadlineMs,
     statement_timeout: deadlineMs,
-    // Disables JIT: searches take milliseconds, and compiling one takes longer than running it. Sets work_mem high
-    // enough for a bitmap of ten million single rows. With less memory the bitmap contains only pages, and PostgreSQL
-    // checks every row of a page.
+    // Disables JIT, because compiling a search takes longer than running it. Sets work_mem high enough for a bitmap of
+    // ten million single rows. With less memory the bitmap contains only pages, and PostgreSQL checks every row of a
+    // page.
     options: '-c default_transaction_read_only=on -c jit=off -c work_mem=32MB',
   });
-  // Ignores errors of idle connections: the next query opens a new one.
+  // Ignores errors of idle connections, because the next query opens a new connection.
   pool.on('error', () => {});
   return {
     shortestWalk: options.shortestWalk ?? SHORTEST_WALK,
@@ -75,7 +79,7 @@ export function openCatalogue(options: CatalogueReaderOptions): CatalogueReader 
         throw new CatalogueError(/timeout/i.test(error.message) ? 'slow' : 'unreachable', error);
       });
       const outcome = await runBounded<Row>(client, numbered(text, bindings), until - performance.now(), maxBytes);
-      // A connection whose query was abandoned cannot be reused.
+      // A connection whose query did not complete cannot be reused.
       client.release(outcome instanceof CatalogueError && outcome.reason !== 'missing');
       if (Array.isArray(outcome)) return outcome;
       throw outcome;
@@ -123,7 +127,8 @@ function faultOf(error: Error): Error {
 }
 
 /**
- * Converts named bindings to the numbered placeholders of the protocol. A name that occurs twice becomes one value.
+ * Converts named bindings to the numbered placeholders of the protocol. If a name occurs twice, both placeholders have
+ * the same number.
  */
 function numbered(text: string, bindings: Readonly<Record<string, unknown>>): { text: string; values: unknown[] } {
   const names: string[] = [];

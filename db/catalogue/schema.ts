@@ -6,7 +6,10 @@ import type pg from 'pg';
  * searches compare, written by the loader. They sort by bytes, so that the order is the same on every server.
  */
 
-/** One migration of the catalogue. Every catalogue records the names: append migrations, and never edit one. */
+/**
+ * One migration of the catalogue. Every catalogue records the names of its migrations, so append new ones and never
+ * edit an old one.
+ */
 interface CatalogueMigration {
   name: string;
   sql: string;
@@ -96,8 +99,8 @@ const MIGRATIONS: readonly CatalogueMigration[] = [
   },
   {
     name: '0002_places',
-    // The planner needs the number of rows per town to choose between an index scan of the town and sorting all its
-    // rows.
+    // The planner needs the number of rows per town. It chooses between an index scan and a sort of all rows of the
+    // town.
     sql: `
       alter table catalogue_people alter column city_key set statistics 1000, alter column state_key set statistics 1000;
       alter table catalogue_companies alter column city_key set statistics 1000, alter column state_key set statistics 1000;
@@ -107,7 +110,7 @@ const MIGRATIONS: readonly CatalogueMigration[] = [
 
 /**
  * Lower bounds of the brackets of employee numbers: round numbers and their successors. So both `1 to 50` and `from 50`
- * consist of whole brackets. The indexes contain the bounds, so changed bounds need indexes with new names.
+ * consist of whole brackets. The indexes contain the bounds, so a change of the bounds needs indexes with new names.
  */
 const BRACKETS_FROM = [
   1, 2, 5, 10, 11, 20, 50, 51, 100, 200, 201, 500, 501, 1_000, 1_001, 2_000, 5_000, 5_001, 10_000, 10_001, 20_000,
@@ -127,10 +130,10 @@ export const BRACKET_OF_ROW = `array[cast(width_bucket(employees, cast('{${BRACK
 
 /**
  * Search indexes by name. They are dropped before a first load and created after it. Each list order has an index that
- * starts with the columns fixed by a filter, so that every page costs the same. `…_exact` combines conditions on exact
- * values and brackets, and costs as much as the rarest of them. `…_text` also combines conditions on parts of texts,
- * which reads far less than separate indexes (docs/guides/prospect-catalogue.md). `…_exact` serves searches whose text
- * is too short for `…_text`.
+ * starts with the columns fixed by a filter, so that every page costs the same. `…_exact` is for conditions on exact
+ * values and brackets; a search costs as much as its rarest condition. `…_text` is also for conditions on parts of
+ * texts, and reads far less than separate indexes (docs/guides/prospect-catalogue.md). If the text of a search is too
+ * short for `…_text`, `…_exact` is used.
  */
 export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
   catalogue_people_order: 'on catalogue_people (country_key, seniority, id)',

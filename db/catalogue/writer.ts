@@ -8,9 +8,9 @@ import { CATALOGUE_INDEXES, migrateCatalogue, REPLACED_INDEXES, WRITER_LOCK } fr
 /** A row to copy: values in the order of the columns. */
 export type CopyRow = readonly (string | number | null | readonly string[])[];
 
-/** Progress of loading one file. Counts are lines: accepted lines by kind, and refused lines. */
+/** Progress of loading one file. The counts are numbers of lines: accepted ones by kind, and refused ones. */
 export interface LoadProgress {
-  /** Line number at which the last record of a stored chunk begins. */
+  /** Line number at which the last stored record begins. */
   linesDone: number;
   people: number;
   companies: number;
@@ -87,7 +87,10 @@ export class CatalogueWriter {
     }
   }
 
-  /** Starts or resumes the load of a file. A completely loaded file starts again: its rows are the same, or newer. */
+  /**
+   * Starts or resumes the load of a file. A file that was loaded completely is loaded again from its start, because it
+   * may have newer rows.
+   */
   async begin(fingerprint: string, fileName: string, fileBytes: number): Promise<LoadProgress> {
     const { rows } = await this.#client.query<LoadProgress>(
       `insert into catalogue_loads as l (fingerprint, file_name, file_bytes) values ($1, $2, $3)
@@ -155,7 +158,7 @@ export class CatalogueWriter {
     }
     await this.#client.query(`drop index if exists ${REPLACED_INDEXES.join(', ')}`);
     onStep('statistics');
-    // New indexes mean that many rows are new. Vacuum marks the rows as visible to all, which saves later visibility
+    // If indexes were created, many rows are new. Vacuum marks the rows as visible to all, which saves later visibility
     // checks.
     const how = missing.length > 0 ? 'vacuum (analyze)' : 'analyze';
     await this.#client.query(`${how} catalogue_companies`);
@@ -233,8 +236,8 @@ const withCompanyTags = (ownTags: string): string =>
   `${ownTags} || coalesce((select array_agg(t) from unnest(c.tags) t where t like 'i:%' or t like 't:%'), '{}')`;
 
 /**
- * Returns SQL that merges people. It inserts rows in list order, so that after a first load the rows of a page are
- * adjacent on disk.
+ * Returns SQL that merges people into the catalogue. Rows are inserted in list order, so that the rows of a page are
+ * adjacent on disk after a first load.
  */
 function mergePeople(columns: readonly string[]): string {
   return `insert into catalogue_people (${columns.join(', ')}, domain, employees, tags)
@@ -249,7 +252,7 @@ function mergeCompanies(columns: readonly string[]): string {
     on conflict (id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-/** SQL that updates the people of new and changed companies. */
+/** SQL that updates the people who work at new and changed companies. */
 const FOLLOW_COMPANIES = `
   update catalogue_people p set domain = s.domain, employees = s.employees, tags = s.tags
   from (select p.id, c.domain, c.employees, ${withCompanyTags('p.own_tags')} as tags

@@ -4,7 +4,7 @@ import { fillSchema } from '../../test/harness/filled-schema.ts';
 import { measureMigration } from '../../test/harness/migration.ts';
 import { migrateTo, MIGRATIONS, type Migration } from './index.ts';
 
-/** The last migration of the last release. Before the first release, the baseline. */
+/** Name of the last migration of the last release. Before the first release, it is the baseline. */
 const RELEASED = '0001_baseline';
 const ROWS = 60;
 const released = MIGRATIONS.findIndex(({ name }) => name === RELEASED) + 1;

@@ -1,7 +1,7 @@
 import type { Row } from '../rows.ts';
 import { orgEntity } from './model.ts';
 
-/** A campaign: settings, schedule, sender pool choice and status. */
+/** A campaign: settings, schedule, selection of senders, and status. */
 export type CampaignRow = Row<'campaigns'>;
 /** Every status of a campaign. */
 export const CAMPAIGN_STATUSES = [

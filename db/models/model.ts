@@ -6,7 +6,7 @@ import { runStatement, type Bindings } from '../statement.ts';
 import type { EntityQuery } from '../table-query.ts';
 
 /**
- * Definition of an entity. Objection's class is used only in this file, so that no query can be written without an
+ * Definition of an entity. Other files cannot use objection's class, so they cannot write a query without an
  * organization. {@link OrgScope.query} creates queries.
  * @typeParam J jsonb columns of the entity, which objection reads and writes as values
  */
@@ -53,8 +53,8 @@ export function queryOrg<T extends OrgTable, J extends keyof Row<T>>(
 }
 
 /**
- * Inserts a row of an entity for the organization and returns it as stored. The statement text is cached by columns,
- * because objection would build it again for each row.
+ * Inserts a row of an entity for the organization and returns it as stored. The statement text is cached per list of
+ * columns, because objection would build it again for each row.
  */
 export async function insertOrg<T extends OrgTable, J extends keyof Row<T>>(
   { table, json: jsonColumns }: OrgEntity<T, J>,

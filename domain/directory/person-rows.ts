@@ -34,7 +34,7 @@ const name = (table: string, id: string, as: string, column = 'name') =>
 const campaign = name('campaigns', 'campaign_id', 'campaign_name');
 
 /**
- * Tables with data about contacts, in the order of the file that a person gets (`contacts.data`). Deleting a contact
+ * Tables with data about contacts, in the order of the file that a person gets (`contacts.downloadData`). Deleting a contact
  * deletes or empties the same rows ({@link eraseTraces}, or the foreign key); `test/suites/erasure.test.ts` compares
  * the two.
  */

@@ -16,7 +16,7 @@ test.after.always(() => world?.close());
 const SECRET = 'ss_app_an-example-secret';
 const BODY = Buffer.from('{"ping":true,"name":"Åsa"}');
 
-/** Signs a body as documented, with another HMAC implementation than the one that verifies. */
+/** Signs a body as documented. Uses another implementation of HMAC than the code that verifies it. */
 async function sign(seconds: number, body = BODY, secret = SECRET): Promise<string> {
   const name = { name: 'HMAC', hash: 'SHA-256' };
   const key = await webcrypto.subtle.importKey('raw', Buffer.from(secret), name, false, ['sign']);

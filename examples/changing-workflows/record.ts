@@ -1,6 +1,6 @@
 /**
- * Records workflows of each release in histories/: `node bundle/run.mjs examples/changing-workflows/record.ts`. Time is
- * skipped.
+ * Records workflows of each release in histories/: `node bundle/run.mjs examples/changing-workflows/record.ts`.
+ * Temporal's test server skips the waiting times.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ try {
     });
     await worker.runUntil(async () => {
       const handle = await env.client.workflow.start('trial', { taskQueue, workflowId: release, args: ['trial'] });
-      // The workflow has started and waits, like one that is open when the next release is deployed.
+      // The workflow has started and waits, like a workflow that is open when the next release is deployed.
       await env.sleep('1 day');
       await save(`${release}-waiting`, await handle.fetchHistory());
       await handle.result();

@@ -2,11 +2,11 @@ import { dataOf, type Heron } from '../../client/src/index.ts';
 import { EVENT, SHOP, WAIT_STEP } from './campaign.ts';
 import { createUntil } from './chapter.ts';
 import type { Diary } from './diary.ts';
-import { awayReply, deliveryReport, replyTo } from './letters.ts';
+import { awayReply, deliveryReport, replyTo } from './emails.ts';
 import { readLeads } from './watch.ts';
-import type { Letter, World } from './world.ts';
+import type { Email, World } from './world.ts';
 
-/** Dependencies of an act. `draw` returns a number from 0 to 1 that depends only on the person and a question. */
+/** Dependencies of an act. `draw` returns a number from 0 to 1 that depends only on the person and the given text. */
 export interface Scene {
   world: World;
   api: Heron;
@@ -23,7 +23,7 @@ export interface Act {
    * Performs the action and resolves when it is recorded in the diary. Throws if the product did not respond as
    * expected.
    */
-  perform: (letter: Letter, scene: Scene) => Promise<void>;
+  perform: (email: Email, scene: Scene) => Promise<void>;
 }
 
 const MAIL_PROGRAMS = [
@@ -55,55 +55,55 @@ const act =
 
 /** Actions of recipients, as used by the {@link Role}s. */
 export const acts = {
-  open: act('opens', async (letter, { diary, draw }) => {
-    await fetchPixel(letter, pick(MAIL_PROGRAMS, draw('program')));
-    diary.write('opened', letter);
+  open: act('opens', async (email, { diary, draw }) => {
+    await fetchPixel(email, pick(MAIL_PROGRAMS, draw('program')));
+    diary.write('opened', email);
   }),
-  openByProxy: act('is opened by a proxy', async (letter, { diary, draw }) => {
-    await fetchPixel(letter, pick(PROXIES, draw('proxy')));
-    diary.write('machine_opened', letter);
+  openByProxy: act('is opened by a proxy', async (email, { diary, draw }) => {
+    await fetchPixel(email, pick(PROXIES, draw('proxy')));
+    diary.write('machine_opened', email);
   }),
-  click: act('clicks', async (letter, { diary, draw }) => {
-    await follow(letter, pick(MAIL_PROGRAMS, draw('program')));
-    diary.write('clicked', letter);
+  click: act('clicks', async (email, { diary, draw }) => {
+    await follow(email, pick(MAIL_PROGRAMS, draw('program')));
+    diary.write('clicked', email);
   }),
-  scan: act('is scanned', async (letter, { diary }) => {
-    await follow(letter, SCANNER);
-    diary.write('machine_clicked', letter);
+  scan: act('is scanned', async (email, { diary }) => {
+    await follow(email, SCANNER);
+    diary.write('machine_clicked', email);
   }),
-  reply: act('replies', async (letter, { world, diary, draw }) => {
-    world.answer(letter.from, await replyTo(letter, pick(REPLIES, draw('words'))));
-    diary.write('replied', letter);
+  reply: act('replies', async (email, { world, diary, draw }) => {
+    world.answer(email.from, await replyTo(email, pick(REPLIES, draw('words'))));
+    diary.write('replied', email);
   }),
-  awayReply: act('is away', async (letter, { world, diary }) => {
-    const back = new Date(letter.at.getTime() + AWAY_DAYS * DAY_MS);
-    world.answer(letter.from, await awayReply(letter, back));
-    diary.write('away', letter, back.toISOString().slice(0, 10));
+  awayReply: act('is away', async (email, { world, diary }) => {
+    const back = new Date(email.at.getTime() + AWAY_DAYS * DAY_MS);
+    world.answer(email.from, await awayReply(email, back));
+    diary.write('away', email, back.toISOString().slice(0, 10));
   }),
-  reportUndeliverable: act('bounces', async (letter, { world, diary }) => {
-    world.answer(letter.from, deliveryReport(letter));
-    diary.write('bounced', letter);
+  reportUndeliverable: act('bounces', async (email, { world, diary }) => {
+    world.answer(email.from, deliveryReport(email));
+    diary.write('bounced', email);
   }),
-  unsubscribe: act('unsubscribes', async (letter, { diary }) => {
-    expect(letter.oneClick, 'the letter has no List-Unsubscribe header');
-    // Request of a mail program's unsubscribe button (RFC 8058), without confirmation, cookies or redirects.
+  unsubscribe: act('unsubscribes', async (email, { diary }) => {
+    expect(email.oneClick, 'the email has no List-Unsubscribe header');
+    // Sends the request of a mail program's unsubscribe button (RFC 8058), without confirmation, cookies or redirects.
     const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
-    const response = await fetch(letter.oneClick!, { method: 'POST', body, redirect: 'manual' });
+    const response = await fetch(email.oneClick!, { method: 'POST', body, redirect: 'manual' });
     expect(response.status === 200, `one-click unsubscribe answered ${response.status}`);
-    diary.write('unsubscribed', letter);
+    diary.write('unsubscribed', email);
   }),
-  buy: act('buys', async (letter, { api, diary, draw, campaignId }) => {
-    // The campaign ignores an event of a contact that does not wait yet, and a quick reader may have the offer before
-    // that.
-    await untilWaiting(api, campaignId, letter.to);
+  buy: act('buys', async (email, { api, diary, draw, campaignId }) => {
+    // Waits first, because the campaign ignores an event of a contact that does not wait for it yet. A quick reader may
+    // receive the offer before the wait begins.
+    await untilWaiting(api, campaignId, email.to);
     // The shop reports the order to Heron. The report includes the shop's order number, so that a repeated report
     // cannot count twice.
     const number = `N-${String(Math.floor(draw('order') * 1e9)).padStart(9, '0')}`;
-    const body = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };
+    const body = { name: EVENT, email: email.to, data: { number, amount_cents: 4_900 } };
     const params = { header: { 'Idempotency-Key': number } };
     const { matched_waits: waits } = await dataOf(api.POST('/v1/events', { body, params }));
-    diary.write('bought', letter, number);
-    expect(waits === 1, `the event of ${letter.to} matched ${waits} waits`);
+    diary.write('bought', email, number);
+    expect(waits === 1, `the event of ${email.to} matched ${waits} waits`);
   }),
 };
 
@@ -116,16 +116,16 @@ async function untilWaiting(api: Heron, campaignId: string, email: string): Prom
   );
 }
 
-async function fetchPixel(letter: Letter, agent: string): Promise<void> {
-  expect(letter.pixel, 'the letter has no open-tracking image');
-  const response = await fetch(letter.pixel!, { headers: { 'User-Agent': agent } });
+async function fetchPixel(email: Email, agent: string): Promise<void> {
+  expect(email.pixel, 'the email has no open-tracking image');
+  const response = await fetch(email.pixel!, { headers: { 'User-Agent': agent } });
   await response.arrayBuffer();
   expect(response.ok && response.headers.get('content-type') === 'image/gif', `the image answered ${response.status}`);
 }
 
-async function follow(letter: Letter, agent: string): Promise<void> {
-  const [link] = letter.links;
-  expect(link, 'the letter has no link');
+async function follow(email: Email, agent: string): Promise<void> {
+  const [link] = email.links;
+  expect(link, 'the email has no link');
   const response = await fetch(link!, { headers: { 'User-Agent': agent }, redirect: 'manual' });
   const target = response.headers.get('location') ?? '';
   expect(response.status === 302 && target.startsWith(SHOP), `the link answered ${response.status}, to ${target}`);

@@ -46,7 +46,7 @@ export async function runAgent(
     const waiting = await prepareRun(agent, await chooseSender(api), READERS, until);
     say(`its run to ${READERS.length} people is checked, and waits for a person at ${waiting.approval_url}`);
     await sleep(1_000, undefined, { signal });
-    const early = world.lettersTo(READERS).length;
+    const early = world.emailsTo(READERS).length;
 
     const person = await signIn(apiUrl, new URL(waiting.approval_url!).pathname, owner);
     const shown = READERS.filter((address) => person.page.includes(address));
@@ -56,13 +56,13 @@ export async function runAgent(
       const run = await use<Run>(agent, 'get_run', { run_id: waiting.id });
       return run.state === 'active' && run;
     });
-    const arrived = () => world.lettersTo(READERS).map(({ to }) => to);
-    await until('every letter', async () => arrived().length >= READERS.length);
-    say(`${arrived().length} letters have arrived; the run is ${launched.state}`);
+    const arrived = () => world.emailsTo(READERS).map(({ to }) => to);
+    await until('every email', async () => arrived().length >= READERS.length);
+    say(`${arrived().length} emails have arrived; the run is ${launched.state}`);
     return [
-      ['nothing left before a person had approved it', early === 0 ? [] : [`${early} letters`]],
+      ['nothing left before a person had approved it', early === 0 ? [] : [`${early} emails`]],
       ['the page named everybody it would write to', missing(shown)],
-      ['everybody got the letter once', [...missing(arrived()), ...arrived().slice(READERS.length)]],
+      ['everybody got the email once', [...missing(arrived()), ...arrived().slice(READERS.length)]],
       ['the agent cannot approve anything itself', await offersDecision(tools.map(({ name }) => name))],
     ];
   } finally {
@@ -70,7 +70,7 @@ export async function runAgent(
   }
 }
 
-/** Makes the agent prepare another run, with two other readers, about which nobody decides. */
+/** Makes the agent prepare another run for two other readers. Nobody decides about this run. */
 export async function askForRun(
   { api }: Pick<Prepared, 'api'>,
   { apiUrl, sessionToken }: AgentOptions,
@@ -120,7 +120,7 @@ async function use<T>(agent: Client, name: string, args: Record<string, unknown>
   return structuredContent as T;
 }
 
-/** Chooses a mailbox that can send, because one has reached its limit in the previous chapter. */
+/** Chooses a mailbox that can send. One mailbox cannot, because it reached its limit in the previous chapter. */
 async function chooseSender(api: Heron): Promise<string> {
   const mailboxes = await allOf((cursor) => api.GET('/v1/emails', { params: { query: { limit: 50, cursor } } }));
   return mailboxes.findLast(({ hold }) => !hold)!.id;

@@ -51,7 +51,7 @@ export async function startApp(): Promise<DemoApp> {
     }
     const eventId = header('x-service-event-id');
     const { contact, inputs } = JSON.parse(raw.toString()) as { contact: { email: string }; inputs: { plan: string } };
-    // A request may arrive twice with the same event id, and then gets the same answer.
+    // A request may arrive twice with the same event id. The second one gets the same answer.
     const known = answered.get(eventId);
     const offer = known ?? makeOffer(contact.email, inputs.plan);
     answered.set(eventId, offer);

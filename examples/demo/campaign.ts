@@ -15,11 +15,11 @@ export const MARKS = {
   nudge: 'is still yours',
 } as const;
 
-export type LetterName = keyof typeof MARKS;
-export const LETTERS = Object.keys(MARKS) as LetterName[];
+export type EmailName = keyof typeof MARKS;
+export const EMAILS = Object.keys(MARKS) as EmailName[];
 
 export const EVENT = 'order.paid';
-/** Target of the links. Nobody requests it; the demo only checks the redirect. */
+/** Target of the links. It is never requested, because the demo only checks the redirect. */
 export const SHOP = 'https://northlight.example/shop';
 
 const SUBJECT = '{A question|A quick question|One question} about {{.Company | default "your company"}}';
@@ -57,14 +57,16 @@ export function campaignBody(appConnectionId: string, waitMinutes: number): Body
   return {
     name: 'Lamps for spring',
     sender_strategy: 'explicit',
-    // The campaign sends at any time (Sunday first, in minutes of the day) and without a practical daily limit.
+    // The campaign sends at any time, and its daily limit is never reached. Windows are in minutes of the day, Sunday
+    // first.
     schedule_windows: Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]),
     daily_limit: 100_000,
     stop_on_reply: true,
     open_tracking: true,
     link_tracking: true,
     unsubscribe_header: true,
-    // In this small campaign, three bounces among the first fifty emails are chance. A real campaign should pause.
+    // Disables the pause after many bounces. In this small campaign, three bounces among the first fifty emails happen
+    // by chance.
     advanced_overrides: { bounce_pipeline: { auto_pause_campaign_on_spike: false } },
     steps: [
       { name: 'hello', subject: SUBJECT, body_plain: HELLO_TEXT, body_html: HELLO_HTML },

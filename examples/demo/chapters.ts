@@ -1,6 +1,6 @@
 import { compare, type Result } from './chapter.ts';
 
-/** Chapters in order, with the checks that each must perform. A demo in which one of them is missing has failed. */
+/** Chapters in order, with the checks that each must perform. A demo without one of these checks has failed. */
 export const CHAPTERS = {
   campaign: {
     title: 'Chapter one: a campaign',
@@ -8,8 +8,8 @@ export const CHAPTERS = {
       'every row of leads.csv is accounted for',
       'every recipient could do what their role says',
       'every lead ended the way its recipient behaved',
-      'every recipient got the letters of their way, each once',
-      'emails on record = letters the mail server took, by Message-ID',
+      'every recipient got the emails of their path, each once',
+      'emails on record = emails the mail server accepted, by Message-ID',
       'no email is in doubt',
       'opens = images fetched by people',
       'machine opens = images fetched by proxies',
@@ -23,7 +23,7 @@ export const CHAPTERS = {
       'answers of the app on record = the log of the app, all signed',
       'every offer has the code that the app gave to its reader',
       'every welcome has the number of its order',
-      'every letter stands in its conversation',
+      'every email is in its conversation',
       'the lead who is away is held until a working day after the return',
       'who bounced or unsubscribed is suppressed',
       'no recipient was written to after they had left',
@@ -34,7 +34,7 @@ export const CHAPTERS = {
     title: 'Chapter two: a bad day',
     checks: [
       'the mailbox at its limit rests, and sends nothing',
-      'every reader got the letter once, in spite of the outage',
+      'every reader got the email once, in spite of the outage',
       'no reader was given up or suppressed for a fault of the servers',
       'who asked to stop in Danish is suppressed',
     ],
@@ -44,7 +44,7 @@ export const CHAPTERS = {
     checks: [
       'nothing left before a person had approved it',
       'the page named everybody it would write to',
-      'everybody got the letter once',
+      'everybody got the email once',
       'the agent cannot approve anything itself',
     ],
   },
@@ -64,7 +64,7 @@ export const CHAPTERS = {
       'nothing was bought before it was paid',
       'what was ordered was made, each once',
       'the money that was taken is the price',
-      'the first letter left the new mailbox once',
+      'the first email left the new mailbox once',
     ],
   },
   summary: {

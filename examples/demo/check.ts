@@ -1,17 +1,17 @@
 import { offerCode, type AppCall } from './app.ts';
-import { EVENT, LETTERS, type LetterName } from './campaign.ts';
+import { EVENT, EMAILS, type EmailName } from './campaign.ts';
 import type { Deed, Diary } from './diary.ts';
 import type { Person } from './people.ts';
 import type { ProductRecord, SendRecord } from './record.ts';
 import type { ImportJob } from './setup.ts';
 import type { Lead } from './watch.ts';
-import type { Letter } from './world.ts';
+import type { Email } from './world.ts';
 
 /** Data for the checks: the product's data, and the records of recipients, app and mail server. */
 export interface Facts {
   people: ReadonlyMap<string, Person>;
   diary: Diary;
-  letters: readonly Letter[];
+  emails: readonly Email[];
   strangers: readonly string[];
   app: { calls: readonly AppCall[]; refused: number };
   leads: readonly Lead[];
@@ -41,15 +41,15 @@ export const CHECKS: readonly Check[] = [
   ],
   ['every recipient could do what their role says', ({ diary }) => [...diary.troubles]],
   ['every lead ended the way its recipient behaved', endings],
-  ['every recipient got the letters of their way, each once', lettersOfEveryWay],
+  ['every recipient got the emails of their path, each once', emailsOfEveryPerson],
   [
-    'emails on record = letters the mail server took, by Message-ID',
-    ({ record, letters, strangers }) => [
+    'emails on record = emails the mail server accepted, by Message-ID',
+    ({ record, emails, strangers }) => [
       ...compare(
         record.sends.filter(({ sentAt }) => sentAt).map((send) => `${send.messageId} ${send.email}/${send.step}`),
-        letters.map((letter) => `${letter.messageId} ${letter.to}/${letter.name}`),
+        emails.map((email) => `${email.messageId} ${email.to}/${email.name}`),
       ),
-      ...strangers.map((stranger) => `mail that is no letter of the campaign: ${stranger}`),
+      ...strangers.map((stranger) => `mail that is no email of the campaign: ${stranger}`),
     ],
   ],
   [
@@ -94,23 +94,23 @@ export const CHECKS: readonly Check[] = [
   ['answers of the app on record = the log of the app, all signed', appCalls],
   [
     'every offer has the code that the app gave to its reader',
-    ({ letters }) =>
-      letters
+    ({ emails }) =>
+      emails
         .filter(({ name, text, to }) => (name === 'offer' || name === 'nudge') && !text.includes(offerCode(to)))
         .map(({ to, name }) => `${to}/${name}`),
   ],
   [
     'every welcome has the number of its order',
-    ({ letters, diary }) =>
+    ({ emails, diary }) =>
       diary.entries
         .filter(
           ({ deed, email, detail }) =>
             deed === 'bought' &&
-            !letters.some(({ name, to, text }) => name === 'welcome' && to === email && text.includes(detail)),
+            !emails.some(({ name, to, text }) => name === 'welcome' && to === email && text.includes(detail)),
         )
         .map(({ email }) => email),
   ],
-  ['every letter stands in its conversation', threading],
+  ['every email is in its conversation', threading],
   ['the lead who is away is held until a working day after the return', holdOfWhoIsAway],
   [
     'who bounced or unsubscribed is suppressed',
@@ -142,9 +142,9 @@ function endings({ people, leads }: Facts): string[] {
  * Checks the emails that each recipient got. People who opt out may still get an email that was being sent; otherwise
  * the sequence must be exact.
  */
-function lettersOfEveryWay({ people, letters }: Facts): string[] {
-  const got = new Map<string, LetterName[]>();
-  for (const { to, name } of letters) got.set(to, [...(got.get(to) ?? []), name]);
+function emailsOfEveryPerson({ people, emails }: Facts): string[] {
+  const got = new Map<string, EmailName[]>();
+  for (const { to, name } of emails) got.set(to, [...(got.get(to) ?? []), name]);
   const uninvited = [...got.keys()]
     .filter((email) => !people.has(email))
     .map((email) => `${email} is no lead and got mail`);
@@ -153,7 +153,7 @@ function lettersOfEveryWay({ people, letters }: Facts): string[] {
     ...[...people.values()].flatMap(({ email, role }) => {
       const names = got.get(email) ?? [];
       const allowed = [...role.gets, ...(role.mayGet ?? [])];
-      const wrong = LETTERS.some((name) => {
+      const wrong = EMAILS.some((name) => {
         const times = names.filter((one) => one === name).length;
         return times > 1 || (times === 0 && role.gets.includes(name)) || (times === 1 && !allowed.includes(name));
       });
@@ -162,7 +162,7 @@ function lettersOfEveryWay({ people, letters }: Facts): string[] {
   ];
 }
 
-/** Checks the calls of the app. A recipient may opt out during a call; the answer is then unused. */
+/** Checks the calls of the app. If a recipient opts out during a call, its answer is not used. */
 function appCalls({ record, app }: Facts): string[] {
   const line = (call: { eventId: string; email: string; offerCode: string | null }): string =>
     `${call.eventId} ${call.email} ${call.offerCode}`;
@@ -187,14 +187,14 @@ function holdOfWhoIsAway({ diary, leads }: Facts): string[] {
     });
 }
 
-function threading({ letters }: Facts): string[] {
-  const ids = new Set(letters.map(({ messageId }) => messageId));
-  const twice = ids.size === letters.length ? [] : ['a Message-ID was used twice'];
+function threading({ emails }: Facts): string[] {
+  const ids = new Set(emails.map(({ messageId }) => messageId));
+  const twice = ids.size === emails.length ? [] : ['a Message-ID was used twice'];
   return [
     ...twice,
-    ...letters.flatMap((letter) => {
-      const { name, to, inReplyTo, references, subject, from } = letter;
-      const own = (other: LetterName): Letter | undefined => letters.find((one) => one.to === to && one.name === other);
+    ...emails.flatMap((email) => {
+      const { name, to, inReplyTo, references, subject, from } = email;
+      const own = (other: EmailName): Email | undefined => emails.find((one) => one.to === to && one.name === other);
       const hello = own('hello');
       const before = name === 'offer' ? [hello] : name === 'nudge' ? [hello, own('offer')] : [];
       const expected = before.map((one) => one?.messageId);

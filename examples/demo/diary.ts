@@ -1,5 +1,5 @@
-import type { LetterName } from './campaign.ts';
-import type { Letter } from './world.ts';
+import type { EmailName } from './campaign.ts';
+import type { Email } from './world.ts';
 
 export type Deed =
   | 'opened'
@@ -16,7 +16,7 @@ export type Deed =
 interface Entry {
   deed: Deed;
   email: string;
-  letter: LetterName;
+  emailName: EmailName;
   /** Time of the action: after the product's answer, if there is one. */
   at: Date;
   /** Detail of the action: a return date or an order number. */
@@ -28,7 +28,7 @@ export interface Diary {
   entries: readonly Entry[];
   /** Descriptions of failed actions. */
   troubles: readonly string[];
-  write: (deed: Deed, letter: Pick<Letter, 'to' | 'name'>, detail?: string) => void;
+  write: (deed: Deed, email: Pick<Email, 'to' | 'name'>, detail?: string) => void;
   complain: (trouble: string) => void;
   /** Returns the people who performed this action, each as address and name of the email, such as `address/hello`. */
   who: (deed: Deed) => Set<string>;
@@ -41,10 +41,10 @@ export function startDiary(): Diary {
   return {
     entries,
     troubles,
-    write: (deed, letter, detail = '') =>
-      void entries.push({ deed, email: letter.to, letter: letter.name, at: new Date(), detail }),
+    write: (deed, email, detail = '') =>
+      void entries.push({ deed, email: email.to, emailName: email.name, at: new Date(), detail }),
     complain: (trouble) => void troubles.push(trouble),
     who: (deed) =>
-      new Set(entries.filter((entry) => entry.deed === deed).map(({ email, letter }) => `${email}/${letter}`)),
+      new Set(entries.filter((entry) => entry.deed === deed).map(({ email, emailName }) => `${email}/${emailName}`)),
   };
 }

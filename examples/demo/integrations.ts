@@ -7,7 +7,7 @@ import { readLeads } from './watch.ts';
 const PATIENCE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Other tools of the company Northlight, as local servers: a CRM, a chat and a calendar. */
+/** Local servers that stand for other tools of the company Northlight: a CRM, a chat and a calendar. */
 export type Tools = Awaited<ReturnType<typeof startTools>>;
 
 /** Starts the tools. `env` contains the settings by which Heron finds them. */
@@ -90,7 +90,7 @@ async function whoWaits(api: Heron): Promise<{ campaignId: string; email: string
   const campaigns = await allOf((cursor) => api.GET('/v1/campaigns', { params: { query: { limit: 50, cursor } } }));
   const { id: campaignId } = campaigns.find(({ name }) => name === 'Lamps for a bad day')!;
   const lead = (await readLeads(api, campaignId)).find(({ status }) => status === 'active');
-  if (!lead) throw new Error('nobody waits for a second letter');
+  if (!lead) throw new Error('nobody waits for a second email');
   return { campaignId, email: lead.contact.email };
 }
 

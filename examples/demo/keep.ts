@@ -10,8 +10,8 @@ const STAGES = [
 ];
 
 /**
- * Adds a deal, and a run that waits for approval, because no chapter leaves these behind. Then requests one row for
- * each area of the dashboard from the API.
+ * Adds a deal and a run that waits for approval, because the chapters leave none. Then requests one row for each area
+ * of the dashboard from the API.
  * @returns a result per area, with a difference if the area is empty
  */
 export async function furnish(

@@ -1,8 +1,8 @@
 import type { Scene } from './acts.ts';
 import { draw, type Person } from './people.ts';
-import type { Letter } from './world.ts';
+import type { Email } from './world.ts';
 
-/** Simulated recipients in action. */
+/** Simulated recipients who act on their emails. */
 interface Life {
   /** Number of pending actions on received emails. */
   readonly pending: number;
@@ -19,26 +19,26 @@ export function bringToLife(
 
   for (const { email, role } of people.values()) if (role.refused) world.refuse(email);
 
-  const receive = (letter: Letter): void => {
-    const person = people.get(letter.to);
-    for (const act of person?.role.does[letter.name] ?? []) {
+  const receive = (email: Email): void => {
+    const person = people.get(email.to);
+    for (const act of person?.role.does[email.name] ?? []) {
       const [from, to] = act.after.map((ms) => ms * pace) as [number, number];
       const timer = setTimeout(
         () => {
           timers.delete(timer);
           busy += 1;
-          const scene = { world, api, diary, campaignId, draw: (question: string) => draw(letter.to, question) };
+          const scene = { world, api, diary, campaignId, draw: (question: string) => draw(email.to, question) };
           act
-            .perform(letter, scene)
-            .catch((error: Error) => diary.complain(`${letter.to} ${act.name} (${letter.name}): ${error.message}`))
+            .perform(email, scene)
+            .catch((error: Error) => diary.complain(`${email.to} ${act.name} (${email.name}): ${error.message}`))
             .finally(() => (busy -= 1));
         },
-        from + (to - from) * draw(letter.to, `${letter.name}/${act.name}`),
+        from + (to - from) * draw(email.to, `${email.name}/${act.name}`),
       );
       timers.add(timer);
     }
   };
-  world.onLetter(receive);
+  world.onEmail(receive);
 
   return {
     get pending() {

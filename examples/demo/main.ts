@@ -35,7 +35,7 @@ const DIFFERENCES_SHOWN = 5;
 const VERIFY_TURNS = 5;
 const VERIFY_PAUSE_MS = 2000;
 /**
- * Time (ms) for an orderly stop of a stack that is still starting. Only the first download of Temporal takes longer.
+ * Time (ms) for an orderly stop while the stack is still starting. Only the first download of Temporal takes longer.
  */
 const PATIENCE_MS = 20_000;
 
@@ -44,8 +44,8 @@ const SETTINGS = {
   // Allows private addresses, because mail servers, app and links are on this machine.
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
-  // Normally an open within seconds of the email counts as a machine's. People in the demo act so quickly that only the
-  // user agent decides.
+  // Normally an open within seconds of the email counts as automatic. People in the demo act that quickly, so here only
+  // the user agent decides.
   TRACKING_INSTANT_MS: '0',
   IMAP_POLL_MS: '1000',
   SMTP_UNREACHABLE_RETRY_MS: '1000',
@@ -80,7 +80,7 @@ async function main(): Promise<number> {
   say('Heron demo: PostgreSQL, Temporal, Heron, mail servers and an app, all on this machine.\n');
   if (options.keep) {
     const dashboard = steps.begin('The dashboard');
-    // A failed download is ignored here, because the page of the reference reports it.
+    // Ignores a failed download, because the page of the reference reports it.
     ensureReference(() => undefined).catch(() => undefined);
     await ensureDashboard();
     dashboard.end();
@@ -146,7 +146,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Ends the demo if one of Heron's processes ends unexpectedly, because the demo could not continue. */
+/** Ends the demo if one of Heron's processes ends unexpectedly. */
 function watchOver({ processes }: LocalStack): NodeJS.Timeout {
   return setInterval(() => {
     const gone = Object.values(processes).find((managed) => managed && managed.pid === undefined);
@@ -224,7 +224,7 @@ function conclude(told: Told, tookMs: number): boolean {
   const made = Object.values(told).reduce((sum, results) => sum + results.length, 0);
   say(
     faults.length === 0
-      ? `\nEverything adds up: ${made} checks in ${(tookMs / 1000).toFixed(1)} s. No letter was lost or sent twice.\n` +
+      ? `\nEverything adds up: ${made} checks in ${(tookMs / 1000).toFixed(1)} s. No email was lost or sent twice.\n` +
           'Heron has on record what the mail server, the readers, the app, the CRM, the chat, the calendar and the payment provider have.'
       : `\nSomething does not add up:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
   );
@@ -278,7 +278,7 @@ function interrupt(): void {
   setTimeout(() => stack ?? process.exit(INTERRUPTED), PATIENCE_MS).unref();
 }
 
-/** Prints lines above the list of steps; they stay on the terminal. */
+/** Prints lines above the list of steps. The lines stay on the terminal. */
 function say(text: string): void {
   steps.write(text);
 }

@@ -63,15 +63,15 @@ export async function runOrder(
       body: { to: [READER], subject: 'A lamp from our new address', body_plain: `Hello Vera.\n\n${MARKS.hello}?` },
     }),
   );
-  await until('the letter', async () => world.lettersTo([READER]).length > 0);
+  await until('the email', async () => world.emailsTo([READER]).length > 0);
   await sleep(1_000, undefined, { signal });
-  const arrived = world.lettersTo([READER]).map(({ from, to }) => `${from} to ${to}`);
-  say(`its first letter has arrived: ${arrived.join(', ')}`);
+  const arrived = world.emailsTo([READER]).map(({ from, to }) => `${from} to ${to}`);
+  say(`its first email has arrived: ${arrived.join(', ')}`);
   return [
     ['nothing was bought before it was paid', early === 0 ? [] : [`${early} things`]],
     ['what was ordered was made, each once', compare(made, ['domains/register', 'mailboxes/create', 'domains/dns'])],
     ['the money that was taken is the price', stripe.balance === price ? [] : [`${stripe.balance} of ${price}`]],
-    ['the first letter left the new mailbox once', compare(arrived, [`${mailbox.email} to ${READER}`])],
+    ['the first email left the new mailbox once', compare(arrived, [`${mailbox.email} to ${READER}`])],
   ];
 }
 

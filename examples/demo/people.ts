@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
-import type { LetterName } from './campaign.ts';
+import type { EmailName } from './campaign.ts';
 import { acts, type Act } from './acts.ts';
 import type { Size } from './size.ts';
 
 /** Role of recipients: their behaviour and its expected outcome. */
 interface Role {
   name: string;
-  /** Share of recipients with this role; at least one has it. With `one`, exactly one recipient has it. */
+  /** Share (0 to 1) of recipients with this role, at least one recipient. `one` means exactly one recipient. */
   share: number | 'one';
   /** Final status of the lead in GET /v1/campaigns/:id/leads. */
   ends: 'completed' | 'replied' | 'bounced' | 'unsubscribed' | 'paused';
   /** Names of the emails that these recipients must get, each once. */
-  gets: readonly LetterName[];
+  gets: readonly EmailName[];
   /** Names of emails that they may get in addition, because a worker may already have claimed them at the opt-out. */
-  mayGet?: readonly LetterName[];
+  mayGet?: readonly EmailName[];
   /** Outcome of the wait_for_event step. */
   wait?: 'resumed' | 'timed_out';
   /** True if their mail server refuses emails with 550. */
   refused?: true;
-  does: Partial<Record<LetterName, readonly Act[]>>;
+  does: Partial<Record<EmailName, readonly Act[]>>;
 }
 
 const { open, openByProxy, click, scan, reply, awayReply, reportUndeliverable, unsubscribe, buy } = acts;

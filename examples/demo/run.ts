@@ -50,8 +50,8 @@ export interface Outcome {
 /** Time (ms) after which an unfinished campaign is presumed stuck. The checks then show the reason. */
 const LIMIT_MS = 6 * 60_000;
 /**
- * Time (ms) within which the effects of the last emails must appear. For example, a click is counted only after the
- * check for bursts.
+ * Time (ms) within which the effects of the last emails must appear. For example, a click is counted only after a check
+ * for bursts of clicks.
  */
 const SETTLE_MS = 20_000;
 
@@ -89,10 +89,10 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
     });
     isQuiet();
     told.campaign = CHECKS.map(([name, differences]) => [name, differences(facts)]);
-    table = [...stepTable(facts.record), '', `${facts.letters.length} letters to ${facts.people.size} people`];
+    table = [...stepTable(facts.record), '', `${facts.emails.length} emails to ${facts.people.size} people`];
     step.end();
-    const letters = { letters: facts.letters.length, people: new Set(facts.letters.map(({ to }) => to)).size };
-    await chapter('summary', (say) => summarize(options, { campaignId: prepared.campaignId, ...letters }, say));
+    const emails = { emails: facts.emails.length, people: new Set(facts.emails.map(({ to }) => to)).size };
+    await chapter('summary', (say) => summarize(options, { campaignId: prepared.campaignId, ...emails }, say));
   };
   const others = async (): Promise<void> => {
     await quiet;
@@ -103,7 +103,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   };
   const end = (error: unknown): never => {
     failure.abort(error);
-    // Also ends the wait of the chapters that wait for the campaign.
+    // Also ends the wait of chapters that wait for the end of the campaign.
     isQuiet();
     throw error;
   };
@@ -134,7 +134,7 @@ async function runCampaign(
   const diary = startDiary();
   const life = bringToLife(people, { world, api, diary, campaignId, pace: size.pace });
   const record = openRecord(databaseUrl);
-  // Addresses of the other chapters' recipients. All other emails belong to the campaign.
+  // Addresses of the other chapters' recipients. Emails to all other addresses belong to the campaign.
   const elsewhere = new Set([...READERS, READER, ...readers.map(({ email }) => email)]);
   try {
     await dataOf(api.POST('/v1/campaigns/{id}/start', { params: { path: { id: campaignId } }, body: {} }));
@@ -152,7 +152,7 @@ async function runCampaign(
       ...(await watch.look()),
       people,
       diary,
-      letters: world.letters.filter(({ to }) => !elsewhere.has(to)),
+      emails: world.emails.filter(({ to }) => !elsewhere.has(to)),
       strangers: world.strangers,
       app,
       job,

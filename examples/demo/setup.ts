@@ -117,7 +117,7 @@ async function connectMailboxes(api: Heron, world: World, say: SetupOptions['say
   const ids = await Promise.all(
     world.mailboxes.map(async ({ email, password, smtp, imap }) => {
       const service = { username: email, password, security: 'none' as const };
-      // The API answers only after a worker has really signed in to both servers.
+      // The API answers only after a worker has signed in to both servers.
       const { id } = await dataOf(
         api.POST('/v1/emails', {
           body: {
@@ -165,7 +165,8 @@ async function suppressSome(api: Heron, say: SetupOptions['say']): Promise<void>
 async function importLeads(api: Heron, say: SetupOptions['say']): Promise<{ job: ImportJob; contacts: Contact[] }> {
   const form = new FormData();
   form.append('file', new Blob([await readFile(LEADS_FILE)], { type: 'text/csv' }), 'leads.csv');
-  // The generated types describe form parts as JSON; the files are in the form.
+  // The generated types describe the parts of a form as JSON. So `body` is empty, and the serializer returns the form
+  // with the file.
   let job: ImportJob = await dataOf(api.POST('/v1/contacts/import', { body: {} as never, bodySerializer: () => form }));
   while (job.status === 'queued' || job.status === 'running') {
     await sleep(200);

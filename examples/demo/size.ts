@@ -14,11 +14,11 @@ export interface Size {
   pace: number;
 }
 
-/** Size with two people per role, who act quickly. Waits end after half a minute. */
+/** Small size: two people per role, who act quickly. Waits end after half a minute. */
 export const SHORT: Size = { perRole: 2, mailboxes: 6, ownOfTrouble: 3, waitMinutes: 0.5, pace: 0.2 };
 
 /**
- * Size with everybody in leads.csv, at a realistic pace. A mailbox sends at most 100 campaign emails a day, so all ten
- * of a free workspace are needed.
+ * Full size: everybody in leads.csv, at a realistic pace. A mailbox sends at most 100 campaign emails a day, so all ten
+ * mailboxes of a free workspace are needed.
  */
 export const FULL: Size = { perRole: 'all', mailboxes: 10, ownOfTrouble: 0, waitMinutes: 1, pace: 1 };

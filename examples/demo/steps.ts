@@ -1,4 +1,4 @@
-/** Intervals (ms) between redraws on a terminal, and between progress lines elsewhere. */
+/** Interval (ms) between redraws on a terminal. Elsewhere, `PLAIN_EVERY_MS` is the interval of progress lines. */
 const DRAW_EVERY_MS = 250;
 const PLAIN_EVERY_MS = 5_000;
 /** Maximum width of a line outside of a terminal. The list of migrations would be longer. */
@@ -21,7 +21,7 @@ export interface StepList {
   begin: (title: string) => Step;
   /** Prints lines that stay, on a terminal above the list. */
   write: (text: string) => void;
-  /** Leaves the list unchanged and starts an empty one. */
+  /** Ends the current list, which stays on the terminal, and starts an empty one. */
   close: () => void;
 }
 

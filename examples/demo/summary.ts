@@ -5,7 +5,7 @@ import type { Result } from './chapter.ts';
 interface Known {
   campaignId: string;
   /** Number of the campaign's emails that the mail server accepted. `people` is the number of their recipients. */
-  letters: number;
+  emails: number;
   people: number;
 }
 
@@ -14,7 +14,7 @@ interface Known {
  */
 export async function summarize(
   { apiUrl, sessionToken }: { apiUrl: string; sessionToken: string },
-  { campaignId, letters, people }: Known,
+  { campaignId, emails, people }: Known,
   say: (line: string) => void,
 ): Promise<Result[]> {
   const person = createHeron({ baseUrl: apiUrl, key: sessionToken });
@@ -28,7 +28,7 @@ export async function summarize(
   return [
     [
       'the acquisition summary counts what the mail server took',
-      [...compare('emails', summary.confirmed_sends, letters), ...compare('people', summary.prospects, people)],
+      [...compare('emails', summary.confirmed_sends, emails), ...compare('people', summary.prospects, people)],
     ],
   ];
 }

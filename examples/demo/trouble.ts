@@ -1,10 +1,10 @@
 import { allOf, dataOf, type Heron } from '../../client/src/index.ts';
 import { MARKS } from './campaign.ts';
 import { compare, createUntil, type Result } from './chapter.ts';
-import { replyTo } from './letters.ts';
+import { replyTo } from './emails.ts';
 import type { Contact, Prepared } from './setup.ts';
 import { readLeads } from './watch.ts';
-import type { Letter, World } from './world.ts';
+import type { Email, World } from './world.ts';
 
 const PATIENCE_MS = 120_000;
 /** Danish opt-out, typed without å, æ and ø. */
@@ -32,14 +32,14 @@ export async function runTrouble(
   world.outage.end();
   say(`the mail server is back after ${world.outage.attempts} attempts`);
 
-  const arrived = (): readonly Letter[] => world.lettersTo(readers.map(({ email }) => email));
-  await until('every letter', async () => arrived().length >= readers.length);
-  say(`${arrived().length} letters have arrived`);
-  const letter = arrived()[0]!;
-  world.answer(letter.from, await replyTo(letter, REPLY));
+  const arrived = (): readonly Email[] => world.emailsTo(readers.map(({ email }) => email));
+  await until('every email', async () => arrived().length >= readers.length);
+  say(`${arrived().length} emails have arrived`);
+  const received = arrived()[0]!;
+  world.answer(received.from, await replyTo(received, REPLY));
   const answered = await until('the Danish answer', async () =>
     (await readLeads(api, campaignId)).find(
-      ({ contact, status }) => contact.email === letter.to && status === 'unsubscribed',
+      ({ contact, status }) => contact.email === received.to && status === 'unsubscribed',
     ),
   );
   const threads = await dataOf(api.GET('/v1/unibox', { params: { query: { limit: 20 } } }));
@@ -60,7 +60,7 @@ export async function runTrouble(
       ],
     ],
     [
-      'every reader got the letter once, in spite of the outage',
+      'every reader got the email once, in spite of the outage',
       compare(
         arrived().map(({ to }) => to),
         readers.map(({ email }) => email),
@@ -70,10 +70,10 @@ export async function runTrouble(
       'no reader was given up or suppressed for a fault of the servers',
       [
         ...states
-          .filter(({ contact, status }) => !['active', 'completed'].includes(status) && contact.email !== letter.to)
+          .filter(({ contact, status }) => !['active', 'completed'].includes(status) && contact.email !== received.to)
           .map(({ contact, status }) => `${contact.email} is ${status}`),
         ...compare(
-          (await suppressed(api)).filter((email) => email !== letter.to),
+          (await suppressed(api)).filter((email) => email !== received.to),
           suppressedBefore,
         ),
       ],
@@ -82,7 +82,7 @@ export async function runTrouble(
       'who asked to stop in Danish is suppressed',
       [
         ...(kind === 'opt_out' ? [] : [`the answer is read as ${kind}`]),
-        ...((await suppressed(api)).includes(letter.to) ? [] : [`${letter.to} is not suppressed`]),
+        ...((await suppressed(api)).includes(received.to) ? [] : [`${received.to} is not suppressed`]),
       ],
     ],
   ];

@@ -23,7 +23,7 @@ export interface View {
 interface Watch {
   /** Reads the product's answers, and records when people are first reported as finished. */
   look(): Promise<View>;
-  /** Times at which an answer of the product first reported recipients as finished, which is later than the fact. */
+  /** Times at which the product first reported recipients as finished. They finished some time before. */
   readonly leftSeenAt: ReadonlyMap<string, Date>;
 }
 
@@ -31,7 +31,7 @@ interface Watch {
 const OVER = new Set(['completed', 'replied', 'bounced', 'failed', 'unsubscribed', 'undeliverable']);
 const LOOK_EVERY_MS = 500;
 
-/** Returns true if a lead gets no further emails, because it has finished or waits for a person. */
+/** Returns true if a lead gets no further emails because it has finished or is paused. */
 export function isThrough(lead: Lead): boolean {
   return OVER.has(lead.status) || lead.status === 'paused';
 }
@@ -74,8 +74,8 @@ export function toProgress({ leads }: View): string {
 }
 
 /**
- * Takes snapshots twice a second until `done` returns true, at most for `limitMs`. The checks later find a campaign
- * that is unfinished then. `onView` gets every snapshot, including the last.
+ * Takes snapshots twice a second until `done` returns true, for at most `limitMs`. If the campaign is unfinished then,
+ * the later checks report it. `onView` gets every snapshot, including the last.
  */
 export async function follow(parts: {
   watch: Watch;

@@ -5,11 +5,11 @@ import {
   type MailWorldMailbox,
   type ReceivedMessage,
 } from '../../test/harness/mail.ts';
-import { LETTERS, MARKS, type LetterName } from './campaign.ts';
+import { EMAILS, MARKS, type EmailName } from './campaign.ts';
 
 /** Email of the campaign as received by its recipient. */
-export interface Letter {
-  name: LetterName;
+export interface Email {
+  name: EmailName;
   to: string;
   /** Address of the sending mailbox. */
   from: string;
@@ -31,15 +31,15 @@ export interface Letter {
 export interface World {
   mailboxes: readonly MailWorldMailbox[];
   smtp: Endpoint;
-  /** Adds a mailbox, such as a bought one. */
+  /** Adds a mailbox to the mail servers, such as a bought one. */
   addMailbox: MailWorld['addMailbox'];
   /** All emails that the mail server accepted, oldest first. The product's numbers are compared with them. */
-  letters: readonly Letter[];
+  emails: readonly Email[];
   /** Emails that do not belong to the campaign; must be empty. */
   strangers: readonly string[];
   /** Returns the emails to these addresses. */
-  lettersTo(addresses: readonly string[]): Letter[];
-  onLetter(listener: (letter: Letter) => void): void;
+  emailsTo(addresses: readonly string[]): Email[];
+  onEmail(listener: (email: Email) => void): void;
   /** Makes the server refuse emails to this address with 550 from now on. */
   refuse(address: string): void;
   /** Makes the provider report from now on that this mailbox has reached its daily limit. */
@@ -52,7 +52,7 @@ export interface World {
 }
 
 /**
- * A mailbox sends at most 100 campaign emails a day, and a free workspace has ten. So some names exist at several
+ * Ten mailboxes, the maximum of a free workspace; each sends at most 100 campaign emails a day. Each name exists at two
  * domains, which is common in large campaigns.
  */
 const NAMES = ['mia', 'noah', 'lena', 'paul', 'ines'];
@@ -65,16 +65,16 @@ export async function startWorld(count: number): Promise<World> {
   const mailboxes = await Promise.all(
     SENDERS.slice(0, count).map((email) => mail.addMailbox({ email, password: `pass-of-${email}` })),
   );
-  const letters: Letter[] = [];
+  const emails: Email[] = [];
   const strangers: string[] = [];
-  const listeners: ((letter: Letter) => void)[] = [];
+  const listeners: ((email: Email) => void)[] = [];
 
   mail.onMessage((message) => {
-    readLetter(message).then(
-      (letter) => {
-        if (!letter) return strangers.push(`${message.envelope.from} to ${message.envelope.to.join(', ')}`);
-        letters.push(letter);
-        for (const listener of listeners) listener(letter);
+    readEmail(message).then(
+      (email) => {
+        if (!email) return strangers.push(`${message.envelope.from} to ${message.envelope.to.join(', ')}`);
+        emails.push(email);
+        for (const listener of listeners) listener(email);
       },
       (error: unknown) => strangers.push(String(error)),
     );
@@ -84,10 +84,10 @@ export async function startWorld(count: number): Promise<World> {
     mailboxes,
     smtp: mail.smtp,
     addMailbox: (user) => mail.addMailbox(user),
-    letters,
+    emails,
     strangers,
-    lettersTo: (addresses) => letters.filter(({ to }) => addresses.includes(to)),
-    onLetter: (listener) => void listeners.push(listener),
+    emailsTo: (addresses) => emails.filter(({ to }) => addresses.includes(to)),
+    onEmail: (listener) => void listeners.push(listener),
     limit: (mailbox) =>
       mail.server.refuseSender(mailbox, { code: 550, message: '5.4.5 Daily user sending limit exceeded' }),
     outage: {
@@ -103,11 +103,11 @@ export async function startWorld(count: number): Promise<World> {
   };
 }
 
-async function readLetter(message: ReceivedMessage): Promise<Letter | undefined> {
+async function readEmail(message: ReceivedMessage): Promise<Email | undefined> {
   const parsed = await message.parsed();
   const text = parsed.text ?? '';
   const html = typeof parsed.html === 'string' ? parsed.html : '';
-  const name = LETTERS.find((letter) => text.replace(/\s+/g, ' ').includes(MARKS[letter]));
+  const name = EMAILS.find((email) => text.replace(/\s+/g, ' ').includes(MARKS[email]));
   const [to, ...others] = message.envelope.to;
   if (!name || !to || others.length > 0) return undefined;
   return {

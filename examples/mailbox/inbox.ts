@@ -1,8 +1,8 @@
 import type { MailWorldMailbox, ReceivedMessage } from '../../test/harness/mail.ts';
-import { replyTo } from '../demo/letters.ts';
+import { replyTo } from '../demo/emails.ts';
 
-/** Received email, with the answers that were written to it on the page. */
-export interface ShownLetter {
+/** Received email with the answers that people have written to it on the page. */
+export interface ShownEmail {
   id: number;
   from: string;
   to: string;
@@ -18,11 +18,11 @@ export interface ShownLetter {
 /** Emails that the mail server has accepted since its start. */
 export interface Inbox {
   /** Returns the emails, newest first. */
-  letters: () => readonly ShownLetter[];
-  find: (id: number) => ShownLetter | undefined;
+  emails: () => readonly ShownEmail[];
+  find: (id: number) => ShownEmail | undefined;
   receive(message: ReceivedMessage): Promise<void>;
   /** Adds the recipient's answer to the mailbox that sent the email. */
-  answer(letter: ShownLetter, words: string): Promise<void>;
+  answer(email: ShownEmail, words: string): Promise<void>;
 }
 
 /** Maximum number of stored emails; the oldest are deleted first. */
@@ -30,14 +30,14 @@ const KEPT = 500;
 
 /** Creates an empty inbox for the emails of one mailbox. */
 export function createInbox(mailbox: MailWorldMailbox): Inbox {
-  const letters: ShownLetter[] = [];
+  const emails: ShownEmail[] = [];
   let last = 0;
   return {
-    letters: () => letters.toReversed(),
-    find: (id) => letters.find((letter) => letter.id === id),
+    emails: () => emails.toReversed(),
+    find: (id) => emails.find((email) => email.id === id),
     async receive(message) {
       const parsed = await message.parsed();
-      letters.push({
+      emails.push({
         id: (last += 1),
         from: message.envelope.from,
         to: message.envelope.to.join(', '),
@@ -49,11 +49,11 @@ export function createInbox(mailbox: MailWorldMailbox): Inbox {
         at: message.at,
         answers: [],
       });
-      if (letters.length > KEPT) letters.shift();
+      if (emails.length > KEPT) emails.shift();
     },
-    async answer(letter, words) {
-      mailbox.deliver(await replyTo(letter, words));
-      letter.answers.push(words);
+    async answer(email, words) {
+      mailbox.deliver(await replyTo(email, words));
+      email.answers.push(words);
     },
   };
 }

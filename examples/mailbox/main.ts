@@ -24,7 +24,7 @@ try {
   const inbox = createInbox(mailbox);
   mail.onMessage((message) => void inbox.receive(message));
   const page = await startPage(inbox, ports.page);
-  // Registered before the program reports that it is ready, because a caller may then stop it at once.
+  // Waits for the signals before the program reports that it is ready, because the caller may stop it at once.
   const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   process.stdout.write(
     `${[
@@ -34,7 +34,7 @@ try {
       `  Password  ${MAILBOX.password}`,
       `  SMTP      127.0.0.1:${ports.smtp}, without TLS`,
       `  IMAP      127.0.0.1:${ports.imap}, without TLS`,
-      `  Letters   ${page.url}`,
+      `  Emails    ${page.url}`,
       '',
       'It takes mail for every address and delivers none. Ctrl-C stops it and forgets everything.',
     ].join('\n')}\n`,

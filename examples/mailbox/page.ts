@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { Inbox, ShownLetter } from './inbox.ts';
+import type { Inbox, ShownEmail } from './inbox.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
@@ -10,7 +10,7 @@ pre{white-space:pre-wrap;font:inherit;margin:.6rem 0}blockquote{margin:.4rem 0;p
 form{display:flex;gap:.5rem}input{flex:1;font:inherit;padding:.4rem .6rem}button{font:inherit;padding:.4rem .9rem}`;
 
 /**
- * Serves the emails on 127.0.0.1: `GET /` for people, `GET /letters.json` for programs. `POST /letters/:id/reply` with
+ * Serves the emails on 127.0.0.1: `GET /` for people, `GET /emails.json` for programs. `POST /emails/:id/reply` with
  * the field `text` answers an email as its recipient.
  */
 export async function startPage(inbox: Inbox, port: number): Promise<{ url: string; close(): Promise<void> }> {
@@ -32,14 +32,14 @@ export async function startPage(inbox: Inbox, port: number): Promise<{ url: stri
 async function answer(inbox: Inbox, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (!isFromHere(request)) return send(response, 403, 'text/plain', 'Open this page at http://127.0.0.1.\n');
   const { pathname } = new URL(request.url ?? '/', 'http://127.0.0.1');
-  if (request.method === 'GET' && pathname === '/letters.json')
-    return send(response, 200, 'application/json', JSON.stringify(inbox.letters()));
+  if (request.method === 'GET' && pathname === '/emails.json')
+    return send(response, 200, 'application/json', JSON.stringify(inbox.emails()));
   if (request.method === 'GET' && pathname === '/') return send(response, 200, 'text/html; charset=utf-8', page(inbox));
-  const letter = inbox.find(Number(/^\/letters\/(\d+)\/reply$/.exec(pathname)?.[1]));
-  if (request.method !== 'POST' || !letter) return send(response, 404, 'text/plain', 'No such letter.\n');
+  const email = inbox.find(Number(/^\/emails\/(\d+)\/reply$/.exec(pathname)?.[1]));
+  if (request.method !== 'POST' || !email) return send(response, 404, 'text/plain', 'No such email.\n');
   const words = new URLSearchParams(await readBody(request)).get('text')?.trim();
   if (!words) return send(response, 400, 'text/plain', 'The field text is missing.\n');
-  await inbox.answer(letter, words);
+  await inbox.answer(email, words);
   response.writeHead(303, { Location: '/' }).end();
 }
 
@@ -76,15 +76,15 @@ function send(response: ServerResponse, status: number, type: string, text: stri
 }
 
 function page(inbox: Inbox): string {
-  const letters = inbox.letters();
-  const list = letters.length === 0 ? '<p>No letter has come yet.</p>' : letters.map(shown).join('');
+  const emails = inbox.emails();
+  const list = emails.length === 0 ? '<p>No email has come yet.</p>' : emails.map(shown).join('');
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="10">
-<title>Letters</title><style>${STYLE}</style><h1>Letters</h1><p><small>Everything that was sent since the mailbox started, newest first. An answer goes to the sender, as if the recipient had written it.</small></p>${list}</html>`;
+<title>Emails</title><style>${STYLE}</style><h1>Emails</h1><p><small>Everything that was sent since the mailbox started, newest first. An answer goes to the sender, as if the recipient had written it.</small></p>${list}</html>`;
 }
 
-function shown({ id, from, to, subject, text, at, answers }: ShownLetter): string {
+function shown({ id, from, to, subject, text, at, answers }: ShownEmail): string {
   return `<article><h2>${safe(subject)}</h2><small>${safe(from)} to ${safe(to)}, ${at.toISOString()}</small><pre>${safe(text)}</pre>
-${answers.map((words) => `<blockquote>${safe(words)}</blockquote>`).join('')}<form method="post" action="/letters/${id}/reply"><input name="text" aria-label="Answer of ${safe(to)}" placeholder="Answer as ${safe(to)}" required><button>Reply</button></form></article>`;
+${answers.map((words) => `<blockquote>${safe(words)}</blockquote>`).join('')}<form method="post" action="/emails/${id}/reply"><input name="text" aria-label="Answer of ${safe(to)}" placeholder="Answer as ${safe(to)}" required><button>Reply</button></form></article>`;
 }
 
 function safe(text: string): string {

@@ -22,7 +22,7 @@ function mailbox(env: Record<string, string>) {
 
 test('a usual port that is taken is replaced by a free one, and the setting is named', async (t) => {
   const taken = createServer();
-  // If another program already uses the port, the effect for the test is the same.
+  // Ignores an error: if another program already uses the port, the test works too.
   await new Promise<void>((done) => taken.once('error', () => done()).listen(2525, '127.0.0.1', done));
   t.teardown(() => taken.close());
   const { child, said, ended } = mailbox({

@@ -22,7 +22,7 @@ export function diskStore(root: string): BlobStore {
   return {
     async put(key, bytes) {
       const path = pathOf(key);
-      // Never creates the root, because an empty folder in place of an unmounted volume must be reported as an error.
+      // Never creates the root. If its volume is not mounted, this must be reported as an error.
       await assertFolder(root);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const draft = `${path}.${newId()}`;
@@ -51,7 +51,7 @@ export function diskStore(root: string): BlobStore {
     },
     async remove(key) {
       const path = pathOf(key);
-      // An unmounted volume must not count as a successful deletion.
+      // If the volume is not mounted, the deletion must fail.
       await assertFolder(root);
       await rm(path, { force: true });
     },
@@ -81,7 +81,7 @@ async function assertFolder(root: string): Promise<void> {
   if (!found?.isDirectory()) throw new Error(`${root} (BLOB_ROOT) is not there, or is no folder`);
 }
 
-/** Syncs the folder to disk. After a power failure, a renamed file is found only if its folder was synced too. */
+/** Syncs the folder to disk. Without this, a renamed file may be lost after a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -5,7 +5,9 @@ import type { BlobStore, BlobStoreName } from './store.ts';
 
 export { BlobMissing, type BlobStore, type BlobStoreName } from './store.ts';
 
-/** Blob stores configured by the settings. Files stay readable in their store when new files go to another one. */
+/**
+ * Blob stores configured by the settings. Old files stay readable in their store when new files are stored elsewhere.
+ */
 export interface BlobStores {
   /** Value of BLOB_PROVIDER: the store for new files. */
   readonly provider: BlobStoreName;

@@ -3,7 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { Config } from '../config/index.ts';
 import { BlobMissing, type BlobStore } from './store.ts';
 
-/** Timeout (ms) for the answer of S3, and for each pause within an answer. */
+/** Timeout (ms) for the beginning of an answer from S3, and for each pause within an answer. */
 const TIMEOUT_MS = 30_000;
 const CHECK_TIMEOUT_MS = 4_000;
 
@@ -83,7 +83,7 @@ async function load(settings: S3Settings): Promise<Loaded> {
   } = settings;
   const s3 = new sdk.S3Client({
     region: region!,
-    // Servers other than Amazon's rarely support a host name for each bucket.
+    // Servers other than Amazon's rarely support a separate host name for each bucket.
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
     // Without explicit keys the SDK searches the AWS sources: environment, profile, role of the machine or pod.
     ...(id && secret ? { credentials: { accessKeyId: id, secretAccessKey: secret } } : {}),

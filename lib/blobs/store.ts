@@ -16,8 +16,9 @@ export interface BlobStore {
   /** Deletes the bytes of a key. A missing key is no error. */
   remove(key: string): Promise<void>;
   /**
-   * Returns an identifier of this storage. Two processes get the same text if and only if they use the same files.
-   * @param mark true to write a missing marker; with false, the result is null for storage without a marker
+   * Returns an identifier of this storage. Two processes get the same identifier if and only if they use the same
+   * files.
+   * @param mark true to create a missing marker; if false, the result is null for storage without a marker
    */
   place(mark: boolean): Promise<string | null>;
   /**

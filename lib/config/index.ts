@@ -21,7 +21,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads and checks every setting.
- * @param names reads only these settings; the others get their default and no fault
+ * @param names settings to read; all others get their default and cause no fault
  * @throws ConfigError with all faults
  */
 export function loadConfig(
@@ -57,7 +57,7 @@ export function loadTrackingConfig(env: Record<string, string | undefined> = pro
   return loadConfig(env, TRACKING_SETTINGS);
 }
 
-/** Names of the settings that the environment sets. All other settings have their default. */
+/** Names of the settings whose value comes from the environment. All other settings have their default. */
 const GIVEN = new WeakMap<Config, ReadonlySet<string>>();
 
 /** Returns true if the environment contains the setting, so that its value is not the default. */
@@ -88,7 +88,10 @@ function publicUrls({ PUBLIC_HOST: host, ...known }: Record<string, string>): Re
   return Object.fromEntries(names.map((name) => [name, known[name] ?? `https://${host}`]));
 }
 
-/** Returns the keys for stored credentials together with KMS_LOCAL_MASTER_KEY. */
+/**
+ * Returns KMS_LOCAL_MASTER_KEY as a value of CREDENTIALS_ENCRYPTION_KEY or, if that is set, of
+ * CREDENTIALS_PREVIOUS_KEYS.
+ */
 function credentialKeys(known: Record<string, string>): Record<string, string> {
   const {
     KMS_LOCAL_MASTER_KEY: master,
@@ -119,7 +122,7 @@ const KNOWN_ROLES = new Set([
   'sync',
 ]);
 
-/** Returns faults in the combination of settings. `config` lacks the settings whose own value is invalid. */
+/** Returns faults in the combination of settings. `config` does not contain settings whose own value is invalid. */
 function crossFaults(config: Partial<Config>): string[] {
   const faults: string[] = [];
   if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST)
@@ -172,8 +175,8 @@ export interface SettingReport {
 }
 
 /**
- * Returns every setting with its resolved value and source, for GET /admin/instance/config. A sensitive setting is a
- * short fingerprint, never its value.
+ * Returns every setting with its resolved value and source, for GET /admin/instance/config. The report has a short
+ * fingerprint of a sensitive setting, never its value.
  */
 export function describeConfig(config: Config): SettingReport[] {
   return (Object.keys(settingsSchema.shape) as SettingName[]).map((name) => {

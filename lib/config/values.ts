@@ -17,7 +17,7 @@ export const hexKeys = list.refine(
   'each needs exactly 64 hex characters',
 );
 export const dbUrl = z.string().regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL');
-/** Pattern of one CODEC_KEYS entry: the id by which payloads name the key, and the key. */
+/** Pattern of one CODEC_KEYS entry: the key's id, which payloads contain, and the key. */
 export const CODEC_KEY = /^[a-z0-9][a-z0-9_.-]{0,62}:[0-9a-f]{64}$/i;
 export const url = z.url().transform((v) => v.replace(/\/+$/, ''));
 

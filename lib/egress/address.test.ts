@@ -94,7 +94,7 @@ test('lets global unicast pass, up to the edges of the refused ranges', (t) => {
   for (const address of addresses) t.true(isPublicAddress(address), address);
 });
 
-/** Returns true for a known exception, in which the egress is stricter than ipaddr.js. */
+/** Returns true for an address that the egress refuses although ipaddr.js calls it public, for a known reason. */
 function isExplainedException(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address.kind() === 'ipv4') return address.toString() === '168.63.129.16'; // Azure's host agent
   const first = (address as ipaddr.IPv6).parts[0] ?? 0;

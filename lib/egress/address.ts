@@ -27,13 +27,13 @@ const REFUSED_IPV4 = [
   '240.0.0.0/4', // reserved, with the broadcast address
 ];
 
-/** All global unicast IPv6 space that IANA has opened so far. All other addresses are refused. */
+/** All global unicast IPv6 space that IANA has allocated so far. All other addresses are refused. */
 const GLOBAL_IPV6 = ['2000::/3'];
 
 /**
  * Exceptions within 2000::/3. Addresses that contain an IPv4 address (Teredo, 6to4, and outside 2000::/3 NAT64,
- * IPv4-mapped and IPv4-compatible) are refused without decoding. A translator on the route could turn them into a
- * private address, and a public receiver has its own address.
+ * IPv4-mapped and IPv4-compatible) are refused without decoding. A translator on the network path could turn them into
+ * a private address, and a public receiver does not need them.
  */
 const REFUSED_IPV6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarks, AMT, ORCHID, drone tags

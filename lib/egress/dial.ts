@@ -12,7 +12,7 @@ export interface DialTimings {
   tlsMs?: number;
 }
 
-/** A socket that is connected to a checked address, with the TLS handshake done. */
+/** Socket that is connected to a checked address. For https, its TLS handshake is complete. */
 export interface Dialed {
   socket: Socket;
   address: string;
@@ -25,7 +25,7 @@ export interface DialOptions {
   secureContext: SecureContext;
 }
 
-// Milliseconds before the next address is tried in parallel (RFC 8305). Node's 250 ms is short for a receiver on
+// Time (ms) after which the next address is tried in parallel (RFC 8305). Node's 250 ms is too short for a receiver on
 // another continent.
 const NEXT_ADDRESS_AFTER_MS = 500;
 
@@ -33,8 +33,8 @@ const NEXT_ADDRESS_AFTER_MS = 500;
  * Opens a connection to the host of `url`. Resolves the name, checks every address, and connects to these checked
  * addresses, alternating between IPv4 and IPv6. After that it negotiates TLS 1.2 or later, with the certificate
  * verified against the host name. Verification cannot be disabled, not even by NODE_TLS_REJECT_UNAUTHORIZED. When
- * `signal` fires, its reason is thrown and the socket destroyed. `onPhase` is called at the start of each phase, so
- * that the caller knows in which phase a timeout happened.
+ * `signal` fires, destroys the socket and throws the reason of the signal. `onPhase` is called at the start of each
+ * phase, so that the caller knows in which phase a timeout happened.
  * @throws EgressError `dns`, `blocked`, `connect` or `tls`; or the reason of `signal`
  */
 export async function dial(
@@ -103,8 +103,8 @@ async function established(
 ): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
     socket.once(event, resolve);
-    // This listener is never removed: a connection reset during the transfer of the socket must not become an uncaught
-    // exception.
+    // This listener is never removed, because a connection reset must not become an uncaught exception before the
+    // caller has its own listener.
     socket.on('error', (error) => reject(describe(errorCode(error))));
     socket.once('close', () => reject(describe('ECONNRESET')));
   });

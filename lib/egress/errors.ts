@@ -16,9 +16,9 @@ export type EgressErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' 
 export type EgressPhase = 'check' | 'dns' | 'connect' | 'tls' | 'exchange';
 
 /**
- * A failed outbound attempt. The tenant may see `said`; `message` is the same text in English. Both contain no resolved
- * address and no data from the other side. `code` is the error code of Node (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), if
- * any. There is deliberately no `cause`, because the text of Node's network errors contains addresses.
+ * A failed outbound attempt. The tenant may see `said`; `message` is the same text in English. Neither contains a
+ * resolved address or data from the other side. `code` is the error code of Node (`ECONNREFUSED`, `CERT_HAS_EXPIRED`),
+ * if any. There is no `cause`, because the text of Node's network errors contains addresses.
  */
 export class EgressError extends Error {
   override readonly name = 'EgressError';

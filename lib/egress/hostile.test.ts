@@ -5,17 +5,17 @@ import ipaddr from 'ipaddr.js';
 import { EgressError } from './errors.ts';
 import { createEgress } from './request.ts';
 
-/*
- * These tests send URLs of attackers through the whole egress, up to the socket.
- * They use addresses of every special range in every spelling that a parser may accept, in the URL or as one of a name
- * server's answers. ipaddr.js, which the egress does not use, decides if an address is public.
+/**
+ * These tests send URLs of attackers through the whole egress, up to the socket. They use addresses of every special
+ * range in every spelling that a parser may accept, in the URL or in a DNS answer. The tests decide with ipaddr.js,
+ * which the egress does not use, if an address is public.
  */
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const RUNS = 12_000;
 
-/** Addresses that attackers probe, and that parsers and translators get wrong. */
+/** Addresses that attackers try, and that parsers and translators often misread. */
 const HOSTILE_IPV4 = [
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -74,8 +74,8 @@ const hostileIpv4 = within(HOSTILE_IPV4) as fc.Arbitrary<ipaddr.IPv4>;
 const ipv4 = fc.oneof({ weight: 3, arbitrary: hostileIpv4 }, { weight: 1, arbitrary: anyIpv4 });
 
 /**
- * IPv6 addresses that contain an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo (which inverts it),
- * ISATAP.
+ * IPv6 addresses that contain an IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo (with inverted
+ * bits), ISATAP.
  */
 const carrying = fc
   .tuple(ipv4, fc.constantFrom('mapped', 'compatible', 'translated', 'nat64', '6to4', 'teredo', 'isatap'))
@@ -176,7 +176,7 @@ const spelledIpv6 = fc.tuple(ipv6, fc.constantFrom('short', 'long', 'upper', 'mi
   return { address, host: `[${text}]` };
 });
 
-/** Returns the independent classifier's result. */
+/** Returns true if ipaddr.js, an independent library, calls the address public. */
 const isPublic = (address: Address) => address.range() === 'unicast';
 
 const names = fc.constantFrom('hooks.example.com', 'a.b.c.example.org', 'xn--bcher-kva.example');

@@ -5,7 +5,7 @@ import { bareHostname, publicHostProblem } from './url.ts';
 import { message } from '../../messages/index.ts';
 
 interface ResolveMailHostOptions {
-  /** Allows mail servers on private addresses, as in a private network. */
+  /** True to allow mail servers on private addresses. */
   allowPrivate: boolean;
   /** Name resolution. By default a direct DNS query, or the system's lookup with `allowPrivate`. */
   lookup?: Lookup;
@@ -19,7 +19,7 @@ interface MailHost {
   servername: string | undefined;
 }
 
-// Characters that a URL parser could read as more than a host.
+// Characters with which a URL parser could read more than a host name from the text.
 const NOT_A_HOST = /[\s/:@?#%\\[\]]/;
 
 /**

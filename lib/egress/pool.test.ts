@@ -82,7 +82,8 @@ test('keeps no more unused connections than it may', async (t) => {
 });
 
 test('an unused connection closes after its idle time, and close() closes all at once', async (t) => {
-  // A plain TCP receiver, because Node's HTTP server would state a keep-alive time, which takes precedence.
+  // Uses a plain TCP receiver, because Node's HTTP server would state a keep-alive time, which takes precedence over
+  // the pool's own.
   const receiver = await tcpReceiver(t, (socket) => {
     socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
   });

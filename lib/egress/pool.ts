@@ -3,7 +3,7 @@ import { Client } from 'undici';
 import type { Dialed } from './dial.ts';
 import { skipContinue } from './skip-continue.ts';
 
-/** One HTTP/1.1 connection to a checked address. Its client never opens another connection. */
+/** One HTTP/1.1 connection to a checked address. Its undici client never opens another connection. */
 export interface Connection {
   origin: string;
   address: string;
@@ -11,12 +11,15 @@ export interface Connection {
   openedAt: number;
   client: Client;
   socket: Socket;
-  /** Prepares the connection for an answer. Must be called before each request. */
+  /** Prepares the connection for the next answer. Must be called before each request. */
   awaitHead: () => void;
 }
 
 interface PoolLimits {
-  /** Maximum age (ms) of a reused connection. Later requests resolve and check the name again, in case it moved. */
+  /**
+   * Maximum age (ms) of a reused connection. After that the name is resolved and checked again, because its address may
+   * have changed.
+   */
   maxAgeMs: number;
   /**
    * Time (ms) for which an unused connection is kept. The keep-alive time that a server states takes precedence, up to
@@ -56,7 +59,10 @@ export class ConnectionPool {
     this.#limits = limits;
   }
 
-  /** Wraps a connected socket. Return it with `give`, or `discard` it if the exchange did not end cleanly. */
+  /**
+   * Wraps a connected socket. The caller returns the connection with `give`, or with `discard` if the exchange did not
+   * end cleanly.
+   */
   open(origin: string, { socket, address }: Dialed): Connection {
     const client = new Client(origin, {
       connect: (_options, callback) => {
@@ -68,7 +74,7 @@ export class ConnectionPool {
       },
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // The total timeout of the request includes the headers and the body.
+      // No separate timeout is needed, because the timeout of the request includes its headers and body.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: this.#limits.idleMs,
@@ -97,7 +103,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Keeps `connection` for the next request if the limits allow. */
+  /** Keeps `connection` for the next request if the limits of the pool allow it. */
   give(connection: Connection): void {
     if (this.#closed || !this.#isReusable(connection)) return this.discard(connection);
     this.#idle.push(connection);
@@ -122,7 +128,7 @@ export class ConnectionPool {
 
   #forget(connection: Connection): void {
     const index = this.#idle.indexOf(connection);
-    // Ignores a connection in use, which its own request discards. Destroying it here would hide the reason of the
+    // Ignores a connection in use. Its own request discards it; destroying it here would hide the reason of the
     // closure.
     if (index === -1) return;
     this.#idle.splice(index, 1);

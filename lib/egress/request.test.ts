@@ -265,7 +265,7 @@ test('an unasked 100 Continue is skipped, in one piece or several, on a new conn
 });
 
 test('a refused connection is a connect error', async (t) => {
-  // Uses port 1 (tcpmux), on which no service listens today.
+  // Uses port 1 (tcpmux), on which no service listens.
   const url = 'http://hooks.example.com:1/';
   const error = await failure(t, unsafeEgress(t).request({ ...AMPLE, url }), 'connect', 'connect');
   t.is(error.code, 'ECONNREFUSED');

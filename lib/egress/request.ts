@@ -9,14 +9,16 @@ import { message } from '../../messages/index.ts';
 export interface EgressRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   url: string | URL;
-  /** Request headers, without those set by the egress itself, such as Host, Connection and Content-Length. */
+  /**
+   * Request headers. Headers that the egress sets itself, such as Host, Connection and Content-Length, are not allowed.
+   */
   headers?: Readonly<Record<string, string>>;
   body?: Buffer | string;
   /** Timeout (ms) of the whole request: DNS, connecting, TLS, headers and body. */
   timeoutMs: number;
   /** Maximum number of response body bytes that are read. Further bytes are not received. */
   maxResponseBytes: number;
-  /** Returns the response with the part of its body that arrived, if the body breaks or is not complete in time. */
+  /** Set to get a response with an incomplete body if the body breaks off or is not complete in time. */
   acceptPartialBody?: true;
   signal?: AbortSignal;
 }
@@ -51,7 +53,7 @@ export interface EgressMeasurement {
 }
 
 export interface EgressOptions {
-  /** ALLOW_UNSAFE_WEBHOOK_URLS: allows any scheme, host, port and address. For development only. */
+  /** True to allow any scheme, host, port and address (ALLOW_UNSAFE_WEBHOOK_URLS). For development only. */
   allowUnsafe: boolean;
   /** Name resolution. By default a direct DNS query, or the system's lookup with `allowUnsafe`. */
   lookup?: Lookup;
@@ -66,7 +68,7 @@ export interface EgressOptions {
   maxIdleConnections?: number;
 }
 
-/** The only exit of Heron to the network over HTTP. Create one per process. */
+/** Sends all outbound HTTP requests of Heron. Create one per process. */
 export interface Egress {
   /**
    * Sends one request and reads its response.
@@ -156,8 +158,8 @@ export function createEgress(options: EgressOptions): Egress {
 }
 
 /**
- * Sends the request over a pooled connection, else over a new one. A pooled connection that the server closed before it
- * read the request is replaced.
+ * Sends the request over a pooled connection, or a new one if there is none. Tries another connection if the server
+ * closed the pooled one before it read the request.
  */
 async function attempt(
   pool: ConnectionPool,

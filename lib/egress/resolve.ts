@@ -17,10 +17,10 @@ interface CheckedAddress {
 
 /**
  * Creates a lookup by direct DNS queries, for deployments that reach only public names. It ignores the hosts file and
- * search domains, so `billing` or `vault.svc` never means a machine in the local network. It does not use the four
- * threads shared by all getaddrinfo calls, so one tenant's slow name server delays no other tenant. IPv4 addresses come
- * first. `servers` (`ip` or `ip:port`) defaults to the system's name servers. A query is tried twice, with `timeoutMs`
- * for each try.
+ * search domains, so a name such as `billing` or `vault.svc` is never resolved to a machine in the local network. It
+ * does not use the four threads shared by all getaddrinfo calls, so one tenant's slow name server does not delay other
+ * tenants. IPv4 addresses come first. `servers` (`ip` or `ip:port`) defaults to the system's name servers. A query is
+ * tried twice, with `timeoutMs` for each try.
  */
 export function createDnsLookup(options: { servers?: readonly string[]; timeoutMs?: number } = {}): Lookup {
   const resolver = new Resolver({ timeout: options.timeoutMs ?? 2500, tries: 2 });

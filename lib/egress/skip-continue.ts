@@ -8,7 +8,7 @@ const MAX_BYTES = 16 * 1024;
 /**
  * Removes interim answers (`100 Continue`) from the bytes that a socket receives before the final answer. Some servers
  * send an interim answer although the request did not ask for it. undici then closes the connection although the final
- * answer follows. undici takes all bytes by `read()`, which this function replaces.
+ * answer follows. undici reads all bytes with `read()`, which this function replaces.
  * @returns a function to call before each request, because interim answers are removed only at the start of an answer
  */
 export function skipContinue(socket: Socket): () => void {

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 import { isPublicAddress } from './address.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** Policy of a deployment and an app for outbound URLs. */
+/** Rules for outbound URLs, from the settings and from an app. */
 export interface OutboundUrlPolicy {
   /**
    * The development setting ALLOW_UNSAFE_WEBHOOK_URLS: allows http, any host and any port. Credentials and malformed
@@ -11,20 +11,20 @@ export interface OutboundUrlPolicy {
    */
   allowUnsafe?: boolean;
   /**
-   * An app's `allowed_webhook_domains`, also applied with `allowUnsafe`. Absent: no domain rule. An empty list allows
-   * no host.
+   * An app's `allowed_webhook_domains`, which applies even with `allowUnsafe`. If it is absent, any domain is allowed.
+   * An empty list allows no host.
    */
   allowedDomains?: readonly string[];
 }
 
-/** Result: the parsed URL with its host in canonical form, or the problem of the field. */
+/** Result of a check: the parsed URL with its host in canonical form, or the problem of the field. */
 type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: Message };
 
 const MAX_URL_LENGTH = 2048;
 const MAX_HOSTNAME_LENGTH = 253;
 const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-// Characters that the WHATWG parser silently drops or rewrites. With such characters the stored text would differ from
-// the requested URL.
+// Characters that the WHATWG URL parser silently drops or rewrites, so that the stored text would differ from the
+// requested URL.
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 
 /** Domain suffixes that, by a standard or by convention, never name a host on the public Internet. */

@@ -16,7 +16,7 @@ export interface ImapTarget {
 }
 
 export interface ImapOptions {
-  /** ALLOW_PRIVATE_MAIL_HOSTS: allows servers on private addresses. */
+  /** True to allow servers on private addresses (ALLOW_PRIVATE_MAIL_HOSTS). */
   allowPrivate: boolean;
   /** Timeout (ms) of each phase: the TCP connection, the TLS handshake, the greeting. */
   connectTimeoutMs?: number;
@@ -24,7 +24,9 @@ export interface ImapOptions {
   openTimeoutMs?: number;
   /** Signal that aborts connecting. */
   signal?: AbortSignal;
-  /** Milliseconds of silence after which a connection counts as dead. IDLE is renewed before this time. */
+  /**
+   * Time (ms) without data from the server after which a connection counts as dead. IDLE is renewed before this time.
+   */
   socketTimeoutMs?: number;
 }
 
@@ -89,7 +91,8 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
       throw new ImapError('unreachable', error.kind === 'dns' ? 'dns' : 'connect', error.said);
     throw error;
   }
-  // The library is loaded lazily: most processes open no mailbox, and loading it takes a tenth of their startup time.
+  // Loads the library only when it is needed: most processes open no mailbox, and loading it takes a tenth of their
+  // startup time.
   const { ImapFlow: Client } = await import('imapflow');
   const client = new Client({
     host: host.address,
@@ -113,7 +116,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
   });
   // If the connection breaks later, the running command rejects. Without this listener it would also end the process.
   client.on('error', () => {});
-  // The library applies the long timeout for new mail to the sign-in too, so the sign-in needs its own timeout.
+  // The library would use its long timeout for new mail for the sign-in too, so the sign-in has its own timeout.
   let late = false;
   const giveUp = () => {
     late = true;
@@ -136,8 +139,8 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
 }
 
 /**
- * Runs commands of an open conversation. Ends the connection if the server is silent for `silenceMs` during them. A
- * server may take long for a large message, but it must keep sending.
+ * Runs commands of an open conversation. Ends the connection if the server sends nothing for `silenceMs` during a
+ * command. A large message may take long, as long as data keeps arriving.
  * @throws ImapError unreachable when the server went silent, or the error of `work`
  */
 export async function withSilenceLimit<T>(client: ImapFlow, silenceMs: number, work: () => Promise<T>): Promise<T> {
@@ -173,7 +176,7 @@ export function isUnanswered(error: unknown): boolean {
 
 /**
  * Classifies an error of an open conversation.
- * @param target if given, its secrets are removed from the server's words
+ * @param target if given, its secrets are removed from the server's text
  */
 export function imapError(error: unknown, target?: ImapTarget): ImapError {
   if (error instanceof ImapError) return error;

@@ -8,7 +8,9 @@ export type ImapLack = 'UIDNEXT' | 'SEARCH' | 'SEARCH SINCE' | 'INTERNALDATE';
 
 /** Message numbers per FETCH when a folder is read from its end without SEARCH. */
 const BLOCK = 500;
-/** Number of newest messages that the check tries to fetch: more than one, because a single message may be damaged. */
+/**
+ * Number of newest messages that the check tries to fetch. There are several, because a single message may be damaged.
+ */
 const CHECKED = 3;
 
 /** A folder that was opened for reading. */
@@ -122,8 +124,8 @@ export async function fetchMessage(
 }
 
 /**
- * Tries every required command in the INBOX, and returns missing optional capabilities of the server. FETCH cannot be
- * tried in an empty INBOX.
+ * Tries every required command in the INBOX, and returns the optional capabilities that the server lacks. FETCH cannot
+ * be tried in an empty INBOX.
  * @throws ImapError with `needs` when reading is impossible
  */
 export async function checkReading(client: ImapFlow): Promise<ImapLack[]> {
@@ -146,7 +148,7 @@ async function checkFetch(client: ImapFlow, lacks: Set<ImapLack>): Promise<void>
   if (exists > 0) throw new ImapError('protocol', 'session', message('mailboxes.imap_needs_fetch'), { needs: 'fetch' });
 }
 
-/** Fetches a message with size and INTERNALDATE. Fetches it without these two if the server refuses them. */
+/** Fetches a message with its size and INTERNALDATE, or without both if the server refuses them. */
 async function fetchDated(
   client: ImapFlow,
   uid: string,
@@ -160,7 +162,7 @@ async function fetchDated(
   } catch (error) {
     if (!isRefusal(client, error)) throw error;
     const fetched = await client.fetchOne(uid, plain, { uid: true });
-    // A temporary refusal must not replace the server's dates for the whole connection.
+    // Requests the date alone. Only if this is refused too is the server's date not used any more on this connection.
     const dated = await orRefused(client, client.fetchOne(uid, { uid: true, internalDate: true }, { uid: true }));
     if (dated === false) lacks.add('INTERNALDATE');
     return fetched ? { ...fetched, ...(dated ? { internalDate: dated.internalDate } : {}) } : undefined;
@@ -178,7 +180,7 @@ async function datedUids(client: ImapFlow, uids: readonly number[], lacks: Set<I
     client.fetchAll(of.join(','), { uid: true, ...query }, { uid: true });
   const rows = lacks.has('INTERNALDATE') ? false : await orRefused(client, fetch(uids, { internalDate: true }));
   if (!rows) lacks.add('INTERNALDATE');
-  // The server may send rows about other changes, which have no UID.
+  // The server may also send rows about other changes. They have no UID.
   const dated = (rows || []).flatMap((row) => {
     const date = internalDate(row);
     return row.uid && date ? [{ uid: row.uid, date }] : [];
@@ -239,7 +241,7 @@ function isRefusal(client: ImapFlow, error: unknown): boolean {
   return client.usable && imapError(error).kind === 'protocol';
 }
 
-/** Returns the time of arrival. The library passes on unreadable text and missing values unchanged. */
+/** Returns the time of arrival. Undefined if it is missing or unreadable; the library does not check it. */
 function internalDate({ internalDate: value }: FetchMessageObject): Date | undefined {
   return value instanceof Date && value.getTime() > 0 ? value : undefined;
 }

@@ -37,8 +37,8 @@ async function findByMessageId(client: ImapFlow, folder: string, messageId: stri
 }
 
 /**
- * Adds a copy of a message to the Sent folder, marked as seen, unless it contains one already: some servers add a copy
- * themselves.
+ * Adds a copy of a message to the Sent folder, marked as seen. Does nothing if the folder already has a copy, because
+ * some servers add one themselves.
  * @returns true if a copy was added
  * @throws ImapError protocol when there is no Sent folder or the server refuses
  */
@@ -53,7 +53,7 @@ async function appendToSent(client: ImapFlow, raw: Buffer): Promise<boolean> {
 }
 
 /**
- * Looks for a message in the Sent folder. Returns `unknown` if the mailbox cannot be read or has no Sent folder. In a
+ * Searches the Sent folder for a message. Returns `unknown` if the mailbox cannot be read or has no Sent folder. In a
  * mailbox that keeps no copies the result is `absent` for every message, so only `found` is proof.
  */
 export async function findInSent(
@@ -82,7 +82,7 @@ export async function saveToSent(target: ImapTarget, raw: Buffer, options: ImapO
 }
 
 /**
- * Signs in and tries every command that reading requires. Returns missing optional capabilities.
+ * Signs in and tries every command that reading requires. Returns the optional capabilities that the server lacks.
  * @throws ImapError with `needs` when the mailbox cannot be read
  */
 export async function verifyImap(target: ImapTarget, options: ImapOptions): Promise<ImapLack[]> {

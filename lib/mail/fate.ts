@@ -1,5 +1,5 @@
 /**
- * Outcome of a failed email. `later`: not accepted, may be resent. `never`: recipient or content permanently refused.
- * `unknown`: possibly accepted, because the server's answer was lost.
+ * Outcome of an email that failed. `later`: it was not accepted and may be sent again. `never`: its recipient or
+ * content was permanently refused. `unknown`: it may have been accepted, because the server's answer was lost.
  */
 export type MailFate = 'later' | 'never' | 'unknown';

@@ -100,7 +100,7 @@ interface Progress {
   signedIn: boolean;
 }
 
-/** nodemailer reads the message only after the sign-in, so the first read marks the sign-in as done. */
+/** nodemailer reads the message only after the sign-in, so the first read shows that the sign-in is complete. */
 const noteSignIn: PluginFunction = ({ data, message }, done) => {
   const { progress } = data as { progress?: Progress };
   const read = message.createReadStream.bind(message);

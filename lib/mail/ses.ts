@@ -6,7 +6,7 @@ import type { MailFate } from './fate.ts';
 /** Timeout (ms) of a request to SES. */
 const TIMEOUT_MS = 20_000;
 
-/** Errors with which SES refuses the same message every time. */
+/** Errors of SES that would occur again if the same message were sent again. */
 const NEVER = new Set([
   'BadRequestException',
   'MessageRejected',
@@ -52,8 +52,8 @@ export function sesFate(error: unknown): MailFate {
   if (NEVER.has(name)) return 'never';
   if (NOT_CONNECTED.has(code)) return 'later';
   const status = $metadata?.httpStatusCode;
-  // SES refused the request: throttled, missing credentials, sending paused. All of these are temporary or can be
-  // fixed.
+  // SES refused the request, for example because of throttling, missing credentials or paused sending. These causes are
+  // temporary or can be fixed.
   if (status !== undefined && status >= 400 && status < 500) return 'later';
   return 'unknown';
 }

@@ -3,7 +3,7 @@ import { message } from '../../messages/index.ts';
 import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
-/** Milliseconds between two checks for a free place while a new session waits. */
+/** Interval (ms) at which a waiting session checks if its host has a free place. */
 const POLL_MS = 50;
 
 /**

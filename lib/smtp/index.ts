@@ -17,7 +17,7 @@ export interface SmtpSenderOptions extends SessionOptions {
   maxMessages?: number;
   /** Idle time (ms) after which a session is closed. */
   idleMs?: number;
-  /** Limits the emails in progress, by host. Unlimited if omitted. */
+  /** Limits the emails in progress per host. Without it they are unlimited. */
   limits?: TargetLimits;
   /** Maximum number of sessions per host, over all mailboxes. Includes idle sessions and sign-ins of checks. */
   maxHostSessions?: number;
@@ -31,13 +31,13 @@ export interface SendOptions {
   timeoutMs?: number;
   /**
    * Called when the server has the whole message except its end, directly before the end is sent. The end is sent only
-   * if the callback returns true. Until then, sending the message again cannot deliver it twice. The callback may be
-   * called again if the session breaks in between.
+   * if the callback returns true. Before the end is sent, the message may be sent again without being delivered twice.
+   * If the session breaks before that, the callback may be called again.
    */
   beforeEnd?: () => Promise<boolean>;
 }
 
-/** Sends over pooled sessions, per mailbox. Create one per process. */
+/** Sends emails over SMTP sessions, which it pools per mailbox. Create one per process. */
 export interface SmtpSender {
   /** Takes a permit for one email to a host (host:port) if one is free. Call it before the email is claimed. */
   acquireNow(host: string, tenant: string): Permit | undefined;
@@ -136,8 +136,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
 }
 
 /**
- * Returns true if the server had closed a pooled session before the message was sent. The caller may then try another
- * session.
+ * Returns true if the outcome shows that the server had closed the pooled session before the message was sent. The
+ * caller may then try another session.
  */
 function isFarewell(outcome: SmtpOutcome): boolean {
   return (
@@ -145,7 +145,9 @@ function isFarewell(outcome: SmtpOutcome): boolean {
   );
 }
 
-/** Returns the answer to an email that goes nowhere. The caller may withhold it, as any email. */
+/**
+ * Returns the outcome of an email to a test server, which is discarded. As with any email, the caller may withhold it.
+ */
 async function discarded(beforeEnd: SendOptions['beforeEnd']): Promise<SmtpOutcome> {
   try {
     if (beforeEnd && !(await beforeEnd())) return { kind: 'withheld', reason: message('smtp.not_allowed_to_end') };

@@ -1,7 +1,7 @@
 import { message, type Message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
-/** Result of an SMTP conversation. The kind tells if the message may have been sent. */
+/** Result of an SMTP conversation. Its kind shows if the message may have been sent. */
 export type SmtpOutcome =
   /**
    * The server accepted the message for all recipients except the rejected ones. `assignedId` is the Message-ID, with

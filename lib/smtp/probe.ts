@@ -5,7 +5,7 @@ import { EgressError, resolveMailHost, type Lookup } from '../egress/index.ts';
 
 export interface ProbeOptions {
   port: number;
-  /** Allows mail servers on private addresses. */
+  /** True to allow mail servers on private addresses. */
   allowPrivate: boolean;
   /** Host name given in EHLO. */
   name: string;
@@ -61,7 +61,7 @@ export async function probeRecipients(
       const reply = await conversation.say(`RCPT TO:<${recipient}>`).catch(() => undefined);
       if (!reply) break;
       replies.push(reply);
-      // 421: the server is closing the connection.
+      // With 421 the server closes the connection.
       if (reply.code === 421) break;
     }
     return replies.length > 0 ? { kind: 'asked', replies } : { kind: 'unreachable' };

@@ -29,7 +29,9 @@ interface Given {
   send(id: string, to?: string[], timeoutMs?: number): Promise<SmtpOutcome>;
 }
 
-/** Short timeout for silent servers. All other servers get the long default, however busy the machine is. */
+/**
+ * Short timeout for servers that never answer. All other servers get the long default, because the machine may be busy.
+ */
 const IMPATIENT = { socketTimeoutMs: 1_000 };
 
 async function given(
@@ -416,7 +418,7 @@ test('the end of a message waits until the caller allows it, when the server has
   let asked = 0;
   const beforeEnd = async () => {
     asked += 1;
-    // If the end had already been sent, the server would have received it before this other message.
+    // Sends another message. If the end of the first had been sent, the server would have received it before.
     t.is((await send('marker')).kind, 'accepted');
     t.deepEqual(server.taken, ['marker'], 'nothing is taken before');
     return true;
@@ -453,7 +455,7 @@ test('a line that breaks before the end has handed nothing over', async (t) => {
   const envelope = { from: 'sam@example.com', to: ['a@example.org'] };
   const beforeEnd = async () => {
     server.cutAll();
-    // Once this other message is sent, the client has noticed the disconnect.
+    // Sends another message. After that, the client has noticed the disconnect.
     await (marker = send('marker'));
     return true;
   };

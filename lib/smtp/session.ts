@@ -22,7 +22,7 @@ export interface SessionOptions {
   name?: string;
   /** Timeout (ms) of each phase: connecting, the greeting, the sign-in. */
   connectTimeoutMs?: number;
-  /** Milliseconds of silence after which the connection is closed. */
+  /** Time (ms) without data from the server after which the connection is closed. */
   socketTimeoutMs?: number;
 }
 
@@ -116,7 +116,7 @@ export class SmtpSession {
 
   /**
    * Submits one message. Never throws.
-   * @param until deadline (performance.now(), ms): afterwards no further byte is sent and no answer is awaited
+   * @param until deadline (performance.now(), ms): after it, nothing more is sent and no answer is awaited
    * @param beforeEnd called when the server has the rest of the message; returns true if the message may end
    */
   async send(
@@ -189,7 +189,7 @@ export class SmtpSession {
 
   /** Maximum size (bytes) of a message by the server's SIZE (RFC 1870); null if it states no limit. */
   get maxBytes(): number | null {
-    // The library keeps the number for its own check, without a type.
+    // The library stores the number for its own check, but its types do not declare it.
     return (this.#connection as unknown as { _maxAllowedSize: number })._maxAllowedSize || null;
   }
 
@@ -216,7 +216,9 @@ export class SmtpSession {
     this.#connection.close();
   }
 
-  /** Runs one command exchange. It ends with nodemailer's answer, a broken connection, or the deadline. */
+  /**
+   * Runs one exchange of command and answer. It ends with nodemailer's callback, a broken connection, or the deadline.
+   */
   #ask(start: (done: Done) => void, until: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const left = until - performance.now();

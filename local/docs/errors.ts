@@ -52,7 +52,10 @@ export function errorsPage(): string {
   return `${HEAD}\n${sections.join('\n')}`;
 }
 
-/** Returns the sentences of an answer. If its message only counts problems, the first problem takes its place. */
+/**
+ * Returns the sentences of an error answer. If its message only states the number of problems, the first problem is
+ * used instead.
+ */
 function wordsOf({ message = '', fix = '', problems: [problem] = [] }: Recorded = {}): string {
   const isCount = / has \d+ problems?$/.test(message);
   const what = isCount && problem ? `\`${problem.path}\` ${problem.message}` : message;

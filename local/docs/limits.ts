@@ -36,7 +36,7 @@ RateLimit: "requests";r=12;t=31, "writes";r=594;t=48
 
 interface Limit {
   what: string;
-  /** Setting whose default is shown, or a fixed value. */
+  /** Setting whose default the page shows, or a fixed value. */
   by: SettingName | { fixed: string };
 }
 
@@ -123,7 +123,7 @@ const LIMITS: Record<string, Limit[]> = {
   ],
 };
 
-/** Resource that workspaces share, with the share of one workspace. */
+/** Resource that all workspaces use, with the share of one workspace. */
 interface SharedThing {
   what: string;
   /** Share of one workspace, or of another unit. */

@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: generates pages of docs/reference from the sources. With `--check`, which the linter runs, it only
- * names the stale pages, and exits with 1 if there are any.
+ * `npm run docs`: generates pages of docs/reference from the sources. With `--check`, which the linter uses, it only
+ * lists the stale pages, and exits with 1 if there are any.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -16,7 +16,7 @@ ${MADE}
 - [Production](../guides/production.md#settings) lists the settings that an installation needs first.
 `;
 
-/** Headings, each above the first setting of its group. */
+/** Headings of the page, by the first setting of their group. */
 const GROUPS: Partial<Record<SettingName, string>> = {
   APP_ENV: 'Environment and secrets',
   PRIMARY_DB: 'PostgreSQL',

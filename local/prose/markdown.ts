@@ -41,7 +41,7 @@ export function findingsInMarkdown(text: string, isPage: boolean): Finding[] {
     const sentences = sentencesIn(plain).length;
     if (sentences > MAX_SENTENCES)
       findings.push({ line, message: `a paragraph of ${sentences} sentences: at most ${MAX_SENTENCES}` });
-    // A paragraph that begins with a link is taken to begin with the title of a page.
+    // A paragraph that begins with a link is assumed to begin with the title of a page.
     const isTitled = written.startsWith('[');
     const messages = messagesFor(plain).filter((message) => !(isTitled && message.startsWith('opens with')));
     findings.push(...messages.map((message) => ({ line, message })));

@@ -20,7 +20,10 @@ export function compare(counts: Counts, allowed: Counts): { above: Difference[];
   };
 }
 
-/** Returns the lower of the actual and the allowed number of findings, by file. Files without findings are left out. */
+/**
+ * Returns the new allowed numbers of findings by file: the lower of the actual and the allowed number. Omits files
+ * without findings.
+ */
 export function lowered(counts: Counts, allowed: Counts): Counts {
   const entries = Object.keys(allowed)
     .toSorted()

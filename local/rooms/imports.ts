@@ -18,7 +18,7 @@ const { API_GROUND, API_ROOF, ROOMS } = (await import(pathToFileURL(join(ROOT, '
   ROOMS: string[];
 };
 
-/** Rooms from the lowest to the highest. Those of api/ that may import all others come last. */
+/** Rooms from the lowest to the highest. Last are the rooms of api/ that may import all others. */
 export const ORDER: readonly string[] = [...ROOMS, ...API_ROOF];
 
 /** Returns the imports between rooms of domain/ and api/ below `root`, without tests. */
@@ -44,7 +44,7 @@ export async function roomImports(root = ROOT): Promise<RoomImport[]> {
 function roomOf(file: string): string | null {
   const [top, room, below] = file.split('/');
   if (top !== 'domain' && top !== 'api') return null;
-  // The base folders of api/ are not rooms: they import domain/, and every room of api/ imports them.
+  // The base folders of api/ are not rooms, because they import domain/, and every room of api/ imports them.
   if (below === undefined || API_GROUND.includes(room!)) return null;
   return room!;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run db:types`: writes db/schema.ts from the migrated schema on a temporary PostgreSQL. `--check` reports a stale
- * db/schema.ts without a database and exits with 1; the linter runs that.
+ * `npm run db:types`: writes db/schema.ts from the migrated schema on a temporary PostgreSQL. With `--check`, which the
+ * linter uses, it only checks, without a database, if db/schema.ts is stale. It then exits with 1.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

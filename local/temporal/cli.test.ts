@@ -14,7 +14,7 @@ interface Machine {
   root: string;
 }
 
-/** Returns a machine that has no source of the CLI. */
+/** Returns the environment of a machine on which the CLI can be found nowhere. */
 async function bareMachine(t: { teardown: (undo: () => Promise<void>) => void }): Promise<Machine> {
   const root = await mkdtemp(join(tmpdir(), 'heron-cli-'));
   t.teardown(() => rm(root, { recursive: true }));

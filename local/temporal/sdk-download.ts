@@ -1,6 +1,6 @@
 /**
- * Separate process of download.ts. Downloads the Temporal CLI with the SDK into the directory of the first argument, in
- * the version of the second. The SDK only downloads in order to start a server, which is stopped at once.
+ * Separate process of download.ts. Downloads the Temporal CLI with the SDK. The first argument is the directory, the
+ * second the version. The SDK downloads only when it starts a server, so a server is started and stopped at once.
  */
 const [downloadDir, version] = process.argv.slice(2);
 

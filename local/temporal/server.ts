@@ -24,7 +24,7 @@ const SEARCH_ATTRIBUTES = {
 
 /**
  * Settings of the development server. All its workflows are in one history shard, which by default polls for tasks and
- * timers 20 times a second. That would limit a workflow to ten sequential activities per second. Each task queue has
+ * timers 20 times a second. This would limit a workflow to ten sequential activities per second. Each task queue has
  * one partition, because more only add latency on one machine. Tasks are ordered by priority, then fairly by
  * organization (fairness key). `enableMigration` first drains the backlog of an older state file.
  */
@@ -38,22 +38,22 @@ const DYNAMIC_CONFIG = [
   'matching.enableMigration=true',
 ];
 
-/** Settings of SQLite with which a file is as fast as memory and still survives kill -9. */
+/** Settings of SQLite that make a file as fast as memory, while its data still survives kill -9. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
 interface TemporalServerOptions {
   /** Further settings of the server (dynamic config), as `name=value`. */
   settings?: readonly string[];
   cli: TemporalCli;
-  /** File that keeps the state across restarts. Default: in memory. */
+  /** File that keeps the state across restarts. Without it, the state is only in memory. */
   dbFile?: string;
-  /** Port of the gRPC frontend. Default: a free port. */
+  /** Port of the gRPC frontend. Defaults to a free port. */
   port?: number;
-  /** Port of the web UI. Default: a free port. */
+  /** Port of the web UI. Defaults to a free port. */
   uiPort?: number;
   /** True if the web UI is disabled. */
   headless?: boolean;
-  /** True if Heron's search attributes are not created, as on an unprepared cluster. */
+  /** True to start without Heron's search attributes, like a server that was not prepared. */
   bare?: boolean;
   /** File that receives the server's output. */
   logFile: string;

@@ -12,7 +12,10 @@ import {
 import { TEMPORAL } from './pins.ts';
 import { tryStateFile } from './trial.ts';
 
-/** Suffixes of SQLite's files. Files with unmerged changes are moved first, the main file last. */
+/**
+ * Suffixes of SQLite's files, in the order in which they are moved: files with unmerged changes first, the main file
+ * last.
+ */
 const PARTS = ['-wal', '-shm', ''];
 
 interface StateFileOptions {
@@ -23,12 +26,15 @@ interface StateFileOptions {
   dbFile: string;
   /**
    * True if the file may be upgraded to the pinned version. If that version cannot read the file, it starts with an
-   * empty one.
+   * empty file.
    */
   upgrade: boolean;
   log: (line: string) => void;
   environment?: CliEnvironment;
-  /** Function that tests if a server can read a copy of the file; rejects if not. Tests replace it. */
+  /**
+   * Function that tests if a server can read a copy of the file. It rejects if the server cannot. Tests replace the
+   * function.
+   */
   tryOn?: typeof tryStateFile;
 }
 
@@ -40,8 +46,8 @@ interface SettledStateFile {
 
 /**
  * Chooses the server of an installation, which keeps the version of its first start, regardless of the `temporal` on
- * PATH. If the machine lacks that version, the pinned one takes over after it has opened a copy of the file. The old
- * file is kept as a backup.
+ * PATH. If that version is not on the machine, the pinned version is used, once it has opened a copy of the file. The
+ * old file is kept as a backup.
  * @throws Error naming both versions and the solution when no server here can read the file
  * @throws PackageMismatchError when a download is not the pinned one
  */
@@ -94,8 +100,8 @@ async function findSuccessor(log: (line: string) => void, environment: CliEnviro
 }
 
 /**
- * Returns the reason why a server must not take over a file; undefined if it may. Tests with a copy, so that the file
- * stays unchanged.
+ * Returns the reason why a server must not use a file; undefined if it may. Tests the server with a copy, so that the
+ * file stays unchanged.
  */
 async function findFault(
   cli: TemporalCli,

@@ -137,7 +137,7 @@ export const campaignFindings = {
   'preflight.passes.sending_domains': 'Die Absenderdomains haben SPF, DKIM und DMARC und nehmen E-Mails an',
   'preflight.passes.tracking_domain': 'Links und Öffnungen können erfasst werden',
   'preflight.passes.unsubscribe': 'Empfänger können sich abmelden',
-  'preflight.passes.content': 'Der Text liest sich wie ein Brief',
+  'preflight.passes.content': 'Der Text besteht die Inhaltsprüfung',
   'preflight.passes.variables': 'Jeder Lead hat die Felder, die der Text verwendet',
   'preflight.passes.list': 'Die Liste birgt kein ungewöhnliches Risiko',
   'preflight.passes.daily_limit': 'Die Menge je Postfach ist mäßig',

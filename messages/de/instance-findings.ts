@@ -74,7 +74,7 @@ export const instanceFindings = {
   'finding.mail_preflight_failed.title': 'Der Mailserver lässt Heron nicht ein',
   'finding.mail_preflight_failed': '{error}',
   'finding.mail_preflight_failed.fix':
-    'SMTP_HOST, SMTP_PORT, SMTP_SECURITY, SMTP_USERNAME und SMTP_PASSWORD prüfen; `heron doctor --mail-to` sendet eine Probe.',
+    'SMTP_HOST, SMTP_PORT, SMTP_SECURITY, SMTP_USERNAME und SMTP_PASSWORD prüfen; `heron doctor --mail-to` sendet eine Test-E-Mail.',
   'finding.mail_identity_unset.title': 'E-Mails der Installation haben keinen Absender',
   'finding.mail_identity_unset': 'MAIL_FROM ist {from}',
   'finding.mail_identity_unset.fix':

@@ -134,7 +134,7 @@ export const campaignFindings = {
   'preflight.passes.sending_domains': 'The sending domains have SPF, DKIM, DMARC and take mail',
   'preflight.passes.tracking_domain': 'Links and opens can be tracked',
   'preflight.passes.unsubscribe': 'Recipients can opt out',
-  'preflight.passes.content': 'The copy reads like a letter',
+  'preflight.passes.content': 'The copy passes the content check',
   'preflight.passes.variables': 'Every lead has the fields that the copy uses',
   'preflight.passes.list': 'The list carries no unusual risk',
   'preflight.passes.daily_limit': 'The volume per mailbox is moderate',

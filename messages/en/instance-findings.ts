@@ -70,7 +70,7 @@ export const instanceFindings = {
   'finding.mail_preflight_failed.title': 'The mail server does not let Heron in',
   'finding.mail_preflight_failed': '{error}',
   'finding.mail_preflight_failed.fix':
-    'Check SMTP_HOST, SMTP_PORT, SMTP_SECURITY, SMTP_USERNAME and SMTP_PASSWORD; `heron doctor --mail-to` sends a test letter.',
+    'Check SMTP_HOST, SMTP_PORT, SMTP_SECURITY, SMTP_USERNAME and SMTP_PASSWORD; `heron doctor --mail-to` sends a test email.',
   'finding.mail_identity_unset.title': 'Mail of the installation has no sender',
   'finding.mail_identity_unset': 'MAIL_FROM is {from}',
   'finding.mail_identity_unset.fix': 'Set MAIL_FROM to an address of your domain: mail servers refuse the default.',

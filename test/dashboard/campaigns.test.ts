@@ -50,7 +50,7 @@ const isSaved = (page: Page) =>
   page.locator('button[aria-disabled=true]:not([data-loading])', { hasText: /^Save$/ }).waitFor();
 
 browserTest(
-  'a campaign is built on the graph, checked, tried on oneself, and started; its letters leave',
+  'a campaign is built on the graph, checked, tried on oneself, and started; its emails are sent',
   async (t) => {
     const { page, context, faults } = await world.open(tenant, '/campaigns/new', {
       viewport: { width: 1440, height: 900 },
@@ -138,9 +138,9 @@ browserTest(
     await page.getByRole('button', { name: 'Start sending' }).click();
     // The button that opened the dialog has a new label now, and regains the focus.
     await page.locator(':focus', { hasText: /^Pause$/ }).waitFor();
-    const letter = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
-    t.regex(letter.raw.toString(), /Hello Ada, who looks after the lights\?/);
-    t.regex(letter.raw.toString(), /filename=offer\.txt/);
+    const email = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), MAIL_MS);
+    t.regex(email.raw.toString(), /Hello Ada, who looks after the lights\?/);
+    t.regex(email.raw.toString(), /filename=offer\.txt/);
     await tab(page, 'Leads');
     await page.getByRole('link', { name: 'Ada', exact: true }).waitFor();
     await page.getByRole('tabpanel').getByRole('button', { name: 'Actions for Ada', exact: true }).click();

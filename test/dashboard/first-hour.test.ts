@@ -133,19 +133,19 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByRole('button', { name: 'Pause' }).waitFor();
 
   // The email arrives in the recipient's webmail, opened in another tab of the browser. The recipient answers there.
-  const { page: letters } = { page: await context.newPage() };
+  const { page: mailboxPage } = { page: await context.newPage() };
   await eventually(
     async () => {
-      await letters.goto(env.MAILBOX_URL!);
-      return (await letters.getByRole('heading', { name: 'A question about Analytical Engines' }).count()) === 1;
+      await mailboxPage.goto(env.MAILBOX_URL!);
+      return (await mailboxPage.getByRole('heading', { name: 'A question about Analytical Engines' }).count()) === 1;
     },
     60_000,
     500,
   );
-  await letters.getByText('Hello Ada, who looks after the lights?').waitFor();
-  await letters.getByLabel('Answer of ada@example.com').fill('I do. Call me on Thursday?');
-  await letters.getByRole('button', { name: 'Reply' }).click();
-  await letters.getByText('I do. Call me on Thursday?').waitFor();
+  await mailboxPage.getByText('Hello Ada, who looks after the lights?').waitFor();
+  await mailboxPage.getByLabel('Answer of ada@example.com').fill('I do. Call me on Thursday?');
+  await mailboxPage.getByRole('button', { name: 'Reply' }).click();
+  await mailboxPage.getByText('I do. Call me on Thursday?').waitFor();
 
   // The reply appears in the inbox, and the unread count on every page.
   await page.bringToFront();

@@ -195,16 +195,15 @@ browserTest('hostile HTML does nothing: no script, no request, no name of anothe
   await frame.waitFor();
   const sandbox = (await frame.getAttribute('sandbox')) ?? '';
   t.false(/allow-scripts|allow-same-origin|allow-forms|allow-top-navigation/.test(sandbox), sandbox);
-  const letter = page.frameLocator('iframe[title="Message text"]');
-  await letter.getByRole('link', { name: 'here' }).waitFor();
-  t.is(await letter.getByRole('link', { name: 'here' }).getAttribute('target'), '_blank');
-  for (const tag of ['script', 'img', 'iframe', 'form', 'input', 'svg'])
-    t.is(await letter.locator(tag).count(), 0, tag);
-  await letter.getByText('[Our shop]').waitFor();
+  const body = page.frameLocator('iframe[title="Message text"]');
+  await body.getByRole('link', { name: 'here' }).waitFor();
+  t.is(await body.getByRole('link', { name: 'here' }).getAttribute('target'), '_blank');
+  for (const tag of ['script', 'img', 'iframe', 'form', 'input', 'svg']) t.is(await body.locator(tag).count(), 0, tag);
+  await body.getByText('[Our shop]').waitFor();
   await page.waitForLoadState('networkidle');
   t.deepEqual(fetched, [], 'no image is loaded before it is asked for');
   await page.getByRole('button', { name: 'Show images' }).click();
-  t.regex((await letter.getByRole('img', { name: 'Our shop' }).getAttribute('src'))!, /^data:image\/gif;base64,/);
+  t.regex((await body.getByRole('img', { name: 'Our shop' }).getAttribute('src'))!, /^data:image\/gif;base64,/);
   t.deepEqual(fetched, ['/shop.gif']);
   t.regex(await page.title(), /Inbox · Heron$/);
   t.deepEqual([...asked, ...faults], []);

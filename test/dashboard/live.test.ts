@@ -63,14 +63,14 @@ test.after.always(async () => {
 });
 
 /** Adds a lead to the campaign and waits for the email to it. */
-async function letterTo(campaignId: string, email: string): Promise<ReceivedMessage> {
+async function emailTo(campaignId: string, email: string): Promise<ReceivedMessage> {
   const contact = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, { email });
   await api('POST', `/campaigns/${campaignId}/leads`, { contact_ids: [contact] });
   return mail.waitFor(({ envelope }) => envelope.to.includes(email), MAIL_MS);
 }
-async function answer(letter: ReceivedMessage): Promise<void> {
-  const { messageId } = await letter.parsed();
-  box.deliver(replyTo({ messageId: messageId!, from: OURS, to: letter.envelope.to[0]! }, 'Tell me more.'));
+async function answer(message: ReceivedMessage): Promise<void> {
+  const { messageId } = await message.parsed();
+  box.deliver(replyTo({ messageId: messageId!, from: OURS, to: message.envelope.to[0]! }, 'Tell me more.'));
 }
 /** Waits until a figure of the campaign has a value. */
 const shows = (page: Page, figure: string, value: number) =>
@@ -108,7 +108,7 @@ browserTest(
     await page.getByText('Live', { exact: true }).waitFor();
     await shows(page, 'Sent', 0);
 
-    const first = await letterTo(campaign.id, 'ada@lead.test');
+    const first = await emailTo(campaign.id, 'ada@lead.test');
     await shows(page, 'Sent', 1);
     await page.getByRole('link', { name: 'ada@lead.test' }).waitFor();
     const pixel = /src="?([^"\s>]+\/t\/[^"\s>]+|http:\/\/127[^"\s>]+)"/.exec((await first.parsed()).html || '')![1]!;
@@ -125,13 +125,13 @@ browserTest(
     // The connection is cut; in the meantime the page polls every twenty seconds.
     relay.cut();
     await page.getByText('Updates every 20 s', { exact: true }).waitFor();
-    await letterTo(campaign.id, 'eve@lead.test');
+    await emailTo(campaign.id, 'eve@lead.test');
     await page.clock.fastForward(POLL_MS);
     await shows(page, 'Sent', 2);
     await page.getByRole('link', { name: 'eve@lead.test' }).waitFor();
 
     // The connection is back. The stream resumes after the last received event, so no event in between is lost.
-    const second = await letterTo(campaign.id, 'kim@lead.test');
+    const second = await emailTo(campaign.id, 'kim@lead.test');
     said.length = heard.length = 0;
     relay.mend();
     await page.clock.fastForward(POLL_MS);

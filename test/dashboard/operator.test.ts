@@ -45,7 +45,7 @@ const confirm = async (page: Page, name: string) => {
   await page.getByRole('dialog').getByRole('button', { name }).click();
 };
 
-browserTest('an operator looks at a letter that may have left, and says that it did', async (t) => {
+browserTest('an operator looks at an email that may have been sent, and marks it as sent', async (t) => {
   const lead = await given(NO_ANSWER);
   const { page, context, faults } = await world.open(lead.tenant, '/operations', { locale: 'en-GB' });
   await page.getByRole('link', { name: 'Stuck work' }).click();
@@ -61,7 +61,7 @@ browserTest('an operator looks at a letter that may have left, and says that it 
   await context.close();
 });
 
-browserTest('or has it sent again, and a letter that was given up started again', async (t) => {
+browserTest('or has it sent again, and an email that was given up started again', async (t) => {
   const lead = await given(NO_ANSWER);
   const { page, context } = await world.open(lead.tenant, '/operations/stuck', { locale: 'en-GB' });
   await confirm(page, 'Send again');

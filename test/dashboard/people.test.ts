@@ -112,7 +112,7 @@ browserTest('the page of a contact lists its emails with their outcomes, and eve
   const row = activity.getByRole('row').filter({ hasText: email });
   await row.getByText('Sent', { exact: true }).waitFor();
   await row.getByText('Replied', { exact: true }).waitFor();
-  await row.getByRole('link', { name: /Autumn letters/ }).waitFor();
+  await row.getByRole('link', { name: /Autumn emails/ }).waitFor();
   await activity.getByText('Every event', { exact: true }).click();
   await activity.getByText('Email sent:').waitFor();
   await activity.getByText('interested', { exact: true }).waitFor();

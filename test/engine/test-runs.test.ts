@@ -208,11 +208,11 @@ test.serial('a follow-up replies in the conversation, and the link of the footer
   const { body } = await given.start({ prospect_email: to, max_wait_seconds: 1 });
   const over = await given.over(body.id);
   t.is(over.state, 'completed');
-  const letters = mail.messages.filter(({ envelope }) => envelope.to.includes(to)).map(({ raw }) => text(raw));
-  t.is(letters.length, 2);
-  const id = /^Message-ID: (.+)$/im.exec(letters[0]!)![1]!.trim();
-  t.true(letters[1]!.includes(`In-Reply-To: ${id}`));
-  const link = /^List-Unsubscribe: <([^>]+)>/im.exec(letters[0]!.replace(/\r\n\s/g, ''))![1]!;
+  const emails = mail.messages.filter(({ envelope }) => envelope.to.includes(to)).map(({ raw }) => text(raw));
+  t.is(emails.length, 2);
+  const id = /^Message-ID: (.+)$/im.exec(emails[0]!)![1]!.trim();
+  t.true(emails[1]!.includes(`In-Reply-To: ${id}`));
+  const link = /^List-Unsubscribe: <([^>]+)>/im.exec(emails[0]!.replace(/\r\n\s/g, ''))![1]!;
   const { optOut, findOptOut } = await import('../../domain/campaigns/tracking/opt-out.ts');
   const found = await findOptOut(world.deps, link.split('/').at(-1)!);
   await optOut(world.deps, found!, 'one_click', newId());
@@ -253,11 +253,11 @@ test.serial(
           .body;
         return now.completed_at !== undefined && now;
       });
-      const letters = mail.messages.filter(({ envelope }) => envelope.to.includes(to)).map(({ raw }) => text(raw));
+      const emails = mail.messages.filter(({ envelope }) => envelope.to.includes(to)).map(({ raw }) => text(raw));
       return {
         state: run.state,
         steps: run.steps.map((one: any) => [one.kind, one.state, one.outcome, one.detail]),
-        letters,
+        emails,
       };
     };
     const action = (type: string, more = {}) => ({ kind: 'action', action: { type, ...more } });
@@ -296,8 +296,8 @@ test.serial(
       ['email', 'completed', 'sent', undefined],
       ['end', 'completed', 'done', 'An end step'],
     ]);
-    t.is(first.letters.length, 1);
-    t.true(first.letters[0]!.includes('As the variant says'), first.letters[0]);
+    t.is(first.emails.length, 1);
+    t.true(first.emails[0]!.includes('As the variant says'), first.emails[0]);
 
     const leaving = await build([action('unsubscribe'), { subject: 'Never', body_plain: 'Never' }]);
     t.deepEqual(await walk(leaving), {
@@ -305,7 +305,7 @@ test.serial(
       steps: [
         ['unsubscribe', 'completed', 'done', 'Not carried out in a test: the lead is unsubscribed and ends here'],
       ],
-      letters: [],
+      emails: [],
     });
     const wait = (on_timeout: string) => ({
       kind: 'wait',
@@ -314,7 +314,7 @@ test.serial(
     t.deepEqual(await walk(await build([wait('stop'), { subject: 'Never', body_plain: 'Never' }])), {
       state: 'completed',
       steps: [['wait_for_event', 'completed', 'timeout', undefined]],
-      letters: [],
+      emails: [],
     });
     t.deepEqual((await walk(await build([wait('continue'), email]))).steps, [
       ['wait_for_event', 'completed', 'timeout', undefined],

@@ -71,7 +71,7 @@ export interface Attempt {
 }
 
 /** Operations that work only before the first account exists. */
-const BEFORE_SETUP: ReadonlySet<string> = new Set(['auth.setup', 'pages.setup', 'pages.claimSetup']);
+const BEFORE_SETUP: ReadonlySet<string> = new Set(['auth.setUpInstallation', 'pages.setup', 'pages.claimSetup']);
 
 /**
  * Operations that change the emails of a campaign. If the campaign is active, a key may use them only within its

@@ -21,7 +21,7 @@ const SETTINGS = `[checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", 503]
 `;
 /** Operations that would revoke or restrict the key with which schemathesis calls the API. */
-const EXCLUDED = ['api-keys.revoke', 'api-keys.update'];
+const EXCLUDED = ['apiKeys.revoke', 'apiKeys.update'];
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',

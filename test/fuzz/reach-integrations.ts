@@ -11,12 +11,14 @@ export const REACHING_INTEGRATIONS: Record<string, Make> = {
     body: { provider: 'n8n', config: { webhook_url: 'http://127.0.0.1:9/webhook/none' } },
   }),
   'integrations.startOAuth': () => ({ body: { provider: 'hubspot' } }),
-  'integrations.configure': () => ({ body: { sync_direction: 'both' } }),
-  'integrations.addEvent': () => ({ body: { event_type: 'contact.created', action: 'n8n.send_webhook' } }),
+  'integrations.updateConfig': () => ({ body: { sync_direction: 'both' } }),
+  'integrations.createEventSubscription': () => ({
+    body: { event_type: 'contact.created', action: 'n8n.send_webhook' },
+  }),
   'integrations.replaceFieldMappings': () => ({
     body: { mappings: [{ external_field: 'company', sendsets_field: 'company' }] },
   }),
-  'integrations.push': async (ground) => ({
+  'integrations.pushContacts': async (ground) => ({
     body: { contact_ids: [ground.contactId] },
     params: { id: await createCrm(ground) },
   }),

@@ -9,7 +9,7 @@ import type { Ground, Make } from './ground.ts';
  * Stripe's.
  */
 export const REACHING_ORDERS: Record<string, Make> = {
-  'mailboxOrders.quote': () => ({ body: quoteBody() }),
+  'mailboxOrders.getQuote': () => ({ body: quoteBody() }),
   'mailboxOrders.create': async (ground) => ({ body: { quote_id: (await createQuote(ground)).id } }),
   'payments.receiveStripeEvent': async (ground) => {
     const ordered = await orderMailboxes(ctxOf(ground), (await createQuote(ground)).id);

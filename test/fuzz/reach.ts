@@ -27,7 +27,7 @@ const REACHING: Record<string, Make> = {
   ...REACHING_PAGES,
   ...REACHING_INTEGRATIONS,
   ...REACHING_ORDERS,
-  'auth.setup': async ({ world }) => ({
+  'auth.setUpInstallation': async ({ world }) => ({
     body: {
       token: await setupToken(world),
       email: freshEmail(),
@@ -48,8 +48,8 @@ const REACHING: Record<string, Make> = {
     const { body } = await post(ground.world, '/v1/auth/login', { email, password: PASSWORD });
     return { body: { session: body.session, code: mailedCode(ground.world, email) } };
   },
-  'auth.refresh': async (ground) => ({ body: { refresh_token: (await signedIn(ground)).refresh_token } }),
-  'auth.resetPassword': () => ({ body: { email: freshEmail() } }),
+  'auth.refreshTokens': async (ground) => ({ body: { refresh_token: (await signedIn(ground)).refresh_token } }),
+  'auth.requestPasswordReset': () => ({ body: { email: freshEmail() } }),
   'auth.confirmPasswordReset': async (ground) => {
     const email = await registered(ground);
     await post(ground.world, '/v1/auth/reset-password', { email });
@@ -64,7 +64,7 @@ const REACHING: Record<string, Make> = {
   'invitations.accept': async ({ world, tenant }) => ({
     body: { token: await invitationToken({ world, tenant: await world.tenant() }, tenant.email) },
   }),
-  'organizations.logo': async ({ world, tenant }) => {
+  'organizations.getLogo': async ({ world, tenant }) => {
     const place = { world, tenant, parents: {} };
     const logo_blob_id = await insert(place, 'blobs', { size: 0 }, ['created_at']);
     await world.deps
@@ -75,12 +75,12 @@ const REACHING: Record<string, Make> = {
   },
   'members.update': async (ground) => ({ body: { role_id: await findRole(ground, 'Admin') } }),
   'roles.create': () => ({ body: { name: newId(), permissions: ['view_contacts'] } }),
-  'api-keys.create': () => ({ body: { name: 'Key', permissions: 1 } }),
-  'api-keys.delete': async ({ world, params }) => {
+  'apiKeys.create': () => ({ body: { name: 'Key', permissions: 1 } }),
+  'apiKeys.delete': async ({ world, params }) => {
     await world.deps.db('api_keys').where({ id: params.id }).update({ status: 'revoked' });
     return {};
   },
-  'oauth.token': async ({ world, tenant }) => {
+  'oauth.issueToken': async ({ world, tenant }) => {
     const client = await createPublicClient(world.deps);
     const { code, verifier } = await createCode(world.deps, tenant, client);
     return {
@@ -93,12 +93,12 @@ const REACHING: Record<string, Make> = {
       },
     };
   },
-  'oauth.revoke': async ({ world, tenant }) => {
+  'oauth.revokeToken': async ({ world, tenant }) => {
     const { accessToken, client } = await createAccessToken(world, tenant);
     return { body: { token: accessToken, client_id: client.clientId } };
   },
-  'agent-policies.create': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
-  'agent-policies.replace': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
+  'agentPolicies.create': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
+  'agentPolicies.replace': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
   'identityConflicts.reopen': async ({ world, params }) => {
     await world.deps
       .db('identity_conflicts')
@@ -110,7 +110,7 @@ const REACHING: Record<string, Make> = {
     await world.deps.db('goal_replays').where({ id: params.replayId }).update({ state: 'queued' });
     return {};
   },
-  'app-connections.create': () => ({ body: { name: newId(), base_url: 'http://127.0.0.1:1' } }),
+  'appConnections.create': () => ({ body: { name: newId(), base_url: 'http://127.0.0.1:1' } }),
   'campaigns.create': ({ mailboxId }) => ({
     body: {
       name: 'Fuzz',
@@ -184,30 +184,30 @@ const REACHING: Record<string, Make> = {
     return { body: { name: 'order.paid', email, data: { total: 3 } } };
   },
   'contacts.create': () => ({ body: [{ email: freshEmail(), first_name: 'A', custom_fields: { plan: 'pro' } }] }),
-  'contacts.lookup': async ({ world, contactId }) => ({
+  'contacts.lookUp': async ({ world, contactId }) => ({
     query: { email: (await world.deps.db('contacts').where({ id: contactId }).first('email')).email },
   }),
   'templates.reorder': async ({ world, tenant }) => ({
     body: { ids: [await ROWS['/templates/:id']!({ world, tenant, parents: {} })] },
   }),
-  'analytics.explain': () => ({ query: QUERIES['analytics.explain']! }),
-  'acquisition.explain': () => ({ query: QUERIES['acquisition.explain']! }),
+  'analytics.explainFigure': () => ({ query: QUERIES['analytics.explainFigure']! }),
+  'acquisition.explainFigure': () => ({ query: QUERIES['acquisition.explainFigure']! }),
   'acquisition.correctAttribution': () => ({ body: { send_id: null, reason: 'They came by themselves' } }),
-  'acquisition.eventTrends': () => ({ body: { name: 'order.paid', interval: 'week' } }),
-  'acquisition.funnel': () => ({
+  'acquisition.getEventTrends': () => ({ body: { name: 'order.paid', interval: 'week' } }),
+  'acquisition.getFunnel': () => ({
     body: { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid', predicates: [] }] },
   }),
-  'acquisition.eventTrendPeople': () => ({ body: { name: 'order.paid' } }),
-  'acquisition.funnelPeople': () => ({
+  'acquisition.listEventTrendPeople': () => ({ body: { name: 'order.paid' } }),
+  'acquisition.listFunnelPeople': () => ({
     body: { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid' }], step: 2 },
   }),
   'acquisition.setCampaignSpend': () => ({ body: { amount_minor: 120_000, currency: 'EUR' } }),
-  'acquisition.changeAttributionSettings': () => ({ body: { window_days: 45 } }),
-  'analytics.warmup': () => ({ query: QUERIES['analytics.warmup']! }),
-  'analytics.campaignDaily': () => ({ query: QUERIES['analytics.campaignDaily']! }),
+  'acquisition.updateAttributionSettings': () => ({ body: { window_days: 45 } }),
+  'analytics.getWarmup': () => ({ query: QUERIES['analytics.getWarmup']! }),
+  'analytics.getCampaignDaily': () => ({ query: QUERIES['analytics.getCampaignDaily']! }),
   'analytics.compareCampaigns': async ({ world, tenant }) => {
     const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hello' }]);
-    return { query: { ids: campaignId, ...QUERIES['analytics.warmup'] } };
+    return { query: { ids: campaignId, ...QUERIES['analytics.getWarmup'] } };
   },
   'crm.createPipeline': () => ({ body: { name: 'Sales', stages: [{ name: 'New', color: '#0ea5e9' }] } }),
   'crm.createStage': () => ({ body: { name: 'Won', color: '#16a34a' } }),
@@ -239,11 +239,11 @@ const REACHING: Record<string, Make> = {
   'teams.create': () => ({ body: { name: 'Sales' } }),
   'teams.update': () => ({ body: { name: 'Support', color: '#16a34a' } }),
   'teams.addMember': ({ tenant }) => ({ body: { user_id: tenant.userId } }),
-  'contacts.bulkDelete': ({ contactId }) => ({ body: { contacts: [contactId] } }),
+  'contacts.deleteMany': ({ contactId }) => ({ body: { contacts: [contactId] } }),
   'contacts.count': ({ contactId }) => ({ body: { contacts: [contactId] } }),
   'contacts.verify': ({ contactId }) => ({ body: { contacts: [contactId], action: 'mark_deliverable' } }),
-  'contacts.bulkEdit': ({ contactId }) => ({ body: { contacts: [contactId], action: { type: 'suppress' } } }),
-  'contacts.bulkUpdate': ({ contactId }) => ({
+  'contacts.createBulkEdit': ({ contactId }) => ({ body: { contacts: [contactId], action: { type: 'suppress' } } }),
+  'contacts.updateMany': ({ contactId }) => ({
     body: { contacts: [contactId], fields: [{ type: 'ADD', key: 'plan', value: 'pro' }], subscribe: true },
   }),
   'folders.move': () => ({ body: { position: 0 } }),
@@ -295,8 +295,8 @@ const REACHING: Record<string, Make> = {
   'unibox.reply': async (ground) => ({ body: { thread_id: await answeredThread(ground), body_plain: 'Text' } }),
   'unibox.createDraft': () => ({ body: { subject: 'Later', body_plain: 'Text' } }),
   'unibox.replaceDraft': () => ({ body: { subject: 'Later', body_plain: 'Text' } }),
-  'unibox.correct': () => ({ body: { intent: 'positive' } }),
-  'unibox.moveFolder': () => ({ body: { email_ids: [newId()], folder: 'archive' } }),
+  'unibox.correctReading': () => ({ body: { intent: 'positive' } }),
+  'unibox.moveToFolder': () => ({ body: { email_ids: [newId()], folder: 'archive' } }),
   'unibox.markSeen': () => ({ body: { folder: 'inbox' } }),
   'unibox.getLabels': async (ground) => ({ query: { thread_id: await answeredThread(ground) } }),
   'unibox.setLabels': async (ground) => ({ body: { thread_id: await answeredThread(ground), category_ids: [] } }),
@@ -312,7 +312,7 @@ const REACHING: Record<string, Make> = {
     await answeredThread(ground);
     return {};
   },
-  'deliverability.report': async ({ world, contactId }) => {
+  'deliverability.reportEvent': async ({ world, contactId }) => {
     const { email } = await world.deps.db('contacts').where({ id: contactId }).first('email');
     return {
       body: { event_type: 'bounce', recipient_email: email, contact_id: contactId, provider: 'ses', reason: '550' },
@@ -323,7 +323,7 @@ const REACHING: Record<string, Make> = {
   'agentTools.call': () => ({ body: { arguments: {} } }),
   'mcp.message': () => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }),
   'mcp.messageV1': () => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }),
-  'prospect-catalogue.import': () => ({ body: { person_ids: [PROSPECT.id] } }),
+  'prospectCatalogue.importPeople': () => ({ body: { person_ids: [PROSPECT.id] } }),
   'outreachSettings.replace': () => ({ body: { settings: { preflight: { enabled: true } } } }),
 };
 

@@ -75,7 +75,7 @@ export async function settle(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
   // Waits for frames with the HTML of an email, which a separate process renders.
-  for (const letter of await page.locator('iframe').all()) await letter.contentFrame().locator('body').waitFor();
+  for (const frame of await page.locator('iframe').all()) await frame.contentFrame().locator('body').waitFor();
 }
 
 /** Collects violations of the content security policy and uncaught errors of a page. */

@@ -25,7 +25,7 @@ export async function createSentHistory(
   world: World,
   organizationId: string,
   mailbox: { id: string; email: string },
-  { days, perDay, name = 'Autumn letters' }: { days: number; perDay: (ago: number) => number; name?: string },
+  { days, perDay, name = 'Autumn emails' }: { days: number; perDay: (ago: number) => number; name?: string },
 ): Promise<{ campaignId: string; emails: string[] }> {
   const now = world.deps.clock.now().getTime();
   const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [{ subject: 'Hello' }], {

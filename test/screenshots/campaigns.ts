@@ -172,7 +172,7 @@ export async function sceneOfSequences({ world, tenant, post }: Stage): Promise<
   return [
     ['sequence', page],
     ['sequence-list', `${page}?view=list`],
-    ['sequence-letter', `${page}?step=${steps[0]!.id}`],
+    ['sequence-email', `${page}?step=${steps[0]!.id}`],
     ['sequence-wait', `${page}?step=${steps[1]!.id}`],
     ['sequence-new', `${page}?step=new-app_action`],
     ['sequence-new-task', `${page}?step=new-create_task`],

@@ -31,7 +31,7 @@ const DOCS: Readonly<Record<string, string>> = {
   start: 'start',
   campaigns: 'campaigns',
   campaign: 'sequence',
-  editor: 'sequence-letter',
+  editor: 'sequence-email',
   schedule: 'sequence-schedule',
   inbox: 'inbox-thread',
   way: 'way-replied',

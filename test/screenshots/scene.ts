@@ -108,7 +108,7 @@ async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToS
     steps: [{ name: WIDE, subject: HOSTILE, body_plain: `${HOSTILE} {{.Nothing}} ${ENDLESS}` }],
   });
   await post('/campaigns', { name: WIDE, steps: [{ name: 'One', subject: 'Hello', body_plain: 'Hello' }] });
-  const letter = {
+  const email = {
     to: 'ada@example.com',
     from: 'sam@northwind.example',
     subject: HOSTILE,
@@ -117,7 +117,7 @@ async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToS
   };
   await createApproval(world.system(tenant.organizationId), tenant);
   await createApproval(world.system(tenant.organizationId), tenant, {
-    content: approvalContent({ title: message('action.launch', { name: HOSTILE }), samples: [letter] }),
+    content: approvalContent({ title: message('action.launch', { name: HOSTILE }), samples: [email] }),
   });
   return [
     ['start-empty', '/', 'empty'],

@@ -15,13 +15,13 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /** Returns the minutes after the start of the world at which emails of a step were sent. */
-const minutes = (letters: readonly { at: number; step: number }[], step: number): number[] =>
-  letters.filter((letter) => letter.step === step).map(({ at }) => Math.round((at - FROM) / MINUTE));
+const minutes = (emails: readonly { at: number; step: number }[], step: number): number[] =>
+  emails.filter((email) => email.step === step).map(({ at }) => Math.round((at - FROM) / MINUTE));
 
 test('who waits to see whether an email is opened keeps no room from new leads before that is over', async (t) => {
   // The capacity is one email per UTC day. The first lead's branch is decided at noon of the second day, and the second
   // lead is added at eight.
-  const { letters, faults } = await playWorld(
+  const { emails, faults } = await playWorld(
     world.deps,
     plainWorld({
       seed: 9_101,
@@ -33,11 +33,11 @@ test('who waits to see whether an email is opened keeps no room from new leads b
     }),
   );
   t.deepEqual(faults, []);
-  t.deepEqual(minutes(letters, 0), [4 * 60, 16 * 60], 'the second leaves when the next UTC day begins');
+  t.deepEqual(minutes(emails, 0), [4 * 60, 16 * 60], 'the second leaves when the next UTC day begins');
 });
 
 test('an opened email is followed by the next one, an unopened one by none', async (t) => {
-  const { letters, faults } = await playWorld(
+  const { emails, faults } = await playWorld(
     world.deps,
     plainWorld({
       seed: 9_102,
@@ -53,9 +53,9 @@ test('an opened email is followed by the next one, an unopened one by none', asy
     }),
   );
   t.deepEqual(faults, []);
-  t.is(minutes(letters, 0).length, 3);
+  t.is(minutes(emails, 0).length, 3);
   t.deepEqual(
-    letters.filter(({ step }) => step === 1).map(({ lead }) => lead),
+    emails.filter(({ step }) => step === 1).map(({ lead }) => lead),
     [1],
     'who opens it a day late has come to the end',
   );
@@ -63,7 +63,7 @@ test('an opened email is followed by the next one, an unopened one by none', asy
 
 test('an app that answers, fails for a while, hangs, answers late or refuses moves its lead on, or blocks it with the reason', async (t) => {
   const outcome = async (seed: number, onError: 'continue' | 'block') => {
-    const { letters, faults, built } = await playWorld(
+    const { emails, faults, built } = await playWorld(
       world.deps,
       plainWorld({
         seed,
@@ -97,7 +97,7 @@ test('an app that answers, fails for a while, hangs, answers late or refuses mov
       .select('id');
     return {
       seconds: Array.from({ length: 6 }, (_, lead) => {
-        const second = letters.find((letter) => letter.lead === lead && letter.step > 0);
+        const second = emails.find((email) => email.lead === lead && email.step > 0);
         return second && Math.round((second.at - FROM) / 1000);
       }),
       blocked: rows.map(({ id }) => built.leads.findIndex(({ enrollment }) => enrollment === id)).sort(),
@@ -112,7 +112,7 @@ test('who has clicked goes on where the way asks for it, and who has replied lik
     ['clicked', 9_106],
     ['replied', 9_107],
   ] as const) {
-    const { letters, faults } = await playWorld(
+    const { emails, faults } = await playWorld(
       world.deps,
       plainWorld({
         seed,
@@ -129,14 +129,14 @@ test('who has clicked goes on where the way asks for it, and who has replied lik
     );
     t.deepEqual(faults, []);
     t.deepEqual(
-      letters.filter(({ step }) => step === 1).map(({ lead }) => lead),
+      emails.filter(({ step }) => step === 1).map(({ lead }) => lead),
       onlyIf === 'clicked' ? [0] : [1],
     );
   }
 });
 
 test('a mailbox whose password was changed sends again when a person has entered the new one', async (t) => {
-  const { letters, faults, built } = await playWorld(
+  const { emails, faults, built } = await playWorld(
     world.deps,
     plainWorld({
       seed: 9_108,
@@ -149,14 +149,14 @@ test('a mailbox whose password was changed sends again when a person has entered
     }),
   );
   t.deepEqual(faults, []);
-  t.deepEqual(minutes(letters, 0), [0, 320], 'at once, and not when the hold would have ended');
+  t.deepEqual(minutes(emails, 0), [0, 320], 'at once, and not when the hold would have ended');
   const logs = await world.deps.db('campaign_logs').where({ campaign_id: built.campaigns[0]!.id }).select('event_type');
   const types = logs.map((row) => row.event_type as string);
   t.true(types.includes('sender_held') && types.includes('sender_back'), types.join());
 });
 
 test('a hold that is shorter than the one in force does not end it', async (t) => {
-  const { letters, faults } = await playWorld(
+  const { emails, faults } = await playWorld(
     world.deps,
     plainWorld({
       seed: 9_109,
@@ -169,11 +169,11 @@ test('a hold that is shorter than the one in force does not end it', async (t) =
     }),
   );
   t.deepEqual(faults, []);
-  t.deepEqual(minutes(letters, 0), [6 * 60]);
+  t.deepEqual(minutes(emails, 0), [6 * 60]);
 });
 
 test('emails of a mailbox that was removed count for the limit of their campaign', async (t) => {
-  const { letters, faults } = await playWorld(
+  const { emails, faults } = await playWorld(
     world.deps,
     plainWorld({
       seed: 9_110,
@@ -186,7 +186,7 @@ test('emails of a mailbox that was removed count for the limit of their campaign
     }),
   );
   t.deepEqual(faults, []);
-  t.deepEqual(minutes(letters, 0), [0, 0, 16 * 60], 'the third leaves on the next day');
+  t.deepEqual(minutes(emails, 0), [0, 0, 16 * 60], 'the third leaves on the next day');
 });
 
 test('a ramp does not rise on a day on which every mailbox is at its cap', async (t) => {
@@ -202,14 +202,14 @@ test('a ramp does not rise on a day on which every mailbox is at its cap', async
     }),
   );
   t.deepEqual(outcome.faults, []);
-  t.deepEqual(minutes(outcome.letters, 0), [16 * 60, 40 * 60, 40 * 60]);
+  t.deepEqual(minutes(outcome.emails, 0), [16 * 60, 40 * 60, 40 * 60]);
   t.is(roomOf(outcome, 1), 3, 'the oracle counts the days likewise');
 });
 
 test('leads whose hours are far away do not keep those behind them waiting', async (t) => {
   // More leads than a launcher checks in one iteration. It is evening in their time zone.
   const far = Array.from({ length: 130 }, () => ({ timezone: 'Pacific/Auckland' }));
-  const { letters, faults } = await playWorld(
+  const { emails, faults } = await playWorld(
     world.deps,
     plainWorld({
       seed: 9_112,
@@ -221,11 +221,11 @@ test('leads whose hours are far away do not keep those behind them waiting', asy
     }),
   );
   t.deepEqual(faults, []);
-  t.deepEqual(letters.map(({ lead }) => lead).sort(), [130, 131, 132]);
+  t.deepEqual(emails.map(({ lead }) => lead).sort(), [130, 131, 132]);
 });
 
 test('a worker that was away for four minutes sends the missed emails with the gaps and windows of that moment', async (t) => {
-  const { letters, faults } = await playWorld(
+  const { emails, faults } = await playWorld(
     world.deps,
     plainWorld({
       seed: 9_113,
@@ -238,7 +238,7 @@ test('a worker that was away for four minutes sends the missed emails with the g
     }),
   );
   t.deepEqual(faults, []);
-  const times = letters.map(({ at }) => at - FROM).sort((a, b) => a - b);
+  const times = emails.map(({ at }) => at - FROM).sort((a, b) => a - b);
   t.false(times.some((at) => at >= 2 * MINUTE && at < 6 * MINUTE));
   t.true(
     times.slice(1).every((at, n) => at - times[n]! >= 25_000),

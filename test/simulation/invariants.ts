@@ -221,7 +221,7 @@ function starves(
     (other) => other.campaign_id === lead.campaign_id && other.state === 'active' && !other.slot,
   );
   if (today.length + others.length >= rules.dailyLimit) return false;
-  const isFirst = !ledger.letters.some((letter) => letter.lead === lead.index);
+  const isFirst = !ledger.emails.some((email) => email.lead === lead.index);
   if (isFirst && rules.maxNewPerDay > 0 && today.filter((slot) => slot.isFirst).length >= rules.maxNewPerDay)
     return false;
   return spec.mailboxes.some((mailbox, index) => {

@@ -11,7 +11,7 @@ const REFUSED_MS = 64 * MINUTE;
 const GAP_TOLERANCE_MS = 5_000;
 
 /** Email as the mail server received it. */
-export interface Letter {
+export interface Email {
   /** Time (epoch ms) of receipt. */
   at: number;
   /** Indexes of mailbox, lead and campaign in the world's lists. */
@@ -48,7 +48,7 @@ interface Change<T> {
  * that time. Does not read the engine's tables, and computes times with luxon.
  */
 export class Ledger {
-  readonly letters: Letter[] = [];
+  readonly emails: Email[] = [];
   readonly faults: Fault[] = [];
   readonly spec: WorldSpec;
   readonly built: Built;
@@ -222,17 +222,17 @@ export class Ledger {
   record(at: number, mailbox: number, to: string, raw: Buffer): number {
     const head = raw.toString('utf8').replace(/\r?\n[ \t]+/g, ' ');
     const header = (name: string): string => new RegExp(`^${name}: (.*)$`, 'mi').exec(head)?.[1]?.trim() ?? '';
-    const lead = this.built.leads.findIndex(({ email }) => email === to);
+    const lead = this.built.leads.findIndex((one) => one.email === to);
     const campaign = this.spec.leads[lead]!.campaign;
     const step = Number(/^Step (\d+) for/m.exec(raw.toString('utf8'))?.[1] ?? -1);
-    const letter: Letter = { at, mailbox, lead, campaign, step, to, messageId: header('message-id') };
-    this.#judge(letter, header('in-reply-to'), header('references'), header('subject'));
-    this.letters.push(letter);
+    const email: Email = { at, mailbox, lead, campaign, step, to, messageId: header('message-id') };
+    this.#judge(email, header('in-reply-to'), header('references'), header('subject'));
+    this.emails.push(email);
     return lead;
   }
 
-  #judge(letter: Letter, inReplyTo: string, references: string, subject: string): void {
-    const { at, mailbox, lead, campaign, step } = letter;
+  #judge(email: Email, inReplyTo: string, references: string, subject: string): void {
+    const { at, mailbox, lead, campaign, step } = email;
     const rules = this.rulesAt(campaign, at);
     const sender = this.spec.mailboxes[mailbox]!;
     const person = this.spec.leads[lead]!;
@@ -244,7 +244,7 @@ export class Ledger {
     if (at > this.leftAt(lead)) broken('mailed after leaving');
     if (this.isAway(lead, at)) broken('mailed while away');
     if (!this.isSender(campaign, mailbox, at)) broken('a mailbox outside the pool, or switched off');
-    if (this.letters.some((other) => other.lead === lead && other.step === step)) broken('twice');
+    if (this.emails.some((other) => other.lead === lead && other.step === step)) broken('twice');
     if (rules.espMatch === 'strict' && step === 0 && !matches(person.provider, sender.provider))
       broken('a provider that does not match');
     if (rules.hours && !isPreferred(rules, at, person.timezone)) broken('not a preferred hour');
@@ -252,10 +252,7 @@ export class Ledger {
 
     // Uses all caps that applied so far, because an email keeps its slot when a cap or limit is lowered.
     const states = this.#mailboxes[mailbox]!.map(({ value }) => value);
-    const of = [
-      ...sender.before,
-      ...this.letters.filter((other) => other.mailbox === mailbox).map((other) => other.at),
-    ];
+    const of = [...sender.before, ...this.emails.filter((other) => other.mailbox === mailbox).map((other) => other.at)];
     const utcDay = Math.floor(at / DAY);
     const cap = Math.max(...states.map((state) => state.cap));
     if (of.filter((other) => Math.floor(other / DAY) === utcDay).length >= cap) broken('mailbox cap');
@@ -269,7 +266,7 @@ export class Ledger {
     if (at < (sender.restsUntil ?? 0)) broken('a mailbox that rests');
 
     const day = dayOf(rules, at);
-    const today = this.letters.filter((other) => other.campaign === campaign && dayOf(rules, other.at) === day);
+    const today = this.emails.filter((other) => other.campaign === campaign && dayOf(rules, other.at) === day);
     const limit = Math.max(...this.#rules[campaign]!.map(({ value }) => value.dailyLimit));
     if (today.length >= limit) broken('daily limit');
     const given = today.filter((other) => other.mailbox === mailbox).length;
@@ -277,15 +274,15 @@ export class Ledger {
     if (step === 0 && rules.maxNewPerDay > 0 && today.filter((other) => other.step === 0).length >= rules.maxNewPerDay)
       broken('new leads');
     if (rules.ramp && given >= this.rampAt(campaign, at)) broken('ramp');
-    this.#judgeConversation(letter, { inReplyTo, references, subject }, broken);
+    this.#judgeConversation(email, { inReplyTo, references, subject }, broken);
   }
 
   #judgeConversation(
-    { at, mailbox, lead, campaign, step }: Letter,
+    { at, mailbox, lead, campaign, step }: Email,
     { inReplyTo, references, subject }: Record<'inReplyTo' | 'references' | 'subject', string>,
     broken: (rule: string, detail?: string) => void,
   ): void {
-    const earlier = this.letters.filter((other) => other.lead === lead);
+    const earlier = this.emails.filter((other) => other.lead === lead);
     const before = earlier.at(-1);
     if (!before) {
       if (step > 0) broken('a later step first');
@@ -308,7 +305,7 @@ export class Ledger {
   }
 
   /** Returns the first email of the current thread in a conversation: the latest one that was not a reply. */
-  #threadOf(campaign: number, at: number, earlier: readonly Letter[]): Letter {
+  #threadOf(campaign: number, at: number, earlier: readonly Email[]): Email {
     const { steps } = this.rulesAt(campaign, at);
     const beginning = earlier.findLast(({ step }) => {
       const spec = steps[step - 1];

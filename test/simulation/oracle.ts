@@ -1,5 +1,5 @@
 import { HOLD_LEAD_MS, type CampaignSpec, type StepSpec, type WorldSpec } from './draw.ts';
-import { dayOf, isOpenAt, isPreferred, local, matches, type Ledger, type Letter } from './ledger.ts';
+import { dayOf, isOpenAt, isPreferred, local, matches, type Ledger, type Email } from './ledger.ts';
 import { appTakes } from './app.ts';
 import type { Outcome } from './run.ts';
 
@@ -25,7 +25,7 @@ interface Job {
 }
 
 /** Email with the slot that the oracle chose. */
-type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step'>;
+type Placed = Pick<Email, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step'>;
 
 /**
  * Computes how many emails the world had capacity for, with a separate allocator that shares no code and no state with
@@ -68,7 +68,7 @@ export function roomOf(outcome: Outcome, share: number, isTimeLeft = (): boolean
   let least = Infinity;
   for (const order of ordersOf(outcome.spec)) {
     least = Math.min(least, couldHaveSent(outcome, order).length);
-    if (outcome.letters.length >= Math.floor(least * share) || !isTimeLeft()) break;
+    if (outcome.emails.length >= Math.floor(least * share) || !isTimeLeft()) break;
   }
   return least;
 }

@@ -52,13 +52,13 @@ function world14(seed: number, { happenings, mailboxes = 3, campaign = {} }: Par
 }
 
 /** Returns the number of emails on each day after the first. */
-const byDay = (letters: readonly { at: number }[]): number[] =>
-  Array.from({ length: 13 }, (_, day) => letters.filter(({ at }) => Math.floor((at - FROM) / DAY) === day + 1).length);
+const byDay = (emails: readonly { at: number }[]): number[] =>
+  Array.from({ length: 13 }, (_, day) => emails.filter(({ at }) => Math.floor((at - FROM) / DAY) === day + 1).length);
 
 test('those who wait for a daily limit ask when it may be their turn, and not all of them every day', async (t) => {
-  const { letters, faults, turns } = await playWorld(world.deps, campaignWithQueue(9_001));
+  const { emails, faults, turns } = await playWorld(world.deps, campaignWithQueue(9_001));
   t.deepEqual(faults, []);
-  t.deepEqual(byDay(letters), [...Array.from({ length: 12 }, () => LIMIT), 0]);
+  t.deepEqual(byDay(emails), [...Array.from({ length: 12 }, () => LIMIT), 0]);
   // Each lead takes seven iterations. In addition, on each of the twelve days, at most as many leads as the daily limit
   // may be refused.
   t.true(turns.run <= LEADS * 7 + 12 * LIMIT, `${turns.run} turns of runs`);
@@ -70,9 +70,9 @@ test('where many who waited leave, the others are called before their turn', asy
     kind: 'remove' as const,
     lead: n * 2,
   }));
-  const { letters, faults } = await playWorld(world.deps, campaignWithQueue(9_002, leaving));
+  const { emails, faults } = await playWorld(world.deps, campaignWithQueue(9_002, leaving));
   t.deepEqual(faults, []);
-  const days = byDay(letters);
+  const days = byDay(emails);
   const last = days.findLastIndex((emails) => emails > 0);
   t.deepEqual(
     days.slice(0, last),
@@ -83,9 +83,9 @@ test('where many who waited leave, the others are called before their turn', asy
 
 test('those who wait for the mailbox of their conversation ask when it may be their turn', async (t) => {
   const happenings: Happening[] = [{ at: FROM + 20 * HOUR, kind: 'cap', mailbox: 0, cap: LIMIT }];
-  const { letters, faults, turns } = await playWorld(world.deps, world14(9_003, { happenings, mailboxes: 1 }));
+  const { emails, faults, turns } = await playWorld(world.deps, world14(9_003, { happenings, mailboxes: 1 }));
   t.deepEqual(faults, []);
-  t.deepEqual(byDay(letters), [...Array.from({ length: 12 }, () => LIMIT), 0]);
+  t.deepEqual(byDay(emails), [...Array.from({ length: 12 }, () => LIMIT), 0]);
   t.true(turns.run <= LEADS * 7 + 12 * LIMIT, `${turns.run} turns of runs`);
 });
 
@@ -94,9 +94,9 @@ test('where many who waited for a mailbox leave, the others are called before th
     { at: FROM + 20 * HOUR, kind: 'cap', mailbox: 0, cap: LIMIT },
     ...Array.from({ length: 30 }, (_, n): Happening => ({ at: FROM + 3 * DAY + n, kind: 'remove', lead: n * 2 })),
   ];
-  const { letters, faults } = await playWorld(world.deps, world14(9_004, { happenings, mailboxes: 1 }));
+  const { emails, faults } = await playWorld(world.deps, world14(9_004, { happenings, mailboxes: 1 }));
   t.deepEqual(faults, []);
-  const days = byDay(letters);
+  const days = byDay(emails);
   const last = days.findLastIndex((emails) => emails > 0);
   t.deepEqual(
     days.slice(0, last),
@@ -112,8 +112,8 @@ test('so do those who wait for the limit of new leads after an event', async (t)
     maxNewPerDay: LIMIT,
     steps: [],
   };
-  const { letters, faults, turns } = await playWorld(world.deps, world14(9_005, { happenings: [], campaign }));
+  const { emails, faults, turns } = await playWorld(world.deps, world14(9_005, { happenings: [], campaign }));
   t.deepEqual(faults, []);
-  t.deepEqual(byDay(letters), [...Array.from({ length: 11 }, () => LIMIT), 0, 0]);
+  t.deepEqual(byDay(emails), [...Array.from({ length: 11 }, () => LIMIT), 0, 0]);
   t.true(turns.run <= LEADS * 5 + 12 * LIMIT, `${turns.run} turns of runs`);
 });

@@ -28,7 +28,7 @@ import { buildWorld, type Built } from './build.ts';
 import { editCampaign, editMailbox, type Stage } from './edits.ts';
 import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
-import { Ledger, type Fault, type Letter } from './ledger.ts';
+import { Ledger, type Fault, type Email } from './ledger.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 import { message } from '../../messages/index.ts';
 import type { Company } from './company.ts';
@@ -46,7 +46,7 @@ const SPIN = 300;
 export interface Outcome {
   spec: WorldSpec;
   built: Built;
-  letters: Letter[];
+  emails: Email[];
   faults: Fault[];
   ledger: Ledger;
   /** Number of iterations of launchers and workflows, which is the cost of waiting. */
@@ -157,7 +157,7 @@ class Simulation {
     return {
       spec: { ...this.#spec, until: this.#until },
       built: this.#built,
-      letters: this.#ledger.letters,
+      emails: this.#ledger.emails,
       faults: this.#ledger.faults,
       ledger: this.#ledger,
       turns: this.#turns,
@@ -207,7 +207,7 @@ class Simulation {
       const isOthers = others < at;
       if (isOthers) at = others;
       const day = Math.floor((Math.min(at, this.#until) - this.#spec.from) / DAY);
-      if (day > daysOver && progress?.((daysOver = day), this.#ledger.letters.length) === false)
+      if (day > daysOver && progress?.((daysOver = day), this.#ledger.emails.length) === false)
         this.#until = Math.min(this.#until, this.#spec.from + day * DAY);
       const next = Math.floor(Math.min(at, this.#until) / HOUR);
       if (next > hour && active) {
@@ -471,27 +471,27 @@ class Simulation {
           }),
         );
       case 'open': {
-        const letter = this.#letterTo(happening.lead);
-        if (!letter || this.#spec.leads[happening.lead]!.gone) return;
+        const email = this.#emailTo(happening.lead);
+        if (!email || this.#spec.leads[happening.lead]!.gone) return;
         const send = await this.#deps
           .db('sends')
-          .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })
+          .where({ organization_id: this.#built.organizationId, message_id: email.messageId })
           .first();
-        if (!send || happening.at - letter.at < OPENED_MS) return;
+        if (!send || happening.at - email.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'opened', happening.at);
         await recordOpens(ctx, [{ subject: send.id, hit: { method: 'GET', userAgent: READER, purpose: '' } }], 'open');
         const { opened_at: opened } = await this.#deps.db('sends').where({ id: send.id }).first('opened_at');
-        if (!opened) this.#ledger.fault(happening.at, "a person's open that does not count", letter.messageId);
+        if (!opened) this.#ledger.fault(happening.at, "a person's open that does not count", email.messageId);
         return;
       }
       case 'click': {
-        const letter = this.#letterTo(happening.lead);
-        if (!letter || this.#spec.leads[happening.lead]!.gone || happening.at - letter.at < OPENED_MS) return;
+        const email = this.#emailTo(happening.lead);
+        if (!email || this.#spec.leads[happening.lead]!.gone || happening.at - email.at < OPENED_MS) return;
         this.#ledger.react(happening.lead, 'clicked', happening.at);
         // Writes the result of the click directly, because the worker that does this processes all worlds together.
         return this.#deps
           .db('sends')
-          .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })
+          .where({ organization_id: this.#built.organizationId, message_id: email.messageId })
           .update({ clicked_at: this.#clock.now() });
       }
       case 'suppress': {
@@ -535,36 +535,36 @@ class Simulation {
   }
 
   /** Returns the latest email to a lead. */
-  #letterTo(lead: number): Letter | undefined {
-    return this.#ledger.letters.findLast((letter) => letter.lead === lead);
+  #emailTo(lead: number): Email | undefined {
+    return this.#ledger.emails.findLast((email) => email.lead === lead);
   }
 
   /** A person replies to their latest or first email; without an email nothing happens. */
   async #answer(kind: 'reply' | 'replyToFirst' | 'unsubscribe', index: number): Promise<void> {
     const lead = this.#built.leads[index]!;
-    const letter =
-      kind === 'replyToFirst' ? this.#ledger.letters.find((other) => other.lead === index) : this.#letterTo(index);
-    if (!letter || this.#spec.leads[index]!.gone || (kind !== 'unsubscribe' && this.#isRemoved(letter.mailbox))) return;
+    const email =
+      kind === 'replyToFirst' ? this.#ledger.emails.find((other) => other.lead === index) : this.#emailTo(index);
+    if (!email || this.#spec.leads[index]!.gone || (kind !== 'unsubscribe' && this.#isRemoved(email.mailbox))) return;
     if (kind === 'unsubscribe' || this.#ledger.stopsOnReply(index)) this.#ledger.leave(index, this.#now());
-    else if (letter === this.#letterTo(index)) this.#ledger.react(index, 'replied', this.#now());
+    else if (email === this.#emailTo(index)) this.#ledger.react(index, 'replied', this.#now());
     if (kind === 'unsubscribe') {
       const send = await this.#deps
         .db('sends')
-        .where({ organization_id: this.#built.organizationId, message_id: letter.messageId })
+        .where({ organization_id: this.#built.organizationId, message_id: email.messageId })
         .first();
       await transact(this.#ctx, (tx) => recordSendUnsubscribe(tx, { sendId: send.id, email: lead.email }, 'link'));
       return;
     }
-    await this.#receive(letter, (original) => replyTo(original, 'Yes, call me tomorrow.'));
+    await this.#receive(email, (original) => replyTo(original, 'Yes, call me tomorrow.'));
   }
 
   /** The mail program of a recipient sends an out-of-office notice with the day of return. */
   async #sayAway(index: number, returns: string): Promise<void> {
-    const letter = this.#letterTo(index);
-    if (!letter || this.#spec.leads[index]!.gone || this.#isRemoved(letter.mailbox)) return;
+    const email = this.#emailTo(index);
+    if (!email || this.#spec.leads[index]!.gone || this.#isRemoved(email.mailbox)) return;
     if (this.#now() >= this.#ledger.leftAt(index)) return;
     this.#ledger.setAway(index, this.#now(), returns);
-    await this.#receive(letter, (original) => awayMessage(original, `I am out of the office until ${returns}.`));
+    await this.#receive(email, (original) => awayMessage(original, `I am out of the office until ${returns}.`));
   }
 
   /** Emails to a removed mailbox are not read. */
@@ -573,9 +573,9 @@ class Simulation {
   }
 
   /** A message about one of our emails arrives in the mailbox that sent it. */
-  async #receive(letter: Letter, write: (original: Original) => Buffer): Promise<void> {
-    const mailbox = { id: this.#built.mailboxes[letter.mailbox]!, email: `m${letter.mailbox}@sender.example.com` };
-    const raw = write({ messageId: letter.messageId, from: mailbox.email, to: letter.to });
+  async #receive(email: Email, write: (original: Original) => Buffer): Promise<void> {
+    const mailbox = { id: this.#built.mailboxes[email.mailbox]!, email: `m${email.mailbox}@sender.example.com` };
+    const raw = write({ messageId: email.messageId, from: mailbox.email, to: email.to });
     await recordInbound(this.#ctx, mailbox, raw, {
       folder: 'INBOX',
       uidValidity: 1,

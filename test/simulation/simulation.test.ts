@@ -52,11 +52,11 @@ test.serial('random worlds: every rule is kept at every hour, and the room there
       const drawn = drawWorld(seed, busy);
       const outcome = await playWorld(world.deps, isWide(seed) ? widenWorld(drawn, busy) : drawn);
       const could = roomOf(outcome, SHARE);
-      sent += outcome.letters.length;
+      sent += outcome.emails.length;
       room += could;
       faults.push(...tell(outcome).map((fault) => `HERON_SIM_SEED=${seed} ${fault}`));
-      if (outcome.letters.length < Math.floor(could * SHARE))
-        faults.push(`HERON_SIM_SEED=${seed}: sent ${outcome.letters.length} where ${could} could have been`);
+      if (outcome.emails.length < Math.floor(could * SHARE))
+        faults.push(`HERON_SIM_SEED=${seed}: sent ${outcome.emails.length} where ${could} could have been`);
     }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, play));
@@ -73,7 +73,7 @@ test.serial('an estimate is what the engine then does: emails of every day, days
   const play = async (): Promise<void> => {
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
       const compared = await compareEstimate(world.deps, drawPlainWorld(seed));
-      sent += compared.letters;
+      sent += compared.emails;
       faults.push(...compared.faults.slice(0, 5).map((fault) => `plain world ${seed} ${fault}`));
     }
   };
@@ -86,7 +86,7 @@ test.serial('a seed repeats its world to the millisecond', async (t) => {
   const other = await createWorld();
   t.teardown(() => other.close());
   const play = async ({ deps }: World) =>
-    (await playWorld(deps, drawWorld(4242, true))).letters.map(({ at, mailbox, lead, step }) => [
+    (await playWorld(deps, drawWorld(4242, true))).emails.map(({ at, mailbox, lead, step }) => [
       at,
       mailbox,
       lead,

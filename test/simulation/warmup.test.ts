@@ -25,7 +25,7 @@ test('random worlds whose mailboxes are warmed: emails of both kinds together ke
   const play = async (): Promise<void> => {
     for (let seed = queue.shift(); seed !== undefined; seed = queue.shift()) {
       const company = new WarmupCompany(seed, (seed % 4) / 4);
-      const { letters, faults: found } = await playWorld(
+      const { emails, faults: found } = await playWorld(
         world.deps,
         drawWorld(seed, seed % 2 === 0),
         undefined,
@@ -33,7 +33,7 @@ test('random worlds whose mailboxes are warmed: emails of both kinds together ke
         company,
       );
       sent.warmup += company.sent;
-      sent.campaign += letters.length;
+      sent.campaign += emails.length;
       for (const { at, rule, detail } of found.slice(0, 3))
         faults.push(`HERON_SIM_SEED=${seed} ${new Date(at).toISOString()} ${rule}: ${detail}`);
     }

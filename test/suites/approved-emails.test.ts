@@ -142,17 +142,17 @@ const DRIVEN: Record<string, Mutation[]> = {
       return [['POST', '/contacts', [{ email, first_name: 'Mallory' }]]];
     }),
   ],
-  'contacts.bulkEdit': [
+  'contacts.createBulkEdit': [
     calls((desk) => [['POST', '/contacts/bulk-edits', { contacts: desk.contactIds, action: { type: 'suppress' } }]], {
       ends: 'the address is suppressed',
     }),
   ],
-  'contacts.bulkUpdate': [
+  'contacts.updateMany': [
     calls((desk) => [
       ['PATCH', '/contacts', { contacts: desk.contactIds, fields: [{ type: 'EDIT', key: 'industry', value: 'Wood' }] }],
     ]),
   ],
-  'contacts.bulkDelete': [
+  'contacts.deleteMany': [
     calls((desk) => [['DELETE', '/contacts', { contacts: desk.contactIds }]], { ends: 'the contact is gone' }),
   ],
   'contacts.update': [
@@ -220,7 +220,7 @@ DRIVEN['tags.delete'] = [
 
 /** Mutating routes of these areas that are not tested, with the reason. */
 const EXCEPTIONS: Record<string, string> = {
-  'campaigns.preflight': 'checks, and writes a report',
+  'campaigns.runPreflight': 'checks, and writes a report',
   'warmup.start': 'warmup emails are emails of their own',
   'warmup.pause': 'warmup emails are emails of their own',
   'warmup.resume': 'warmup emails are emails of their own',
@@ -235,11 +235,12 @@ const EXCEPTIONS: Record<string, string> = {
   'mailboxes.connectMany': 'calls the verb of mailboxes.connect for each mailbox',
   'mailboxes.startConsent': 'ends in the verb of mailboxes.connect, after a consent at the provider',
   'mailboxes.refreshIdentity': 'clears an address that its provider no longer lets the mailbox send as',
-  'mailboxes.track': 'its column is driven with mailboxes.update; the route first asks the DNS of the domain',
+  'mailboxes.setTrackingDomain':
+    'its column is driven with mailboxes.update; the route first asks the DNS of the domain',
   'mailboxes.test': 'reads and writes nothing that an email is made of',
   'contacts.verify': 'sets a verdict, which keeps an approved email from leaving or lets it leave as it is',
   'contacts.undoBulkEdit':
-    'restores memberships, categories and suppressions of before, by the statements of contacts.bulkEdit',
+    'restores memberships, categories and suppressions of before, by the statements of contacts.createBulkEdit',
   'suppressions.remove': 'an entry that is removed lets an email leave as it was approved',
   'segments.create': 'a segment chooses leads only when they are added',
   'segments.update': 'a segment chooses leads only when they are added',

@@ -47,15 +47,15 @@ const AUTOMATION = {
 const BY_HAND: Record<string, unknown> = {
   // Without `limit`, a list tool returns fewer rows than its route.
   'agentTools.call': { arguments: { limit: 100 } },
-  'agent-policies.create': POLICY,
-  'agent-policies.replace': POLICY,
-  'acquisition.eventTrends': { name: 'order.paid' },
-  'acquisition.eventTrendPeople': { name: 'order.paid' },
-  'acquisition.funnelPeople': {
+  'agentPolicies.create': POLICY,
+  'agentPolicies.replace': POLICY,
+  'acquisition.getEventTrends': { name: 'order.paid' },
+  'acquisition.listEventTrendPeople': { name: 'order.paid' },
+  'acquisition.listFunnelPeople': {
     steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid' }],
     step: 2,
   },
-  'acquisition.funnel': { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid' }] },
+  'acquisition.getFunnel': { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid' }] },
   'acquisition.setCampaignSpend': { amount_minor: 1, currency: 'EUR' },
   'automations.create': AUTOMATION,
   'automations.replace': AUTOMATION,
@@ -63,19 +63,19 @@ const BY_HAND: Record<string, unknown> = {
   'campaigns.estimate': { segment_ids: [] },
   'integrations.connect': { provider: 'n8n', config: { webhook_url: 'http://127.0.0.1:9/webhook/none' } },
   'integrations.startOAuth': { provider: 'hubspot' },
-  'integrations.addEvent': { event_type: 'contact.created', action: 'n8n.send_webhook' },
+  'integrations.createEventSubscription': { event_type: 'contact.created', action: 'n8n.send_webhook' },
   'integrations.replaceFieldMappings': { mappings: [{ external_field: 'company', sendsets_field: 'company' }] },
   'crm.createStage': { name: 'New', color: '#0ea5e9' },
   'crm.updateTasks': { tasks: ['01890a5d-ac96-774b-bcce-b302099a8057'], status: 'completed' },
   'crm.deleteTasks': { tasks: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
   'teams.update': { name: 'Another name' },
   'oauth.createApplication': { name: 'App', redirect_uris: ['https://app.example.com/callback'] },
-  'oauth.register': { redirect_uris: ['https://app.example.com/callback'] },
+  'oauth.registerClient': { redirect_uris: ['https://app.example.com/callback'] },
   'meetings.create': { invitee_email: 'ada@lead.test', event_name: 'Call', scheduled_for: '2026-03-10T09:00:00Z' },
   'goals.create': { name: 'Signed up', kind: 'signup', is_primary: true, definition: SIGN_UP },
   'goals.preview': { definition: SIGN_UP },
   'goals.previewReplay': MARCH,
-  'goals.replay': MARCH,
+  'goals.startReplay': MARCH,
   'runs.create': {
     name: 'Walk',
     senders: { mode: 'auto' },
@@ -85,7 +85,7 @@ const BY_HAND: Record<string, unknown> = {
     opt_out_enabled: true,
     intent: 'draft',
   },
-  'unibox.correct': { intent: 'positive' },
+  'unibox.correctReading': { intent: 'positive' },
   'unibox.markSeen': { folder: 'inbox' },
   'events.publish': { name: 'order.paid', email: 'walker@example.com' },
 };
@@ -99,10 +99,10 @@ const DAYS = { from: '2026-01-01', to: '2026-01-31' };
 
 /** Required queries by operation. */
 export const QUERIES: Record<string, Record<string, string>> = {
-  'analytics.warmup': DAYS,
-  'analytics.campaignDaily': DAYS,
-  'analytics.explain': { figure: 'sent' },
-  'acquisition.explain': { figure: 'prospects' },
+  'analytics.getWarmup': DAYS,
+  'analytics.getCampaignDaily': DAYS,
+  'analytics.explainFigure': { figure: 'sent' },
+  'acquisition.explainFigure': { figure: 'prospects' },
 };
 
 /**

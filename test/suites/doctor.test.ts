@@ -36,7 +36,7 @@ async function temporalEnv(t: ExecutionContext) {
   return { TEMPORAL_ADDRESS: address! };
 }
 
-test('doctor finds nothing to mend where everything fits, and its test letter arrives', async (t) => {
+test('doctor finds nothing to mend where everything fits, and its test email arrives', async (t) => {
   const database = await createTestDatabase();
   const mail = await startMailWorld();
   t.teardown(async () => {

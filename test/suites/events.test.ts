@@ -151,9 +151,9 @@ const written = async (s: Stage, token = s.desk.tenant.sessionToken) => {
 const decide = async ({ desk }: Stage, id: string, decision: 'approved' | 'denied') =>
   void (await decideApproval(approverCtx(world.deps, desk.tenant), id, { decision }));
 
-const arrive = async (s: Stage, letter: (original: { messageId: string; from: string; to: string }) => Buffer) => {
+const arrive = async (s: Stage, write: (original: { messageId: string; from: string; to: string }) => Buffer) => {
   const [lead] = await createSentLeads(s);
-  await recordInbound(s.ctx, lead!.mailbox, letter(lead!.original), {
+  await recordInbound(s.ctx, lead!.mailbox, write(lead!.original), {
     folder: 'INBOX',
     uidValidity: 1,
     uid: 1,

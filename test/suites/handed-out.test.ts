@@ -31,19 +31,19 @@ const AREAS = ['agent-policies', 'lead-allowances', 'api-keys', 'approvals', 'au
 
 /** Routes of these areas that grant no right, each with the reason. */
 const GIVES_NOTHING: Record<string, string> = {
-  'agent-policies.delete': 'ends a policy',
-  'api-keys.delete': 'deletes a key that no longer works',
-  'api-keys.revoke': 'ends a key',
+  'agentPolicies.delete': 'ends a policy',
+  'apiKeys.delete': 'deletes a key that no longer works',
+  'apiKeys.revoke': 'ends a key',
   'automations.delete': 'ends an automation',
   'automations.test': 'does nothing of what it shows',
   'invitations.accept': 'gives what the invitation names: see the test of inviters',
   'invitations.cancel': 'ends an invitation',
-  'lead-allowances.revoke': 'ends an allowance',
+  'leadAllowances.revoke': 'ends an allowance',
   'oauth.deleteApplication': 'ends an application',
-  'oauth.register': 'gives no scope: a person grants them',
-  'oauth.revoke': 'ends a token',
-  'oauth.rotate-webhook-secret': 'its secret signs what Heron sends, and opens nothing of Heron',
-  'oauth.token': 'gives what a person granted',
+  'oauth.registerClient': 'gives no scope: a person grants them',
+  'oauth.revokeToken': 'ends a token',
+  'oauth.rotateWebhookSecret': 'its secret signs what Heron sends, and opens nothing of Heron',
+  'oauth.issueToken': 'gives what a person granted',
   'organizations.create': 'makes a workspace of its own',
   'organizations.delete': 'ends a workspace',
   'organizations.restore': 'keeps a workspace as it was',
@@ -213,11 +213,11 @@ const ROLE_WAYS: Record<string, (site: Site, caller: Caller, permission: string)
 
 /** Requests that would grant a scope, by operation. */
 const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission) => Promise<Attempt[]>> = {
-  'api-keys.create': async (_site, { token }, scope) => {
+  'apiKeys.create': async (_site, { token }, scope) => {
     const { status } = await ask(token, 'POST', '/api-keys', { name: 'k', permissions: maskOf([scope]) });
     return [{ done: status < 300, gives: ofScopes(maskOf([scope])), what: `a key with ${scope}` }];
   },
-  'api-keys.update': async ({ tenant }, { token }, scope) => {
+  'apiKeys.update': async ({ tenant }, { token }, scope) => {
     const make = (permissions: number, allowedIps: string[] = []) =>
       createApiKey(world.deps, tenant.organizationId, tenant.userId, { permissions, allowedIps, ratePerMinute: 1 });
     const [weak, bound] = [await make(0), await make(maskOf([scope]), ['192.0.2.1'])];
@@ -273,13 +273,13 @@ const SCOPE_WAYS: Record<string, (site: Site, caller: Caller, scope: Permission)
 
 /** Requests that would let a credential act without a person, by operation. */
 const CAPABILITY_WAYS: Record<string, (site: Site, caller: Caller, capability: Capability) => Promise<Attempt[]>> = {
-  'agent-policies.create': async ({ tenant, mailboxId }, { token }, capability) => {
+  'agentPolicies.create': async ({ tenant, mailboxId }, { token }, capability) => {
     const { apiKeyId } = await createApiKey(world.deps, tenant.organizationId, tenant.userId);
     const body = { ...policyBody(apiKeyId, mailboxId), capabilities: [capability] };
     const { status } = await ask(token, 'POST', '/agent-policies', body);
     return [{ done: status < 300, gives: [DOES[capability]], what: `a policy with ${capability}` }];
   },
-  'agent-policies.replace': async ({ tenant, mailboxId }, { token }, capability) => {
+  'agentPolicies.replace': async ({ tenant, mailboxId }, { token }, capability) => {
     const { apiKeyId } = await createApiKey(world.deps, tenant.organizationId, tenant.userId);
     const body = { ...policyBody(apiKeyId, mailboxId), capabilities: [capability] };
     const off = await ask(tenant.sessionToken, 'POST', '/agent-policies', { ...body, enabled: false });

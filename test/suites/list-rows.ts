@@ -55,7 +55,7 @@ export const LISTS: Record<string, Factory> = {
       created_at: now(place),
     });
   },
-  'api-keys.logs': (place) =>
+  'apiKeys.listLogs': (place) =>
     insert(
       place,
       'api_key_usage_logs',
@@ -71,17 +71,17 @@ export const LISTS: Record<string, Factory> = {
       },
       ['created_at'],
     ),
-  'agent-policies.list': async (place) => {
+  'agentPolicies.list': async (place) => {
     const { world, tenant } = place;
     const { apiKeyId } = await createApiKey(world.deps, tenant.organizationId, tenant.userId);
     return createPolicy(world.deps, { organizationId: tenant.organizationId, apiKeyId });
   },
-  'agent-policies.holders': ({ world, tenant }) => createApiKey(world.deps, tenant.organizationId, tenant.userId),
-  'audit-logs.list': (place) =>
+  'agentPolicies.listHolders': ({ world, tenant }) => createApiKey(world.deps, tenant.organizationId, tenant.userId),
+  'auditLogs.list': (place) =>
     insert(place, 'audit_logs', { actor_kind: 'system', action: 'contact.created', entity_type: 'contact' }, [
       'created_at',
     ]),
-  'campaigns.overview': async (place) => campaign(place, { folders: [await ROWS['/folders/:id']!(place)] }),
+  'campaigns.getOverview': async (place) => campaign(place, { folders: [await ROWS['/folders/:id']!(place)] }),
   'campaigns.listLogs': (place) =>
     insert(
       place,
@@ -101,7 +101,7 @@ export const LISTS: Record<string, Factory> = {
     const mailbox_id = await createMailbox(place.world.deps, place.tenant.organizationId);
     return store(place, 'campaign_senders', { campaign_id: place.parents.id, mailbox_id });
   },
-  'contactImports.problems': async (place) => {
+  'contactImports.listProblems': async (place) => {
     const import_id = place.parents.id!;
     const { count } = (await place.world.deps.db('contact_import_problems').where({ import_id }).count().first())!;
     return store(place, 'contact_import_problems', { import_id, line: Number(count) + 1, reason: 'no email' });
@@ -133,7 +133,7 @@ export const LISTS: Record<string, Factory> = {
     }),
   'workspaceExports.list': (place) =>
     insert(place, 'workspace_exports', { status: 'completed', mail: 'sent' }, ['created_at']),
-  'contacts.timeline': (place) => insert(place, 'contact_notes', { contact_id: place.parents.id, content: 'Note' }),
+  'contacts.getTimeline': (place) => insert(place, 'contact_notes', { contact_id: place.parents.id, content: 'Note' }),
   'integrations.listFieldMappings': (place) =>
     insert(
       place,
@@ -157,7 +157,7 @@ export const LISTS: Record<string, Factory> = {
       { connection_id: place.parents.id, kind: 'health', status: 'success', detail: null, records_processed: 0 },
       ['started_at'],
     ),
-  'automations.runs': (place) =>
+  'automations.listRuns': (place) =>
     insert(
       place,
       'automation_runs',
@@ -181,7 +181,7 @@ export const LISTS: Record<string, Factory> = {
       campaign_id: ALL_CAMPAIGNS,
     });
   },
-  'acquisition.timeline': (place) =>
+  'acquisition.getTimeline': (place) =>
     insert(place, 'product_events', { contact_id: place.parents.contactId, name: 'order.paid', data: json({}) }, [
       'occurred_at',
       'received_at',
@@ -215,9 +215,9 @@ export const LISTS: Record<string, Factory> = {
     const sent = { state: 'sent', finished_at: at };
     return createDirectSend(world.deps, tenant.organizationId, { id, email }, sent);
   },
-  'webhooks.endpoint-deliveries': ({ world, tenant, parents }) =>
+  'webhooks.listEndpointDeliveries': ({ world, tenant, parents }) =>
     createDelivery(world.deps, tenant.organizationId, parents.id!),
-  'webhooks.attempts': async (place) => {
+  'webhooks.listAttempts': async (place) => {
     const delivery_id = place.parents.deliveryId!;
     const { count } = (await place.world.deps.db('webhook_attempts').where({ delivery_id }).count().first())!;
     return store(place, 'webhook_attempts', {
@@ -227,7 +227,7 @@ export const LISTS: Record<string, Factory> = {
       duration_ms: 1,
     });
   },
-  'webhooks.throttle-drops': async (place) => {
+  'webhooks.listThrottleDrops': async (place) => {
     const { world, tenant } = place;
     const { id: endpoint_id } = await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1');
     return insert(place, 'webhook_throttle_drops', {
@@ -239,8 +239,8 @@ export const LISTS: Record<string, Factory> = {
       last_event_id: newId(),
     });
   },
-  'oauth.webhook-endpoints': endpointOfApplication,
-  'oauth.webhook-deliveries': async (place) => {
+  'oauth.listWebhookEndpoints': endpointOfApplication,
+  'oauth.listWebhookDeliveries': async (place) => {
     const { organizationId, id } = await endpointOfApplication(place);
     return createDelivery(place.world.deps, organizationId, id, { application_id: place.parents.id });
   },
@@ -251,19 +251,19 @@ export const LISTS: Record<string, Factory> = {
  * subscribers maintain per dimension. Their statements are only compared with the table.
  */
 export const NOT_ROWS: ReadonlySet<string> = new Set([
-  'system.readiness',
-  'system.timezones',
-  'auth.identity',
-  'mailboxes.sync',
-  'mailboxes.identity',
-  'organizations.current',
-  'integrations.catalog',
+  'system.checkReadiness',
+  'system.listTimezones',
+  'auth.getIdentity',
+  'mailboxes.getSync',
+  'mailboxes.getIdentity',
+  'organizations.getCurrent',
+  'integrations.listProviders',
   'integrations.listBookings',
-  'segments.fields',
-  'agent-policies.effective',
+  'segments.listFields',
+  'agentPolicies.getEffective',
   'unibox.getImages',
-  'analytics.explain',
-  'acquisition.breakdown',
-  'acquisition.explain',
-  'acquisition.attributionBreakdown',
+  'analytics.explainFigure',
+  'acquisition.getBreakdown',
+  'acquisition.explainFigure',
+  'acquisition.getAttributionBreakdown',
 ]);

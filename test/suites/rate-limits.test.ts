@@ -16,8 +16,8 @@ test('the writes that are not counted are those that stop something', (t) => {
       .map(({ operationId }) => operationId)
       .toSorted();
   t.deepEqual(named('boolean'), [
-    'agent-policies.delete',
-    'api-keys.revoke',
+    'agentPolicies.delete',
+    'apiKeys.revoke',
     'auth.logout',
     'auth.logoutAll',
     'auth.revokeOtherSessions',
@@ -29,8 +29,8 @@ test('the writes that are not counted are those that stop something', (t) => {
     'campaigns.stop',
     'contactImports.cancel',
     'goals.cancelReplay',
+    'integrations.deleteEventSubscription',
     'integrations.disconnect',
-    'integrations.removeEvent',
     'invitations.cancel',
     'mailboxOrders.cancel',
     'mailboxes.delete',
@@ -46,7 +46,7 @@ test('the writes that are not counted are those that stop something', (t) => {
     'webhooks.delete',
   ]);
   t.deepEqual(named('function'), [
-    'agent-policies.replace',
+    'agentPolicies.replace',
     'approvals.decide',
     'automations.replace',
     'contacts.update',

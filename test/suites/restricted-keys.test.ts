@@ -76,7 +76,7 @@ const RULING: Record<'refused' | 'narrowed' | 'whole', readonly string[]> = {
 
 /** Refused routes of areas that are not refused, with the reason. */
 const REFUSED_ALONE: Record<string, string> = {
-  'contacts.data': 'the file of a person has the emails of every mailbox',
+  'contacts.downloadData': 'the file of a person has the emails of every mailbox',
 };
 
 /** Word that occurs in all data of the other mailbox. */
@@ -187,7 +187,7 @@ const OTHERS: Record<string, Record<string, string>> = {
   get 'unibox.getThread'() {
     return { thread_id: planted.threadId };
   },
-  get 'analytics.warmup'() {
+  get 'analytics.getWarmup'() {
     return { email_id: planted.ids['/emails/:id']! };
   },
 };
@@ -206,7 +206,7 @@ test('somebody has ruled what a key that is restricted to mailboxes may do in ea
   const open = forKeys.filter((spec) => RULING.refused.includes(spec.area) && !spec.everyMailbox && isWrite(spec));
   t.deepEqual(
     open.map(({ operationId }) => operationId),
-    ['integrations.push', 'warmup.start', 'warmup.pause', 'warmup.resume', 'warmup.stop'],
+    ['integrations.pushContacts', 'warmup.start', 'warmup.pause', 'warmup.resume', 'warmup.stop'],
     'contacts are pushed to a CRM; warmup changes one mailbox of the key',
   );
 });
@@ -233,11 +233,11 @@ test('no answer to a restricted key has anything of the mail, settings and troub
   }
   t.deepEqual(leaks, []);
   t.deepEqual(shown.toSorted(), [
-    'acquisition.timeline',
+    'acquisition.getTimeline',
     'agentTools.call',
-    'analytics.account',
-    'analytics.accounts',
-    'audit-logs.list',
+    'analytics.getMailbox',
+    'analytics.listMailboxes',
+    'auditLogs.list',
     'campaigns.previewLaunch',
     'mailboxes.get',
     'mailboxes.list',
@@ -245,14 +245,14 @@ test('no answer to a restricted key has anything of the mail, settings and troub
     'unibox.downloadFile',
     'unibox.get',
     'unibox.getDraft',
+    'unibox.getOverview',
     'unibox.getThread',
     'unibox.list',
     'unibox.listDrafts',
     'unibox.listScheduled',
     'unibox.listSent',
-    'unibox.overview',
-    'webhooks.deliveries',
-    'webhooks.endpoint-deliveries',
+    'webhooks.listDeliveries',
+    'webhooks.listEndpointDeliveries',
   ]);
 });
 
@@ -265,12 +265,12 @@ test('a restricted key does nothing with what is of another mailbox', async (t) 
   for (const spec of ofMailboxes) t.true([403, 404].includes((await ask(spec, key)).status), spec.operationId);
   const { threadId: thread_id, ids } = planted;
   const [emailId, mailbox] = [ids['/unibox/:id']!, ids['/emails/:id']!];
-  const letter = { to: ['lea@lead.test'], subject: 'Hi', body_plain: 'Hi' };
+  const email = { to: ['lea@lead.test'], subject: 'Hi', body_plain: 'Hi' };
   for (const [method, path, body] of [
     ['PUT', '/unibox/thread/labels', { thread_id, category_ids: [] }],
     ['POST', '/unibox/snooze', { thread_id, snoozed_until: new Date(Date.now() + 3_600_000).toISOString() }],
-    ['POST', '/unibox/compose', { email_account_id: mailbox, ...letter }],
-    ['POST', '/unibox/drafts', { email_account_id: mailbox, ...letter }],
+    ['POST', '/unibox/compose', { email_account_id: mailbox, ...email }],
+    ['POST', '/unibox/drafts', { email_account_id: mailbox, ...email }],
     ['GET', `/analytics/explain?figure=sent&email_account_id=${mailbox}`, undefined],
     ['GET', `/unibox?email_ids=${mailbox}`, undefined],
   ] as const) {

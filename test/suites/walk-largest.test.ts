@@ -25,7 +25,7 @@ const HELD_MS = { question: 2 * QUESTION_MS, other: 30_000 };
 /** Maximum number of statements of a request. Bulk writes execute some for each campaign that they name. */
 const STATEMENTS = 1_000;
 /** Number of statements of routes that call a provider once per row, with statements before and after each call. */
-const ONE_BY_ONE: Readonly<Record<string, number>> = { 'integrations.push': 500 * 20 };
+const ONE_BY_ONE: Readonly<Record<string, number>> = { 'integrations.pushContacts': 500 * 20 };
 
 let world: World;
 let large: LargeWorkspace;

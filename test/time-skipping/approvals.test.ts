@@ -29,7 +29,7 @@ skipping('a run that nobody decides on is denied after its 30 minutes, and nothi
   t.is(await stage.engine.temporal.workflow.getHandle(`run/${id}`).result(), 'denied');
   await stage.passUntil(clock.now().getTime() + 7 * DAY_MS);
   t.is((await desk.campaign(id)).status, 'draft');
-  t.deepEqual(parts.lettersTo('undecided@example.com'), []);
+  t.deepEqual(parts.emailsTo('undecided@example.com'), []);
 });
 
 skipping('a run that is approved in its 29th minute is carried out', async (t, stage) => {
@@ -49,8 +49,8 @@ skipping('a run that is approved in its 29th minute is carried out', async (t, s
   // Long enough for a weekend and the three days until the follow-up.
   await stage.passUntil(decidedAt + 14 * DAY_MS);
   await eventually(async () => (await desk.campaign(id)).status === 'completed');
-  const letters = parts.lettersTo('decided@example.com');
-  t.is(letters.length, 2);
-  t.true(letters[0]!.at.getTime() >= decidedAt);
-  t.true(letters[1]!.at.getTime() - letters[0]!.at.getTime() >= 3 * DAY_MS, 'the follow-up waits its three days');
+  const emails = parts.emailsTo('decided@example.com');
+  t.is(emails.length, 2);
+  t.true(emails[0]!.at.getTime() >= decidedAt);
+  t.true(emails[1]!.at.getTime() - emails[0]!.at.getTime() >= 3 * DAY_MS, 'the follow-up waits its three days');
 });

@@ -64,7 +64,7 @@ skipping(
 
     await stage.passUntil(silentSince + SILENT_DAYS * DAY_MS);
     t.is(asked.length, 5, 'nobody asks an app again that was given up');
-    t.deepEqual(parts.lettersTo(lead.email), []);
+    t.deepEqual(parts.emailsTo(lead.email), []);
     t.like(await lead.enrollment(), { state: 'active', blocked: true });
 
     silent = false;
@@ -77,9 +77,9 @@ skipping(
     t.like(await stepRun(), { state: 'completed', outcome: 'success', output: { discount: '20 %' } });
     t.is(asked.length, 6);
     t.is(new Set(asked.map(({ key }) => key)).size, 1, 'the app can tell a repetition');
-    const [letter, ...more] = parts.lettersTo(lead.email);
+    const [email, ...more] = parts.emailsTo(lead.email);
     t.deepEqual(more, []);
-    t.true(letter!.at.getTime() >= silentSince + SILENT_DAYS * DAY_MS);
-    t.regex(String(letter!.message.raw), /We offer you 20 %|We offer you 20 =25/);
+    t.true(email!.at.getTime() >= silentSince + SILENT_DAYS * DAY_MS);
+    t.regex(String(email!.message.raw), /We offer you 20 %|We offer you 20 =25/);
   },
 );

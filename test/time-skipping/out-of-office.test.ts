@@ -31,8 +31,8 @@ skipping(
     );
     await stage.passUntil(monday.plus({ hours: 10 }).toMillis());
     const [first] = await eventually(async () => {
-      const letters = parts.lettersTo(lead.email);
-      return letters.length > 0 && letters;
+      const emails = parts.emailsTo(lead.email);
+      return emails.length > 0 && emails;
     });
     const left = DateTime.fromJSDate(first!.at, { zone: ZONE });
     t.true(left.weekday === 1 && left.hour >= 9 && left.hour < 17, left.toISO()!);
@@ -59,10 +59,10 @@ skipping(
     t.deepEqual(held.hold_until, workingDay.startOf('day').toJSDate());
 
     await stage.passUntil(workingDay.startOf('day').toMillis());
-    t.is(parts.lettersTo(lead.email).length, 1, 'the follow-up was due on Friday');
+    t.is(parts.emailsTo(lead.email).length, 1, 'the follow-up was due on Friday');
     await stage.passUntil(workingDay.endOf('day').toMillis());
     await eventually(async () => (await lead.enrollment()).state === 'completed');
-    const [, followUp, ...more] = parts.lettersTo(lead.email);
+    const [, followUp, ...more] = parts.emailsTo(lead.email);
     t.deepEqual(more, []);
     const leftAt = DateTime.fromJSDate(followUp!.at, { zone: ZONE });
     t.is(leftAt.toISODate(), workingDay.toISODate());

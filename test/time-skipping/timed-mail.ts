@@ -3,7 +3,7 @@ import { startMailWorld, type MailWorldMailbox, type ReceivedMessage } from '../
 import { createWorld, type World, type WorldOptions } from '../harness/world.ts';
 
 /** Received email, with its time by the world's clock. */
-interface Letter {
+interface Email {
   at: Date;
   message: ReceivedMessage;
 }
@@ -12,7 +12,7 @@ interface Letter {
 export interface TimedMailWorld {
   world: World;
   /** Returns the emails received for an address, oldest first. */
-  lettersTo(address: string): Letter[];
+  emailsTo(address: string): Email[];
   /** Adds a user. Returns the mailbox with its servers, as needed to connect it to Heron. */
   addMailbox(email: string): Promise<MailWorldMailbox & MailboxServers>;
   close(): Promise<void>;
@@ -23,11 +23,11 @@ export async function timedMailWorld(options: WorldOptions): Promise<TimedMailWo
   const world = await createWorld(options);
   const now = () => world.deps.clock.now();
   const mail = await startMailWorld({ now });
-  const letters: Letter[] = [];
-  mail.onMessage((message) => letters.push({ at: now(), message }));
+  const emails: Email[] = [];
+  mail.onMessage((message) => emails.push({ at: now(), message }));
   return {
     world,
-    lettersTo: (address) => letters.filter(({ message }) => message.envelope.to.includes(address)),
+    emailsTo: (address) => emails.filter(({ message }) => message.envelope.to.includes(address)),
     addMailbox: (email) => mail.addMailbox({ email, password: 'secret' }),
     async close() {
       await mail.stop();

@@ -50,10 +50,10 @@ async function waitingLead(stage: SkippingStage<TimedMailWorld>) {
     wait,
     openedAt: openedAt as Date,
     deadline: deadline as Date,
-    letters: async () => {
+    emails: async () => {
       await eventually(async () => (await lead.enrollment()).state === 'completed');
       return Promise.all(
-        stage.parts.lettersTo(lead.email).map(async ({ at, message }) => ({
+        stage.parts.emailsTo(lead.email).map(async ({ at, message }) => ({
           at,
           subject: (await message.parsed()).subject,
           raw: String(message.raw),
@@ -75,30 +75,30 @@ skipping('an event on day 29 of 30 resumes the wait', async (t, stage) => {
     body: { name: 'order.paid', contact_id: lead.contactId, data: { number: 'A-17' } },
   });
   t.like(published.body, { matched_waits: 1 });
-  const letters = await lead.letters();
+  const emails = await lead.emails();
   t.deepEqual(
-    letters.map(({ subject }) => subject),
+    emails.map(({ subject }) => subject),
     ['Thank you'],
   );
-  t.regex(letters[0]!.raw, /order A-17/);
-  t.true(letters[0]!.at >= publishedAt && letters[0]!.at < lead.deadline, 'it does not wait for the deadline');
+  t.regex(emails[0]!.raw, /order A-17/);
+  t.true(emails[0]!.at >= publishedAt && emails[0]!.at < lead.deadline, 'it does not wait for the deadline');
   t.like(await lead.wait(), { state: 'resumed' });
   // Passes the deadline, because the timer of the thirty days must have ended with the wait.
   await stage.passUntil(lead.deadline.getTime() + 2 * DAY_MS);
-  t.is((await lead.letters()).length, 1);
+  t.is((await lead.emails()).length, 1);
 });
 
 skipping('without an event the branch of the timeout is taken after 30 days', async (t, stage) => {
   const lead = await waitingLead(stage);
   await stage.passUntil(lead.deadline.getTime() - HOUR_MS);
   t.like(await lead.wait(), { state: 'open' });
-  t.deepEqual(stage.parts.lettersTo(lead.email), []);
+  t.deepEqual(stage.parts.emailsTo(lead.email), []);
   await stage.passUntil(lead.deadline.getTime() + HOUR_MS);
-  const letters = await lead.letters();
+  const emails = await lead.emails();
   t.deepEqual(
-    letters.map(({ subject }) => subject),
+    emails.map(({ subject }) => subject),
     ['Still interested?'],
   );
-  t.true(letters[0]!.at >= lead.deadline);
+  t.true(emails[0]!.at >= lead.deadline);
   t.like(await lead.wait(), { state: 'timed_out' });
 });

@@ -36,8 +36,8 @@ function App() {
   );
 }
 
-// Until all parts are loaded the page shows its skeleton (index.html). The page is rendered once, so its layout does
-// not shift.
+// Until all parts are loaded, the page shows its skeleton (index.html). It is then rendered only once, so that its
+// layout does not shift.
 void Promise.all([textsLoaded, router.load()]).then(() =>
   createRoot(document.getElementById('root')!).render(
     <StrictMode>

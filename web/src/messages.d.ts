@@ -1,6 +1,6 @@
 /**
- * Names of the files in `messages/` that contain the server's messages, by message code (web/sentences.ts). A code
- * without an entry uses the file of its prefix.
+ * Maps message codes of the server to the files in `messages/` that contain them (web/sentences.ts). A code without an
+ * entry is in the file of its prefix.
  */
 declare module 'messages:rooms' {
   export const byCode: Readonly<Record<string, string | undefined>>;

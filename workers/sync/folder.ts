@@ -29,10 +29,7 @@ import type { TargetLimits } from '../../lib/target-limits.ts';
 import { externalText } from '../../domain/platform/external-text.ts';
 import { message } from '../../messages/index.ts';
 
-/**
- * Maximum age (ms) at the first reading of mail that still counts as new, because clocks differ and servers round
- * times.
- */
+/** Maximum age (ms) of mail that counts as new when a mailbox is first read. Clocks differ, and servers round times. */
 const FIRST_SLACK_MS = 5 * 60_000;
 /**
  * Age (ms) of mail that is read again after the server renumbered its UIDs. Known messages are recognized by their
@@ -53,7 +50,7 @@ export interface FolderParts {
   ctx: Ctx;
   client: ImapFlow;
   target: ImapTarget;
-  /** Capabilities that the server was found to lack on this connection. */
+  /** Capabilities that the server lacks, as found on this connection. */
   lacks: Set<ImapLack>;
   mailbox: { id: string; email: string };
   /** Number of refusals per message while other messages could be read. The count survives the connection. */
@@ -67,7 +64,7 @@ export interface FolderParts {
   host: string;
   /** Limits the messages that the process records at once. */
   record: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Runs IMAP commands, and closes the connection if the server stops responding. */
+  /** Runs a function that sends IMAP commands. Closes the connection if the server stops responding. */
   ask: <T>(work: () => Promise<T>) => Promise<T>;
   onMessage: (kind: InboundKind | 'duplicate' | 'unreadable' | 'warmup') => void;
   /** UIDs of warmup emails in the open folder that must still be marked as read and moved out of spam. */
@@ -128,8 +125,8 @@ async function readFolder(parts: FolderParts, folder: string): Promise<boolean> 
   return false;
 
   /**
-   * Runs work on the server once the host's limit admits this mailbox. Returns false if the watcher is stopped before
-   * that.
+   * Runs work on the server as soon as the limit of the IMAP host allows it. Returns false if the watcher is stopped
+   * before that.
    */
   async function inTurn({ reads, host }: FolderParts, work: () => Promise<void>): Promise<boolean> {
     const turn = await reads.wait(host, ctx.actor.organizationId ?? '', signal);
@@ -170,8 +167,8 @@ async function readMessage(parts: FolderParts, at: At): Promise<void> {
     fetched = await parts.ask(() => fetchMessage(parts.client, at.uid, parts.lacks));
   } catch (error) {
     const known = imapError(error, parts.target);
-    // A refusal counts against this message only if the server returns another one. Otherwise the server is at fault,
-    // and reading is retried.
+    // A refusal counts as an error of this message only if the server returns another message. Otherwise the server is
+    // at fault, and the read is retried.
     if (known.kind !== 'unreachable' && (await fetchesAnother(parts, at.uid)))
       broken.set(key, (broken.get(key) ?? 0) + 1);
     throw known;
@@ -191,7 +188,7 @@ async function retryUnreadable(parts: FolderParts, at: At): Promise<void> {
     return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
   }
   if (fetched) await withCostPath('inbound', () => recordMessage(parts, at, fetched));
-  // Has no effect if recording has removed the entry of the unreadable message.
+  // Has no effect if the message was recorded, because its entry is then deleted.
   await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
 }
 

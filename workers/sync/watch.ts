@@ -40,7 +40,7 @@ export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'reco
   dials: TargetLimits;
   /** Timeout (ms) each for the TCP connection, the TLS handshake and the greeting. */
   connectMs: number;
-  /** Time (ms) without data from the server during a command after which the connection is closed. */
+  /** Time (ms) after which the connection is closed if the server sends no data during a command. */
   commandMs: number;
 }
 
@@ -62,7 +62,7 @@ class ConsentEnded extends Error {
  */
 const IDLE_CHECK_MS = 5 * 60_000;
 const SOCKET_SLACK_MS = 60_000;
-/** Time (ms) that running commands have to finish when the watcher is stopped. */
+/** Maximum time (ms) for which a stopped watcher waits for its running commands. */
 const FAREWELL_MS = 2_000;
 const RETRY_CAP_MS = 15 * 60_000;
 const DOUBTFUL_WAIT_MS = 60_000;
@@ -85,7 +85,7 @@ export async function watchMailbox(
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
     await recordSyncFailure(parts, ctx, lease, error).catch((failure: unknown) => {
-      // If the lease is not released, it expires.
+      // A lease that could not be released expires.
       ctx.log.warn({ err: failure, mailboxId: lease.mailboxId }, 'sync: a failure could not be noted');
     });
   }
@@ -146,7 +146,7 @@ async function watch(
       await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
     }
   } catch (error) {
-    // The original error may contain the password in the server's text, so it is converted.
+    // Converts the original error, because the server's text in it may contain the password.
     if (!signal.aborted) throw (error as { responseText?: string }).responseText ? imapError(error, target) : error;
   } finally {
     signal.removeEventListener('abort', hurry);

@@ -1,7 +1,7 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of this workflow. The signals are only hints; PostgreSQL stores the recipients. */
+/** Signals of this workflow. They carry no data: PostgreSQL stores the recipients. */
 export type ApprovalMailSignals = {
   /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
@@ -12,7 +12,7 @@ export const approvalMailWorkflow = defineWorkflow<ApprovalMailSignals>()({
   type: 'approvalMail',
   kind: 'approval-mail',
   parts: ['approvalId'],
-  // `interactive` because people have only half an hour to decide.
+  // `interactive`, because people must decide within half an hour.
   work: 'interactive',
   summary: ({ approvalId }) => `Mail about approval ${approvalId}`,
   cancel: 'Ends this run; maintenance opens another one. Decide or withdraw the approval to stop its mails.',

@@ -12,7 +12,7 @@ import {
 const retry = defineSignal<[ApprovalMailSignals['retry']]>('retry');
 
 /**
- * Emails each person who may decide on an approval once. Retries while the mail server is unreachable, until the
+ * Sends one email to each person who may decide on an approval. Retries while the mail server is unreachable, until the
  * approval has ended.
  */
 export async function approvalMail(args: ApprovalMailArgs): Promise<string> {

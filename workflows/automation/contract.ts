@@ -1,6 +1,6 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of this workflow. The signals are hints; the state is in PostgreSQL. */
+/** Signals of this workflow. A signal only wakes the workflow; the state is in PostgreSQL. */
 export type AutomationSignals = {
   /** The run was ended, or a provider has answered. The workflow then requests its next step. */
   changed: { cause: 'ended' | 'settled' };
@@ -20,7 +20,7 @@ export const automationWorkflow = defineWorkflow<AutomationSignals>()({
 /** Arguments of the automation workflow. */
 export type AutomationArgs = ArgsOf<typeof automationWorkflow>;
 
-/** Next step decided by PostgreSQL. Times are epoch milliseconds; `where` describes the step for people. */
+/** Next step decided by PostgreSQL. Times are epoch milliseconds. `where` describes the step for people. */
 export type AutomationDecision =
   /** Waits for the end of a node's delay, or for a provider's answer if `until` is null. */
   | { kind: 'wait'; state: 'waiting'; until: number | null; where: string }

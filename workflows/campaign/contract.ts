@@ -1,8 +1,11 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a launcher. The signals are hints; the state is in PostgreSQL. */
+/** Signals of a launcher. A signal only wakes the workflow; the state is in PostgreSQL. */
 export type CampaignSignals = {
-  /** A fact on which the launcher decides has changed. `epoch` is the campaign's control epoch, if that changed. */
+  /**
+   * Something that the launcher's decisions depend on has changed. `epoch` is the campaign's control epoch, if that
+   * changed.
+   */
   control: { cause: LauncherCause; epoch: number | null };
   /** An operator or the sweep retries a launcher that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
@@ -39,16 +42,16 @@ export type LaunchReport =
   | { kind: 'wait'; wakeAt: number | null; launched: number; why: string }
   | { kind: 'done'; why: string };
 
-/** Result of a launcher activity: a report, or `more` if its limit was reached while leads are due. */
+/** Result of a launcher activity: a report, or `more` if the activity reached its limit and leads are still due. */
 export type LaunchResult = LaunchReport | { kind: 'more' };
 
 /** Activities that the workflow calls. */
 export interface CampaignActivities {
-  /** Launches a few leads, which suffices for most workflows. Short form of {@link runLauncher}. */
+  /** Launches a few leads, which is enough for most campaigns. Variant of {@link runLauncher} with lower limits. */
   beginLauncher(args: CampaignArgs): Promise<LaunchResult>;
   /**
-   * Launches due leads and signals enrollment workflows after edits, until nothing is due. Returns the time to wait for
-   * instead of waiting.
+   * Launches due leads and signals enrollment workflows after edits, until nothing is due. Returns the time of the next
+   * due lead.
    */
   runLauncher(args: CampaignArgs): Promise<LaunchResult>;
 }

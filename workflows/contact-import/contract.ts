@@ -20,7 +20,7 @@ export type ContactImportArgs = ArgsOf<typeof contactImportWorkflow>;
 
 /** Activities that the workflow calls. */
 export interface ContactImportActivities {
-  /** Reads the file and applies it from the checkpoint on. Takes long and sends heartbeats. */
+  /** Imports the rows of the file after the checkpoint. Takes long and sends heartbeats. */
   importContacts(args: ContactImportArgs): Promise<void>;
   /** Marks the import as failed. `reason` is the reason of a refusal, or null for any other error. */
   abandonImport(args: ContactImportArgs & { reason: Sentence | null }): Promise<void>;

@@ -21,15 +21,16 @@ import {
 const retry = defineSignal<[ContactImportSignals['retry']]>('retry');
 
 /**
- * One CSV import. Rows, checkpoint and result are in PostgreSQL; this workflow repeats the work until the import has
- * ended.
+ * One CSV import. Rows, checkpoint and result are in PostgreSQL; this workflow repeats the activity until the import
+ * has ended.
  */
 export async function contactImport(args: ContactImportArgs): Promise<string> {
   const queue = resourceQueue(workflowInfo().taskQueue, 'batch');
   const { importContacts } = proxyActivities<ContactImportActivities>({
     taskQueue: queue,
     summary: 'read the file and apply it in batches',
-    // Long, because reading a file has no fixed limit. A worker that dies is detected by its missing heartbeat.
+    // The timeout is long, because reading a file has no fixed limit. A dead worker is detected by its missing
+    // heartbeat.
     startToCloseTimeout: '24h',
     heartbeatTimeout: '60s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },

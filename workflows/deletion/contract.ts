@@ -1,15 +1,15 @@
 import { defineInstallationWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of a deletion. They are only hints: PostgreSQL stores whether it was called back. */
+/** Signals of a deletion. A signal only wakes the workflow; PostgreSQL stores if the deletion was cancelled. */
 export type DeletionSignals = {
-  /** A person called the deletion back. */
+  /** A person cancelled the deletion. */
   changed: { cause: 'called_back' };
 };
 
 /**
- * The deletion of a workspace or an account. A run of the installation, so that it is not among the runs of the
- * workspace that it ends.
+ * Deletion of a workspace or an account. The workflow belongs to the installation, because it ends the workflows of the
+ * workspace.
  */
 export const deletionWorkflow = defineInstallationWorkflow<DeletionSignals>()({
   type: 'deletion',
@@ -25,8 +25,11 @@ export type DeletionArgs = ArgsOf<typeof deletionWorkflow>;
 /** Result of one iteration. */
 export type DeletionTurn = Iteration;
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface DeletionActivities {
-  /** Sends due mails, waits for the date, or erases some pages. `more` requests another iteration. */
+  /**
+   * Sends due emails, returns a wait for the deletion date, or erases some pages of rows. `more` requests another
+   * iteration.
+   */
   advanceDeletion(args: DeletionArgs): Promise<DeletionTurn>;
 }

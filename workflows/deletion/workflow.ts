@@ -6,7 +6,10 @@ import { deletionWorkflow, type DeletionActivities, type DeletionArgs, type Dele
 
 const changed = defineSignal<[DeletionSignals['changed']]>('changed');
 
-/** Waits until the date of a deletion, unless it is called back, and erases its subject in pages. */
+/**
+ * Waits until the date of a deletion, then erases the workspace or account page by page. Ends early if a person cancels
+ * the deletion.
+ */
 export async function deletion(args: DeletionArgs): Promise<string> {
   const { advanceDeletion } = proxyActivities<DeletionActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),

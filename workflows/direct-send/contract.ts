@@ -1,7 +1,7 @@
 import { defineWorkflow, type ApprovalSignals, type ArgsOf } from '../contract.ts';
 
 /**
- * Signals of a direct send. The signals are only hints; the state is in PostgreSQL, so a lost or repeated signal only
+ * Signals of a direct send. A signal only wakes the workflow. The state is in PostgreSQL, so a lost or repeated signal only
  * causes a delay.
  */
 export type DirectSendSignals = ApprovalSignals & {

@@ -1,6 +1,6 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a renewal. The signals are hints; the state is in PostgreSQL. */
+/** Signals of a renewal. A signal only wakes the workflow; the state is in PostgreSQL. */
 export type DomainRenewalSignals = {
   /** A payment succeeded or failed, or the domain was released. */
   changed: { cause: 'payment' | 'released' };
@@ -30,7 +30,8 @@ export type RenewalReport =
 /** Activities that the workflow calls. */
 export interface DomainRenewalActivities {
   /**
-   * Executes the current step of the domain's cycle: price, charge or renewal. Returns the cause and end of the wait.
+   * Executes the current step of the domain's cycle: price, charge or renewal. Returns the time and reason of the next
+   * wait.
    */
   renewalTurn(args: DomainRenewalArgs): Promise<RenewalReport>;
 }

@@ -1,13 +1,14 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /**
- * Signals of an enrollment, named by their cause, so that the history shows why the workflow requested another step.
- * The signals are only hints; the state is in PostgreSQL, so a lost or repeated signal only causes a delay.
+ * Signals of an enrollment. Each has the name of its cause, so that the history shows why the workflow requested
+ * another step. A signal only wakes the workflow. The state is in PostgreSQL, so a lost or repeated signal only causes
+ * a delay.
  */
 export type EnrollmentSignals = {
   /** A product event completed a wait of this contact. */
   event: { eventId: string };
-  /** Mail about the contact had an effect: a reply, bounce, complaint, opt-out or away message. */
+  /** A received message changed the enrollment: a reply, bounce, complaint, opt-out or away message. */
   reply: { cause: ReplyCause; messageId: string | null; sendId: string | null };
   /**
    * A person or the launcher made a change. `epoch` is the campaign's control epoch, if that changed. A launch may
@@ -18,12 +19,14 @@ export type EnrollmentSignals = {
   retry: { cause: 'operator' | 'sweep'; stepRunId: string | null };
 };
 
-/** Kind of effect that mail had. */
+/** Kind of a received message that changed the enrollment. */
 export type ReplyCause = 'replied' | 'bounced' | 'complained' | 'unsubscribed' | 'undeliverable' | 'out_of_office';
 /** Kind of change that a person or the launcher made. */
 type ControlCause = 'launched' | 'campaign' | 'held' | 'released' | 'finished' | 'overdue' | 'pool';
 
-/** The launcher has stored the first decision of a new run: its email has a slot, or is due if `at` is null. */
+/**
+ * The launcher has stored the first decision of a new workflow: its email has a slot, or is due now if `at` is null.
+ */
 export type Launched = {
   cause: 'launched';
   epoch: number;
@@ -49,7 +52,7 @@ export type EnrollmentArgs = ArgsOf<typeof enrollmentWorkflow>;
 
 /**
  * Next step of this contact, decided by PostgreSQL. Times are epoch milliseconds. `where` describes the step and its
- * wait for people. `step` is only the name of the step, if the contact is at a step.
+ * wait for people. `step` is the name of the contact's step, if there is one.
  */
 export type Decision =
   | ({ where: string; step: string | null } & (Wait | WaitForEvent | Slot | Hold | Send | Call))

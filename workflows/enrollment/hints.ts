@@ -8,8 +8,8 @@ export interface Hints extends AnyHints {
   /** Returns a description of the latest signal, for people; empty before the first signal. */
   latest(): string;
   /**
-   * Takes the decision with which the launcher opened this run, for the first decision only. Returns undefined if the
-   * launcher left it to the run, or if another signal has come.
+   * Returns the first decision, if the launcher sent it with the start of this workflow. Returns undefined on later
+   * calls, or if another signal has arrived.
    */
   takeFirst(): Decision | undefined;
 }
@@ -48,7 +48,10 @@ export function listenForHints(): Hints {
   };
 }
 
-/** Returns the decision that a launch brings. Undefined for other signals, also for odd ones that a person sent. */
+/**
+ * Returns the decision in the signal of a launch. Returns undefined for other signals, including malformed ones that a
+ * person sent.
+ */
 function decisionIn(signal: EnrollmentSignals['control'] | undefined): Decision | undefined {
   const { sendId, mailboxId, at, where, step } = (signal ?? {}) as Launched;
   if (![sendId, mailboxId, where, step].every((text) => typeof text === 'string')) return undefined;

@@ -7,10 +7,10 @@ import { listenForHints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
 /**
- * Workflow of one contact in a campaign: it waits, waits for an event, sends at a slot, calls an app or holds, until
- * the contact is done. PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the
- * next one. The activity that sends an email also returns the next decision, and the launcher's signal may contain the
- * first one. Any other signal only causes the next decision to be requested early, so a lost or repeated signal only
+ * Workflow of one contact in a campaign. It waits for a time or an event, sends at a slot, or calls an app, until the
+ * contact is done. PostgreSQL decides the next step. This workflow waits, executes the decision, and requests the next
+ * one. The activity that sends an email also returns the next decision, and the launcher's signal may contain the first
+ * one. Any other signal only makes the workflow request the next decision early, so a lost or repeated signal only
  * causes a delay.
  */
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
@@ -32,8 +32,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
     next = undefined;
     run.show(decision);
     switch (decision.kind) {
-      // The wait ends by its timer or by a signal, for example about a product event or a change. PostgreSQL decides
-      // which one was first.
+      // A timer or a signal ends the wait. PostgreSQL decides which of the two came first.
       case 'wait':
       case 'waitForEvent':
       case 'hold':

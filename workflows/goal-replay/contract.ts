@@ -1,6 +1,6 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a replay. The signals are hints; the state is in PostgreSQL. */
+/** Signals of a replay. A signal only wakes the workflow; the state is in PostgreSQL. */
 export type GoalReplaySignals = {
   /** Continues a replay that failed repeatedly, after its last completed page. */
   retry: { cause: 'operator' | 'sweep' };

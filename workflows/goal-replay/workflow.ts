@@ -13,9 +13,9 @@ import {
 const retry = defineSignal<[GoalReplaySignals['retry']]>('retry');
 
 /**
- * Matches past events against a goal, page by page, until all are matched, the goal was changed or the replay
- * cancelled. The workflow's details show the number of events read. The search attribute State is `blocked` if the
- * replay failed repeatedly.
+ * Matches past events against a goal, page by page. Ends when all events are matched, the goal has changed or the
+ * replay was cancelled. The workflow's details show the number of events read. The search attribute State is `blocked`
+ * if the replay failed repeatedly.
  */
 export async function goalReplay(args: GoalReplayArgs): Promise<string> {
   const { replayPage } = proxyActivities<GoalReplayActivities>({

@@ -1,7 +1,7 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of a connection's deliveries. The signals are only hints; the state is in PostgreSQL. */
+/** Signals of a connection's deliveries. A signal only wakes the workflow; the state is in PostgreSQL. */
 export type IntegrationDeliverySignals = {
   /** A delivery was added, the account was connected again, or the sweep found deliveries without an open workflow. */
   more: { cause: 'event' | 'action' | 'reconnect' | 'replay' | 'sweep' };
@@ -27,8 +27,8 @@ export type DeliveryReport = Iteration;
 /** Activities that the workflow calls. */
 export interface IntegrationDeliveryActivities {
   /**
-   * Makes the due deliveries within the provider's rate limit. Returns the time at which the next one is due. Takes
-   * long and sends heartbeats.
+   * Sends the due deliveries to the provider, within its rate limit. Returns the time at which the next one is due.
+   * Takes long and sends heartbeats.
    */
   deliverToProvider(args: IntegrationDeliveryArgs): Promise<DeliveryReport>;
 }

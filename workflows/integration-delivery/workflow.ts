@@ -13,8 +13,8 @@ const more = defineSignal<[IntegrationDeliverySignals['more']]>('more');
 const retry = defineSignal<[IntegrationDeliverySignals['retry']]>('retry');
 
 /**
- * Makes the deliveries of one connection, iteration by iteration, until none remains. Deliveries and their outcomes are
- * in PostgreSQL.
+ * Sends the deliveries of one connection to its provider, until none remains. Deliveries and their outcomes are in
+ * PostgreSQL.
  */
 export async function integrationDelivery(args: IntegrationDeliveryArgs): Promise<string> {
   const { deliverToProvider } = proxyActivities<IntegrationDeliveryActivities>({

@@ -1,6 +1,9 @@
 import { defineWorkflow, type ArgsOf, type Sentence } from '../contract.ts';
 
-/** Check of a mailbox's servers by a worker, because the workers' network is used for sending and reading. */
+/**
+ * Check of a mailbox's servers. A worker makes the check, because workers also send and read the mail, from their
+ * network.
+ */
 export const mailboxCheckWorkflow = defineWorkflow()({
   type: 'mailboxCheck',
   kind: 'mailbox-check',
@@ -18,7 +21,7 @@ export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session' | 'reading';
 
 /**
- * Result of one server; null if it was not contacted. Its message contains no secret. `lacks` lists optional
+ * Result for one server; null if the server was not contacted. Its message contains no secret. `lacks` lists optional
  * capabilities that the IMAP server does not have, by their protocol names. `maxBytes` is the size of the largest
  * message that the SMTP server accepts.
  */

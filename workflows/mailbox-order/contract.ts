@@ -1,7 +1,7 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /**
- * Signals of an order. They are only hints; the state is in PostgreSQL, so a lost or repeated signal only causes a
+ * Signals of an order. A signal only wakes the workflow. The state is in PostgreSQL, so a lost or repeated signal only causes a
  * delay.
  */
 export type MailboxOrderSignals = {

@@ -20,9 +20,9 @@ const retry = defineSignal<[MailboxOrderSignals['retry']]>('retry');
 
 /**
  * Order of managed mailboxes: creates the checkout, waits for the payment, and performs the steps at the provider. The
- * steps of a failed or cancelled order are undone in reverse order. Each step is stored in PostgreSQL before its call,
- * so the steps to undo are known even if this workflow is lost. PostgreSQL decides the next step. This workflow
- * executes the decision and requests the next one.
+ * steps of a failed or cancelled order are undone in reverse order. Each step is stored in PostgreSQL before the
+ * provider is called, so the steps to undo are known even if this workflow is lost. PostgreSQL decides the next step.
+ * This workflow executes the decision and requests the next one.
  */
 export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
   const hints = listenForHints(paid, ended, retry);

@@ -1,6 +1,6 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a refund. The signals are hints; the state is in PostgreSQL. */
+/** Signals of a refund. A signal only wakes the workflow; the state is in PostgreSQL. */
 export type OrderRefundSignals = {
   /** The payment provider reported the outcome of the refund. */
   changed: { cause: 'provider' };

@@ -1,6 +1,6 @@
 import { defineWorkflow, type ApprovalSignals, type ArgsOf } from '../contract.ts';
 
-/** Signals of this workflow. The signals are hints; the state is in PostgreSQL. */
+/** Signals of this workflow. A signal only wakes the workflow; the state is in PostgreSQL. */
 export type RunSignals = ApprovalSignals & {
   /** The agent run was cancelled, so the workflow must end. */
   cancelled: { cause: 'request' | 'campaign_deleted' };

@@ -1,10 +1,10 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Signals of a warmup. The signals are hints; the state is in PostgreSQL. */
+/** Signals of a warmup. A signal only wakes the workflow; the state is in PostgreSQL. */
 export type WarmupSignals = {
   /**
-   * Warmup was started, paused, resumed or stopped, its settings changed, or a reply is due earlier than the current
-   * wait.
+   * Warmup was started, paused, resumed or stopped, its settings changed, or a reply is due before the current wait
+   * ends.
    */
   changed: { cause: 'start' | 'pause' | 'resume' | 'stop' | 'settings' | 'reply' };
   /** An operator or the sweep retries a workflow that failed repeatedly. */

@@ -5,10 +5,10 @@ import { showOpen } from '../show.ts';
 import type { BatchReport } from './contract.ts';
 
 /**
- * Attempts the deliveries of a batch repeatedly until none is left and no signal announces more. Waits for deliveries
- * that are due later.
+ * Attempts the deliveries of a batch until none is left and no signal announces more. Waits for deliveries that are due
+ * later.
  * @param args arguments of the workflow
- * @param takeTurn attempts the deliveries that wait now
+ * @param takeTurn attempts the deliveries that are due now
  * @param more signal that announces more deliveries, if the workflow has one
  * @returns the sum over all iterations of this run
  */

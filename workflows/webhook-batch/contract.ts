@@ -32,9 +32,9 @@ export interface BatchReport {
 /** Activities that the workflow calls. */
 export interface WebhookBatchActivities {
   /**
-   * Attempts those deliveries of the batch that have no outcome yet. Takes long and sends heartbeats. A batch that
-   * keeps failing for RUN_BLOCK_AFTER_MS is dissolved, and its deliveries get their own workflows. `lane` is true if
-   * the batch belongs to one endpoint, whose id it has.
+   * Attempts the deliveries of the batch that have no outcome yet. Takes long and sends heartbeats. A batch that keeps
+   * failing for RUN_BLOCK_AFTER_MS is dissolved, and its deliveries get their own workflows. `lane` is true if the
+   * batch belongs to one endpoint, whose id it has.
    */
   deliverBatch(args: { batchId: string; lane?: true }): Promise<BatchReport>;
 }

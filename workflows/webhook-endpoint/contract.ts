@@ -6,7 +6,10 @@ export type WebhookEndpointSignals = {
   more: { cause: 'diverted' | 'sweep' };
 };
 
-/** Deliveries that wait for one slow or failing endpoint, separated so that they use no slot of other endpoints. */
+/**
+ * Deliveries to one slow or failing endpoint. They have their own workflow, so that they use no slot of other
+ * endpoints.
+ */
 export const webhookEndpointWorkflow = defineInstallationWorkflow<WebhookEndpointSignals>()({
   type: 'webhookEndpoint',
   kind: 'webhook-endpoint',

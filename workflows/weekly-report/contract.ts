@@ -1,7 +1,7 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of this workflow. The signals are only hints; PostgreSQL stores the recipients. */
+/** Signals of this workflow. A signal only wakes the workflow; PostgreSQL stores the recipients. */
 export type WeeklyReportSignals = {
   /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };

@@ -1,13 +1,13 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 import type { Iteration } from '../iterations.ts';
 
-/** Signals of an export. They are only hints: PostgreSQL stores its state. */
+/** Signals of an export. A signal only wakes the workflow; PostgreSQL stores its state. */
 export type WorkspaceExportSignals = {
-  /** An operator or the sweep retries a run that kept failing. */
+  /** An operator or the sweep retries a workflow that failed repeatedly. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Writes the data of a workspace into a file, and emails a link to the member who asked for it. */
+/** Writes the data of a workspace to a file, and emails a download link to the member who requested it. */
 export const workspaceExportWorkflow = defineWorkflow<WorkspaceExportSignals>()({
   type: 'workspaceExport',
   kind: 'workspace-export',
@@ -17,11 +17,11 @@ export const workspaceExportWorkflow = defineWorkflow<WorkspaceExportSignals>()(
   cancel: 'Ends this run; maintenance opens another one, which writes the file from its beginning.',
 });
 
-/** Arguments of an export run. */
+/** Arguments of an export. */
 export type WorkspaceExportArgs = ArgsOf<typeof workspaceExportWorkflow>;
 
-/** Activities of this family for the workflow. */
+/** Activities that the workflow calls. */
 export interface WorkspaceExportActivities {
-  /** Writes and stores the file, unless that is done, and sends the email. Long; sends heartbeats. */
+  /** Writes and stores the file, unless it is already stored, and sends the email. Takes long and sends heartbeats. */
   makeWorkspaceExport(args: WorkspaceExportArgs): Promise<Extract<Iteration, { kind: 'done' }>>;
 }

@@ -11,12 +11,14 @@ import {
 
 const retry = defineSignal<[WorkspaceExportSignals['retry']]>('retry');
 
-/** Writes one export. Progress and result are in PostgreSQL; this workflow ensures that the export ends. */
+/**
+ * Writes one export of a workspace. PostgreSQL stores progress and result; this workflow ensures that the export ends.
+ */
 export async function workspaceExport(args: WorkspaceExportArgs): Promise<string> {
   const { makeWorkspaceExport } = proxyActivities<WorkspaceExportActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
     summary: 'write the data of the workspace into a file, and mail the link',
-    // The activity ends an attempt that reads for an hour; storing the file follows.
+    // The activity stops an attempt that reads for an hour. The rest of the timeout is for storing the file.
     startToCloseTimeout: '2h',
     heartbeatTimeout: '1m',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5m' },

@@ -9,9 +9,9 @@ const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 /**
  * Refuses requests to the MCP endpoint that it does not serve:
  * - every method but POST (405). The endpoint keeps no sessions to end (DELETE) and sends no messages of its own (GET).
- * - over the loopback interface, a Host that is neither loopback nor the installation's own (403). By DNS rebinding a
- *   page in the browser of this machine could otherwise pass for a local program. A reverse proxy on this machine sends
- *   the installation's host.
+ * - over the loopback interface, a Host that is neither loopback nor the installation's own (403). Otherwise a web page
+ * in a browser on this machine could pass for a local program (DNS rebinding). A reverse proxy on this machine sends
+ * the installation's host.
  */
 export function mcpGate({ API_PUBLIC_URL, APP_URL }: Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>): Middleware {
   const hosts = new Set([...LOOPBACK_HOSTS, ...[API_PUBLIC_URL, APP_URL].map((url) => new URL(url).hostname)]);

@@ -16,7 +16,7 @@ const CONTENTS: Record<Exclude<ToolGroup, 'core'>, string> = {
   events: 'product events',
 };
 
-/** A tool as MCP describes it. */
+/** Description of a tool in the format of MCP. */
 interface Description {
   name: string;
   title: string;
@@ -27,8 +27,8 @@ interface Description {
 }
 
 /**
- * Returns the tools that a client is shown: those of its groups that the caller may call. If other groups have further
- * tools, two more tools describe and call these, because MCP cannot list a part of the tools.
+ * Returns the tools to list to a client: the tools of its groups that the caller may call. If other groups have further
+ * tools, adds two tools that describe and call them, because MCP cannot list tools in parts.
  */
 export function listedTools(actor: Actor, groups: ReadonlySet<ToolGroup>): Description[] {
   const permitted = toolsFor(actor);
@@ -78,7 +78,7 @@ function callTool(): Description {
       required: ['name', 'arguments'],
       additionalProperties: false,
     },
-    // The called tool may be any tool, so the hints assume the worst case.
+    // `call_tool` can call any tool, so its hints describe the most dangerous one.
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,

@@ -11,7 +11,7 @@ import { render } from '../../../messages/render.ts';
 const REFUSED = -32000;
 const INVALID_REQUEST = -32600;
 
-/** Groups of tools to list, separated by commas; `all` for every one. `core` is always listed. */
+/** Groups of tools to list, separated by commas; `all` for all groups. The group `core` is always listed. */
 const query = z.object({
   groups: z
     .string()

@@ -96,8 +96,8 @@ async function answerLegacy(server: Server, request: Request, onerror: (error: E
 }
 
 /**
- * Refuses `subscriptions/listen`, which the SDK's handler would answer with a stream without end. This server offers
- * nothing to subscribe to.
+ * Refuses `subscriptions/listen`, because this server offers no subscriptions. The SDK's handler would answer with a
+ * stream that never ends.
  */
 function subscriptionRefusal(text: string): Response | undefined {
   const { method, id = null } = (JSON.parse(text) ?? {}) as { method?: unknown; id?: unknown };
@@ -151,7 +151,9 @@ function calledTool({ name, arguments: args = {} }: Call): { name: string; args:
   return { name: args.name, args: inner as Record<string, unknown> };
 }
 
-/** @throws ProtocolError invalid params for an unknown tool name: an error of the protocol, not a failed call */
+/**
+ * @throws ProtocolError invalid params for an unknown tool name. This is an error of the protocol, not a failed call
+ */
 function requireTool(name: string): AgentTool {
   try {
     return findTool(name);

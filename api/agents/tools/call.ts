@@ -68,8 +68,8 @@ export async function callTool(
 }
 
 /**
- * Returns the problems of a call's arguments, found by the tool and by its route. Empty for a caller who may not use
- * the tool.
+ * Returns all problems of a call's arguments, found by the tool and by its route. Returns none for a caller who may not
+ * use the tool.
  */
 export async function callProblems(
   ctx: Ctx,

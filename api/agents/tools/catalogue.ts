@@ -445,7 +445,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Reports everything that would prevent a campaign from starting and the problems of its steps, each with code, severity, message and fix. Stores and sends nothing, and is fast. Call it before start_campaign and fix every problem of severity error. For a score and advice take preflight_campaign.',
     arguments: { campaign_id: campaignId },
   }),
-  tool('campaigns.preflight', {
+  tool('campaigns.runPreflight', {
     name: 'preflight_campaign',
     title: "Score a campaign's readiness",
     group: 'campaigns',

@@ -2,12 +2,12 @@ import { id, PAGE } from './arguments.ts';
 import type { ToolSpec } from './tool.ts';
 
 /**
- * Tools for reports, the credential's rights and the ids that other tools take, each with the operation id of its
- * route.
+ * Tools for reports, for the credential's rights and for finding the ids that other tools need, each with the operation
+ * id of its route.
  */
 export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<ToolSpec, 'route'>])[] = [
   [
-    'agent-policies.effective',
+    'agentPolicies.getEffective',
     {
       name: 'get_policy',
       title: 'Read the agent policy',
@@ -17,7 +17,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     },
   ],
   [
-    'analytics.campaign',
+    'analytics.getCampaign',
     {
       name: 'get_campaign_report',
       title: 'Report the numbers of a campaign',
@@ -28,7 +28,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     },
   ],
   [
-    'analytics.dashboard',
+    'analytics.getDashboard',
     {
       name: 'get_workspace_report',
       title: 'Report the numbers of the workspace',
@@ -39,7 +39,7 @@ export const REPORT_TOOLS: readonly (readonly [operationId: string, spec: Omit<T
     },
   ],
   [
-    'acquisition.summary',
+    'acquisition.getSummary',
     {
       name: 'get_outcomes_report',
       title: 'Report results of emails',

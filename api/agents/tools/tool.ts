@@ -23,7 +23,7 @@ interface ArgumentSpec {
   description?: string;
   /** Set if the tool requires the argument although the route does not. */
   required?: true;
-  /** Type for the model where the route itself takes text (flags and numbers of a query). */
+  /** Type shown to the model, if the route takes text, as for flags and numbers of a query. */
   schema?: JsonSchema;
   /** Value sent if the model omits the argument, if it differs from the route's own default. */
   fallback?: number;
@@ -42,7 +42,7 @@ export interface ToolSpec {
   title: string;
   /** Group of the tool. Default: `core`. */
   group?: ToolGroup;
-  /** Text for the model: what the tool does, when to use it, what to know before and after. */
+  /** Text for the model: the effect of the tool, when to use it, and its conditions and consequences. */
   description: string;
   route: AnyRoute;
   arguments: Record<string, string | ArgumentSpec>;
@@ -72,8 +72,8 @@ const KEY_DESCRIPTION = 'Unique, repeated in a retry';
 const MAX_OUTLINED = 6;
 
 /**
- * Creates a tool of a route. Its input schema is derived from the route's schemas at first read, which throws for a
- * field that the route does not have.
+ * Creates a tool of a route. Its input schema is derived from the route's schemas when it is first read. Reading it
+ * throws if the tool names a field that the route does not have.
  */
 export function defineTool(spec: ToolSpec): AgentTool {
   const takesKey = idempotencyOf(spec.route) !== 'none';
@@ -135,7 +135,7 @@ function deriveOutputSchema({ route, omits }: ToolSpec): AgentTool['outputSchema
       .filter(([name]) => name !== omits)
       .map(([name, schema]) => [name, outline(schema)]),
   );
-  // An answer that waits for a person has other fields.
+  // The answer about an action that waits for a person has other fields.
   if (route.awaiting || Object.keys(properties).length > MAX_OUTLINED) return { type: 'object' };
   return { type: 'object', properties };
 }
@@ -223,8 +223,8 @@ export function asArgumentError(tool: AgentTool, error: AppError, prefix: string
 const UNTOLD = new Set(['additionalProperties', 'minLength', 'maxLength', 'maxItems', 'id']);
 
 /**
- * Removes keywords that cost more tokens than they are worth: limits of lengths, natural bounds of integers, and
- * patterns that repeat a `format`.
+ * Removes keywords that are not worth their tokens: limits of lengths, the default bounds of integers, and patterns
+ * that repeat a `format`.
  */
 function forModels<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(forModels) as T;

@@ -196,7 +196,7 @@ test('effective: a policy as far as the credential can use it, an empty one, and
   const body = { ...policyBody(narrow.apiKeyId, mine), mailbox_ids: [mine, other] };
   const { id } = (await asPerson(desk, 'POST', '/agent-policies', body)).body;
   const used = { organization_id: organizationId, credential_id: narrow.apiKeyId, actions: 3, recipients: 7 };
-  // Stores the use for today and tomorrow (UTC), because midnight may pass before the request.
+  // Stores the usage for today and tomorrow (UTC), because the request may be made after midnight.
   const days = [0, DAY_MS].map((later) => utcDay(new Date(Date.now() + later)));
   await world.deps.db('agent_policy_usage').insert(days.map((day) => ({ ...used, day })));
   t.like(await effective(narrow.apiKey), {

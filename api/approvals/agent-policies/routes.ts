@@ -29,7 +29,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     area: 'agent-policies',
     scope: 'any',
     permission: null,
-    operationId: 'agent-policies.effective',
+    operationId: 'agentPolicies.getEffective',
     method: 'get',
     path: '/agent-policies/effective',
     summary: 'Read what the caller may do without another person',
@@ -55,7 +55,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...people,
-    operationId: 'agent-policies.list',
+    operationId: 'agentPolicies.list',
     method: 'get',
     path: '/agent-policies',
     summary: 'Policies, newest first',
@@ -65,7 +65,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...people,
-    operationId: 'agent-policies.holders',
+    operationId: 'agentPolicies.listHolders',
     method: 'get',
     path: '/agent-policies/holders',
     summary: 'List the credentials that a policy can be set for',
@@ -82,7 +82,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...people,
-    operationId: 'agent-policies.create',
+    operationId: 'agentPolicies.create',
     method: 'post',
     path: '/agent-policies',
     summary: 'Create a policy for an API key or an application',
@@ -96,7 +96,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...people,
-    operationId: 'agent-policies.replace',
+    operationId: 'agentPolicies.replace',
     method: 'put',
     path: '/agent-policies/:id',
     summary: 'Replace a policy',
@@ -114,7 +114,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...people,
-    operationId: 'agent-policies.delete',
+    operationId: 'agentPolicies.delete',
     method: 'delete',
     path: '/agent-policies/:id',
     summary: 'Delete a policy; all actions of its credential then wait for a person',

@@ -27,7 +27,7 @@ async function openSending() {
   const desk = await openDesk(world);
   const { tenant } = desk;
   const { campaign } = await desk.ready(1);
-  // Each request uses its own session, because the clock passes the lifetime of a token.
+  // Each request uses a new session, because the test advances the clock beyond the lifetime of a token.
   const person = async (method: string, path: string, body?: unknown) =>
     ask(await createSession(world.deps, tenant.userId, tenant.organizationId), method, path, body);
   assertOk(await person('POST', `/campaigns/${campaign.id}/start`));

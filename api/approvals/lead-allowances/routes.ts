@@ -14,7 +14,7 @@ const people = {
 export const leadAllowanceRoutes: readonly AnyRoute[] = [
   route({
     ...people,
-    operationId: 'lead-allowances.list',
+    operationId: 'leadAllowances.list',
     method: 'get',
     path: '/lead-allowances',
     summary: 'Leads that credentials may add to campaigns each day, newest first',
@@ -31,7 +31,7 @@ export const leadAllowanceRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...people,
-    operationId: 'lead-allowances.revoke',
+    operationId: 'leadAllowances.revoke',
     method: 'delete',
     path: '/lead-allowances/:id',
     summary: 'Revoke an allowance; leads beyond the policy then wait for a person again',

@@ -37,7 +37,7 @@ function mailing(text: PageTexts, payload: Content): Html {
 `;
 }
 
-/** Renders a sender as recipients see it, with its reply address and outgoing server. */
+/** Renders a sender's name and address as recipients see them, with the reply address and the outgoing server. */
 function sender(words: Words, { name, email, reply_to: answers, smtp }: Content['senders'][number]): Html {
   const facts = [answers ? words.answersTo(answers) : '', smtp ? words.through(smtp) : ''].filter(Boolean).join(', ');
   return html`<div>${name} &lt;${email}&gt;${facts ? html` <span class="soft">${facts}</span>` : null}</div>`;
@@ -79,7 +79,9 @@ function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && 'code' in value && 'values' in value;
 }
 
-/** Renders the check report from the time of the request: its score, and each finding with its fix. */
+/**
+ * Renders the preflight report that was made when the action was requested: its score, and each finding with its fix.
+ */
 function checked({ approval: words, lang }: PageTexts, preflight: Record<string, unknown>): Html {
   const report = presentReport(preflight, lang);
   const { score, passed } = preflight;
@@ -93,7 +95,7 @@ function sample(words: Words, { from, to, cc, subject, text, html: body, attachm
   return html`<div class="note"><p><strong>${subject}</strong></p>
 <p class="soft">${words.fromTo(from, to)}${cc && cc.length > 0 ? words.cc(cc.join(', ')) : null}</p>
 ${attachments && attachments.length > 0 ? html`<p class="soft">${words.attached(attachments.map(({ filename }) => filename).join(', '))}</p>` : null}
-${body === '' ? html`<pre>${text}</pre>` : html`<iframe class="letter" sandbox src="${source}" title="${words.emailTo(to)}" loading="lazy" referrerpolicy="no-referrer"></iframe>${text === '' ? null : html`<details><summary>${words.textVersion}</summary><pre>${text}</pre></details>`}`}</div>`;
+${body === '' ? html`<pre>${text}</pre>` : html`<iframe class="email" sandbox src="${source}" title="${words.emailTo(to)}" loading="lazy" referrerpolicy="no-referrer"></iframe>${text === '' ? null : html`<details><summary>${words.textVersion}</summary><pre>${text}</pre></details>`}`}</div>`;
 }
 
 function step(text: PageTexts, { name, type, wait_after: days, variants = [], settings }: Step, index: number): Html {
@@ -110,7 +112,9 @@ function actionOf(settings: Step['settings']): string | undefined {
   return typeof settings?.type === 'string' ? settings.type : undefined;
 }
 
-/** Returns a step's settings with its action in words and its links numbered from one, like the steps on the page. */
+/**
+ * Returns a step's settings as readable text. Links name their target steps by number, counted from one as on the page.
+ */
 function readableSettings(words: Words, settings: NonNullable<Step['settings']>): Record<string, unknown> {
   const action = actionOf(settings);
   const links = (Array.isArray(settings.links) ? settings.links : []) as {

@@ -156,7 +156,7 @@ ${
 }
 
 /**
- * Returns the number of an optional field.
+ * Returns the number in an optional form field.
  * @throws AppError bad_request unless it is a whole number in range
  */
 function leadsIn(text: string): number | undefined {

@@ -16,9 +16,9 @@ const POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** Elements that open connections or navigate without loading a resource, which the policy does not fully cover. */
+/** Elements that open connections or navigate without loading a resource. The policy does not block all of them. */
 const REACHING_OUT = /<[\s/]*(?:link|meta|base)\b[^>]*>?/gi;
-/** Replaces a removed element. If the gap stayed empty, the text around it could join to form another element. */
+/** Replacement for a removed element. Without it, the text on both sides could form another element. */
 const NOTHING = '<!---->';
 
 /** Returns the HTML of an email as a page for a frame. */

@@ -27,7 +27,7 @@ const PHONE = { width: 360, height: 740 };
 
 let world: World;
 let chrome: TestBrowser;
-/** Server of a third party, which must receive no request. */
+/** Third-party server that must not receive any request. */
 let elsewhere: Receiver;
 test.before(async () => {
   world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });
@@ -283,7 +283,7 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
   await page.waitForTimeout(500);
   t.is(page.url(), address);
 
-  // The frame's page is also safe when opened directly.
+  // The page of the frame must also be safe when it is opened directly.
   const alone = await context.newPage();
   await alone.goto(`${address}/sample?n=0`);
   await alone.getByText('Read me').waitFor();
@@ -297,7 +297,7 @@ browserTest('an email cannot run a script, load anything from elsewhere, or lead
   t.is(await stateOf(id), 'pending');
 });
 
-test('a letter of a half a million spaces costs no more than its length', (t) => {
+test('an email of half a million spaces costs no more than its length', (t) => {
   t.is(typeof emailPage(`<${' '.repeat(499_999)}`).stream, 'string');
 });
 

@@ -21,7 +21,7 @@ export function readableSchedule(text: PageTexts, schedule: Record<string, unkno
 /** Formats weekday names in a language. */
 const weekdaysIn = (language: string) => new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
 
-/** Formats a time for the page. Returns text that is no date unchanged. */
+/** Formats a time for the page. Returns the text unchanged if it is not a date. */
 function momentOf(text: PageTexts, value: string): string {
   const at = new Date(value);
   return Number.isNaN(at.getTime()) ? value : text.moment(at);

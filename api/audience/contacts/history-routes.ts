@@ -88,7 +88,7 @@ const exportBody = z.strictObject({
     .meta({ description: 'Without extension. Default: contacts- and the day' }),
 });
 
-/** Routes of a contact's history, of their data as one file, and of the export of contacts. */
+/** Routes for a contact's history, for a file with all data about a contact, and for the export of contacts. */
 export const contactHistoryRoutes = [
   route({
     ...read,
@@ -147,7 +147,7 @@ export const contactHistoryRoutes = [
   }),
   route({
     ...read,
-    operationId: 'contacts.timeline',
+    operationId: 'contacts.getTimeline',
     method: 'get',
     path: '/contacts/:id/timeline',
     summary: 'Show what happened with a contact, latest first',
@@ -164,7 +164,7 @@ export const contactHistoryRoutes = [
     scope: ['WRITE_CONTACTS', 'READ_UNIBOX', 'READ_CRM', 'READ_AUDIT_LOGS'],
     permission: { allOf: ['manage_contacts', 'view_campaigns', 'view_analytics'] },
     everyMailbox: true,
-    operationId: 'contacts.data',
+    operationId: 'contacts.downloadData',
     method: 'get',
     path: '/contacts/:id/data',
     summary: 'Download everything that the workspace holds about a contact',

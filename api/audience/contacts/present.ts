@@ -12,7 +12,10 @@ import { presentReason, reasonIn } from '../../http/stored-message.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Returns a contact for writes and lists: with its campaigns and categories, without its activity. */
+/**
+ * Returns a contact for the answers of writes and lists. It contains the contact's campaigns and categories, but no
+ * activity.
+ */
 export function presentContact(view: ContactView): z.input<typeof contact> {
   return {
     id: view.id,
@@ -36,7 +39,7 @@ export function presentContact(view: ContactView): z.input<typeof contact> {
   };
 }
 
-/** Returns a found contact, with its progress if the search names one campaign. */
+/** Returns a contact of a search. If the search names one campaign, the contact has its progress in that campaign. */
 export function presentFound(found: FoundContact, { language }: Pick<Ctx, 'language'>): z.input<typeof foundContact> {
   return {
     ...presentContact(found),
@@ -63,7 +66,7 @@ function presentProgress(
   };
 }
 
-/** Returns one contact with its engagement over all campaigns and the suppression of its address. */
+/** Returns one contact with its engagement in all campaigns and the suppression of its address. */
 export function presentDetail(
   { contact: view, engagement, suppression }: ContactDetail,
   { language }: Pick<Ctx, 'language'>,

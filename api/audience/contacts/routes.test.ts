@@ -120,7 +120,7 @@ test('every fault of a create is named with its path', async (t) => {
     syntax.body.problems.map((problem: { path: string }) => problem.path),
     ['body.1.email', 'body.2.surprise'],
   );
-  // No field is dropped silently, except for `__proto__`, which objects cannot have as a field.
+  // Every unknown field is refused, except for `__proto__`, which an object cannot have as a field.
   const named = (name: string) =>
     call(world, 'POST', '/v1/contacts', {
       token,

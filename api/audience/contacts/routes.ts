@@ -121,7 +121,7 @@ export const contactRoutes = [
   }),
   route({
     ...bulk,
-    operationId: 'contacts.bulkUpdate',
+    operationId: 'contacts.updateMany',
     method: 'patch',
     path: '/contacts',
     summary: 'Edit many contacts',
@@ -138,7 +138,7 @@ export const contactRoutes = [
   }),
   route({
     ...bulk,
-    operationId: 'contacts.bulkDelete',
+    operationId: 'contacts.deleteMany',
     method: 'delete',
     path: '/contacts',
     summary: 'Delete many contacts',
@@ -169,7 +169,7 @@ export const contactRoutes = [
   }),
   route({
     ...bulk,
-    operationId: 'contacts.bulkEdit',
+    operationId: 'contacts.createBulkEdit',
     method: 'post',
     path: '/contacts/bulk-edits',
     summary: 'Change many contacts so that it can be undone',
@@ -230,7 +230,7 @@ export const contactRoutes = [
   }),
   route({
     ...read,
-    operationId: 'contacts.lookup',
+    operationId: 'contacts.lookUp',
     method: 'get',
     path: '/contacts/lookup',
     summary: 'Find the contact of an address',

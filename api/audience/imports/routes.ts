@@ -28,7 +28,7 @@ const area = 'imports';
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 
-/** Routes of file imports: preview, start, progress, corrections. */
+/** Routes of file imports: preview, start, progress, and the rows to correct. */
 export const contactImportRoutes = [
   route({
     area,
@@ -108,7 +108,7 @@ export const contactImportRoutes = [
   }),
   route({
     ...read,
-    operationId: 'contactImports.problems',
+    operationId: 'contactImports.listProblems',
     method: 'get',
     path: '/contacts/imports/:id/problems',
     summary: 'List rows that were not imported, by line',

@@ -37,7 +37,7 @@ function present(row: LabelRow): z.input<typeof label> {
 interface Registry {
   registry: LabelRegistry;
   plural: string;
-  /** Kind of record that has these labels. It determines who may see and change them. */
+  /** Kind of record that these labels are for. It determines who may see and change the labels. */
   files: string;
   read: { scope: readonly Permission[]; permission: OrgPermission };
   write: { scope: readonly Permission[]; permission: OrgPermission };

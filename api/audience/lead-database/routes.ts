@@ -35,11 +35,11 @@ const FILTER =
 type Question = Partial<z.output<typeof leadQuestion>> & { cursor?: string | undefined };
 const furtherProblems = async (_ctx: unknown, { cursor, ...query }: Question) => leadProblems(query, cursor);
 
-/** Routes of the lead database: all contacts of the workspace with the outreach to each. */
+/** Routes of the lead database: all contacts of the workspace, with the progress of outreach to each. */
 export const leadDatabaseRoutes = [
   route({
     ...shared,
-    operationId: 'lead-database.people',
+    operationId: 'leadDatabase.listPeople',
     path: '/lead-database/people',
     isQuestion: true,
     summary: 'List people with the progress of outreach to them',
@@ -53,7 +53,7 @@ export const leadDatabaseRoutes = [
   }),
   route({
     ...shared,
-    operationId: 'lead-database.companies',
+    operationId: 'leadDatabase.listCompanies',
     path: '/lead-database/companies',
     isQuestion: true,
     summary: 'List the same people by company',
@@ -83,7 +83,7 @@ export const leadDatabaseRoutes = [
   }),
   route({
     ...shared,
-    operationId: 'lead-database.coverage',
+    operationId: 'leadDatabase.getCoverage',
     path: '/lead-database/coverage',
     isQuestion: true,
     summary: 'Report the outreach coverage of an audience',
@@ -96,7 +96,7 @@ export const leadDatabaseRoutes = [
   }),
   route({
     ...shared,
-    operationId: 'lead-database.facets',
+    operationId: 'leadDatabase.countFacets',
     path: '/lead-database/facets',
     isQuestion: true,
     summary: 'Count people by status, seniority, department, provider and verdict',
@@ -109,7 +109,7 @@ export const leadDatabaseRoutes = [
   }),
   route({
     ...shared,
-    operationId: 'lead-database.export',
+    operationId: 'leadDatabase.export',
     path: '/lead-database/export',
     summary: 'Export people as CSV',
     description: `${FILTER} At most 50,000 rows; X-Total-Rows has the number. Each custom field has a column custom:<key>; POST /contacts/import accepts the file without loss. Cells that a spreadsheet could read as formulas begin with an apostrophe. The export is recorded in the audit log.`,

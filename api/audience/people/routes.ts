@@ -70,7 +70,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
   }),
   route({
     area: 'people',
-    operationId: 'people.read',
+    operationId: 'people.get',
     method: 'get',
     path: '/people/:id',
     summary: 'One person, with or without a contact',
@@ -100,7 +100,7 @@ export const peopleRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-/** Routes of identifiers that two people claim. */
+/** Routes of identity conflicts: identifiers that belong to two people. */
 export const identityConflictRoutes: readonly AnyRoute[] = [
   route({
     area: 'people',

@@ -69,7 +69,7 @@ export const productEventRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...reads,
-    operationId: 'events.read',
+    operationId: 'events.get',
     method: 'get',
     path: '/events/:id',
     summary: 'One product event',

@@ -39,7 +39,7 @@ const FAILS = ['b2b_unavailable', 'b2b_query_failed'] as const;
 export const prospectCatalogueRoutes = [
   route({
     ...shared,
-    operationId: 'prospect-catalogue.metadata',
+    operationId: 'prospectCatalogue.getMetadata',
     method: 'get',
     path: '/b2b-database/metadata',
     summary: 'Read totals and facets of the catalogue',
@@ -50,7 +50,7 @@ export const prospectCatalogueRoutes = [
   }),
   route({
     ...search,
-    operationId: 'prospect-catalogue.people',
+    operationId: 'prospectCatalogue.searchPeople',
     path: '/b2b-database/people',
     summary: 'Search people',
     description: `${SEARCH} Sorted by country, seniority and id, each with the company.`,
@@ -63,7 +63,7 @@ export const prospectCatalogueRoutes = [
   }),
   route({
     ...search,
-    operationId: 'prospect-catalogue.companies',
+    operationId: 'prospectCatalogue.searchCompanies',
     path: '/b2b-database/companies',
     summary: 'Search companies',
     description: `${SEARCH} Sorted by country, number of employees (unknown counts as zero) and id.`,
@@ -78,7 +78,7 @@ export const prospectCatalogueRoutes = [
     area,
     scope: ['READ_CONTACTS', 'WRITE_CONTACTS'],
     permission: { allOf: ['view_contacts', 'manage_contacts'] },
-    operationId: 'prospect-catalogue.import',
+    operationId: 'prospectCatalogue.importPeople',
     method: 'post',
     path: '/b2b-database/import',
     summary: 'Import people of the catalogue as contacts',

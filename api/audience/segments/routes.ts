@@ -54,7 +54,7 @@ function present(row: SegmentRow): z.input<typeof segment> {
 export const segmentRoutes = [
   route({
     ...read,
-    operationId: 'segments.fields',
+    operationId: 'segments.listFields',
     method: 'get',
     path: '/segments/fields',
     summary: 'List the fields and operators of conditions',

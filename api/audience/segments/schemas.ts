@@ -6,7 +6,7 @@ const condition = resource('SegmentCondition', {
   operator: z.string().max(40),
   values: z.array(z.string().max(500)).max(1000).default([]),
 });
-/** Conditions over contacts, of a stored segment or a one-time query. */
+/** Conditions that select contacts, in a stored segment or a one-time query. */
 export const conditions = z.array(condition).max(50);
 
 /** `all`: every condition must hold. `any`: one condition is enough. */

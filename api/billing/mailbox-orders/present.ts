@@ -49,8 +49,8 @@ export function presentQuote(row: QuoteRow, { language }: Pick<Ctx, 'language'>)
 }
 
 /**
- * Returns an order, from payment to ready mailboxes. `checkout_url` is present while the order waits for payment; times
- * and errors only once they exist.
+ * Returns an order, from payment to ready mailboxes. `checkout_url` is present while the order waits for payment. Times
+ * and errors are absent until they exist.
  */
 export function presentOrder(
   { order, payment, steps, mailboxes, refundNeedsPerson }: OrderView,
@@ -100,7 +100,7 @@ export function presentOrder(
   };
 }
 
-/** Returns the 202 body for an order that needs a person's approval: where and until when to decide. */
+/** Returns the 202 body for an order that needs a person's approval, with the page and the deadline of the decision. */
 export function presentApproval(
   row: ApprovalRow,
   { config, language }: Pick<Ctx, 'config' | 'language'>,

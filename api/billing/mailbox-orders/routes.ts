@@ -22,7 +22,7 @@ const write = {
 export const mailboxOrdersRoutes: readonly AnyRoute[] = [
   route({
     ...read,
-    operationId: 'mailboxOrders.providers',
+    operationId: 'mailboxOrders.listProviders',
     method: 'get',
     path: '/mailboxes/provision/providers',
     summary: 'List offers with current prices',
@@ -34,7 +34,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...write,
-    operationId: 'mailboxOrders.quote',
+    operationId: 'mailboxOrders.getQuote',
     method: 'post',
     path: '/mailboxes/provision/quote',
     summary: 'Get a quote for mailboxes; buys nothing',

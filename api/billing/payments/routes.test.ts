@@ -17,7 +17,7 @@ test.afterEach.always(() => {
 const PATH = '/payments/stripe/events';
 const REFUND = (paymentId: string) => `start order-refund/${paymentId}`;
 
-/** Returns an event in Stripe's format, by default about an unknown object. */
+/** Returns an event in Stripe's format. By default it concerns an object that Heron does not know. */
 function event(type: string, object: object = { id: 'obj_1' }): string {
   return JSON.stringify({
     id: `evt_${randomBytes(8).toString('hex')}`,
@@ -161,7 +161,8 @@ test.serial('events out of order: expired before paid, and paid before expired',
   await send(event('checkout.session.expired', completed!.data.object));
   t.is((await first.payment()).state, 'expired');
   await stripe.deliver(completed!);
-  // The state of the order decides: if it still waits, it is paid; if it has failed, the money is refunded.
+  // The effect of a payment depends on the order: an order that still waits becomes paid; for a failed order the money
+  // is refunded.
   t.true(['paid', 'refund_due'].includes((await first.payment()).state));
 
   const second = await createOrderToPay(paying);

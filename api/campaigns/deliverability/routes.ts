@@ -6,7 +6,7 @@ import { reportedEvent } from './schemas.ts';
 export const deliverabilityRoutes = [
   route({
     area: 'deliverability',
-    operationId: 'deliverability.report',
+    operationId: 'deliverability.reportEvent',
     method: 'post',
     path: '/deliverability/events',
     summary: 'Report a bounce, complaint, unsubscribe, open, click or reply',

@@ -150,7 +150,7 @@ export const replyTemplateRoutes = [
   }),
   route({
     ...read,
-    operationId: 'templates.read',
+    operationId: 'templates.get',
     method: 'get',
     path: '/templates/:id',
     summary: 'One reply template',

@@ -87,7 +87,7 @@ export const runsRoutes: readonly AnyRoute[] = [
     scope: 'public',
     permission: null,
     organization: false,
-    operationId: 'runs.schema',
+    operationId: 'runs.getSchema',
     method: 'get',
     path: '/schemas/run.json',
     atRoot: true,

@@ -12,7 +12,7 @@ import { assertStatus, call, createWorld, type World } from '../../../test/harne
 
 let world: World;
 const clock = new ManualClock(new Date('2030-03-01T22:00:00Z'));
-/** Maximum number of test runs per day and key. Only the test of this limit starts so many. */
+/** Maximum number of test runs per day and key. Only the test of this limit starts this many. */
 const TESTS_A_DAY = 14;
 
 test.before(async () => {
@@ -152,7 +152,7 @@ test('test runs are listed newest first by pages; a run of another campaign is n
     [ids[0]],
   );
   assertStatus(t, await desk.call('GET', `${path}/test-runs?limit=101`), 400);
-  // The apps' answers are too large for one response.
+  // Makes the apps' stored answers too large for one response.
   await world.deps.db.raw(
     `update test_runs set app_values = jsonb_build_object('crm', repeat('x', 9000000)) where campaign_id = (select campaign_id from test_runs where id = ?)`,
     [ids[0]!],
@@ -238,7 +238,7 @@ test('one email is tested alone: at once, as it is being written, and without a 
   const step = { id: steps[1].id, subject: 'Draft', body_plain: 'Not stored' };
   const { body: run } = await start({ contact_id, prospect_email: 'me@ours.example', step });
   const now = clock.now();
-  // A test run skips the days that the step would wait in a sequence.
+  // A test run skips the days of waiting before a step.
   t.like(await advanceTestRun(ctx, run.id), { kind: 'send', at: now.getTime() });
   const [send] = await world.deps.db('sends').where({ recipient: 'me@ours.example', mailbox_id: mailbox });
   const read = () =>

@@ -207,7 +207,7 @@ function presentStep(step: TestStepRow, language: Language | undefined): z.input
   };
 }
 
-/** Drops fields that are null. */
+/** Returns the object without its null fields. */
 function known<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
     [K in keyof T]?: NonNullable<T[K]>;

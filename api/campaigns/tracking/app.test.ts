@@ -37,7 +37,7 @@ let tracking: Listening;
 test.before(async () => {
   world = await createWorld({ clock });
   visited = await createTrackingProcess(world);
-  // Starts the app without the timer of startTracking, because these tests announce clicks themselves.
+  // Starts the app without startTracking and its timer, because these tests announce clicks themselves.
   tracking = await listenHttp(appOf(visited.deps).callback(), '127.0.0.1', 0);
 });
 test.after.always(async () => {
@@ -56,7 +56,7 @@ interface Mail {
   links: { id: string; url: string; label: string }[];
 }
 
-/** Creates an email sent earlier, with two tracked links. */
+/** Creates a sent email with two tracked links. */
 async function sentMail(fields: Record<string, unknown> = {}): Promise<Mail> {
   const tenant = await world.tenant('Acme <Labs>');
   const { organizationId } = tenant;

@@ -25,22 +25,23 @@ import { confirmPage, donePage, PAGE_POLICY, errorPage, unknownPage } from './pa
 /** Transparent GIF of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 /**
- * Maximum number of recorded hits per link or pixel and minute. Further hits get the same answer and are not recorded.
+ * Maximum number of hits recorded per minute for one link or pixel. Further hits get the same answer, but are not
+ * recorded.
  */
 const RECORDED_PER_MINUTE = 60;
 const FORM_BYTES = 8 * 1024;
 
-/** Maximum number of names that a proxy may query per minute, and of DNS queries for them. */
+/** Maximum number of names per minute that a proxy may ask about, and of the DNS queries for these names. */
 const ASKED_PER_MINUTE = 600;
 const QUERIED_PER_MINUTE = 10;
 
 interface TrackingOptions {
-  /** Id of the installation, by which a check of a tracking domain recognizes it. */
+  /** Id of the installation. The check of a tracking domain requests it to verify that the domain leads here. */
   instance: string;
   /** Recorders of the process. Their owner closes them after the last request. */
   opens: ReturnType<typeof createOpenRecorder>;
   clicks: ReturnType<typeof createClickRecorder>;
-  /** Called after a click is recorded, as an announcement may be due. */
+  /** Called after a click is recorded, because an event about it may be due. */
   onClick?: () => void;
 }
 
@@ -68,8 +69,8 @@ export function createTrackingApp(deps: Deps, metrics: Metrics, options: Trackin
 }
 
 /**
- * Route by which a proxy checks whether it may obtain a certificate for a name (Caddy's on-demand TLS). The answer
- * reveals no more than the CNAME record of the name.
+ * Route that tells a proxy if it may obtain a certificate for a name (Caddy's on-demand TLS). The answer reveals no
+ * more than the CNAME record of the name.
  */
 function certificateRoute(router: Router, deps: Deps): void {
   const limiter = createRateLimiter(deps.clock);
@@ -153,7 +154,7 @@ function textsOf(koa: Context): PageTexts {
   return textsFor(koa.get('accept-language'));
 }
 
-/** Returns the id that finds a request again in the log and, with tracing, in the collector. */
+/** Returns the id by which a request can be found in the log and, if traces are recorded, in the collector. */
 function referenceOf(koa: Context): string {
   return [koa.state.requestId, traceIds()?.trace_id].filter(Boolean).join(' ');
 }

@@ -41,7 +41,7 @@ export function donePage(text: PageTexts, organization: string, address: string)
   return page(text, words.done, html`<p role="status">${words.doneWhy(organization, maskAddress(address))}</p>`);
 }
 
-/** Renders the page for an invalid token, and for one whose email is no longer stored. */
+/** Renders the page for a token that is invalid or whose email is no longer stored. */
 export function unknownPage(text: PageTexts, reference: string): string {
   const { recipient: words } = text;
   return page(text, words.badLink, html`<p>${words.badLinkWhy}</p>${quoted(text, reference)}`);

@@ -18,11 +18,11 @@ const connections = { area: 'app-connections', scope: ['INTEGRATIONS'], permissi
 
 type Connection = Awaited<ReturnType<typeof getAppConnection>>;
 
-/** Routes of app connections: the customer's own app, called by app_action steps. */
+/** Routes of app connections. An app_action step calls the customer's own app through one. */
 export const appConnectionsRoutes: readonly AnyRoute[] = [
   route({
     ...connections,
-    operationId: 'app-connections.list',
+    operationId: 'appConnections.list',
     method: 'get',
     path: '/app-connections',
     summary: 'App connections, newest first',
@@ -31,7 +31,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...connections,
-    operationId: 'app-connections.create',
+    operationId: 'appConnections.create',
     method: 'post',
     path: '/app-connections',
     summary: 'Connect an app; its signing secret is shown once',
@@ -48,7 +48,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...connections,
-    operationId: 'app-connections.read',
+    operationId: 'appConnections.get',
     method: 'get',
     path: '/app-connections/:id',
     summary: 'One app connection',
@@ -58,7 +58,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...connections,
-    operationId: 'app-connections.update',
+    operationId: 'appConnections.update',
     method: 'patch',
     path: '/app-connections/:id',
     summary: 'Rename an app connection or change its base URL',
@@ -73,7 +73,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...connections,
-    operationId: 'app-connections.delete',
+    operationId: 'appConnections.delete',
     method: 'delete',
     path: '/app-connections/:id',
     summary: 'Delete an app connection',
@@ -85,7 +85,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...connections,
-    operationId: 'app-connections.rotate-secret',
+    operationId: 'appConnections.rotateSecret',
     method: 'post',
     path: '/app-connections/:id/rotate-secret',
     summary: 'Replace the signing secret; the old one is invalid at once',
@@ -96,7 +96,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...connections,
-    operationId: 'app-connections.test',
+    operationId: 'appConnections.test',
     method: 'post',
     path: '/app-connections/:id/test',
     summary: 'Send a signed app.ping and report the result',

@@ -122,7 +122,7 @@ export const automationRoutes = [
   }),
   route({
     ...automations,
-    operationId: 'automations.runs',
+    operationId: 'automations.listRuns',
     method: 'get',
     path: '/automations/:id/runs',
     summary: 'List the latest runs of an automation',

@@ -69,7 +69,7 @@ test.serial(
     const moved = calCom.reschedule(first, new Date(at.getTime() + 3_600_000));
     calCom.cancel(moved, 'ill');
     const later = calCom.outbox.slice(sent.length);
-    // The cancellation arrives first, followed by all events again.
+    // Delivers the cancellation first, then all events, some of them twice.
     for (const webhook of [...later.toReversed(), ...sent, ...later]) await calCom.deliver([webhook]);
     const [booking, ...others] = await bookings();
     t.deepEqual(others, []);
@@ -135,7 +135,7 @@ test.serial(
     t.deepEqual(others, []);
     const replay = () => call(world, 'POST', `/v1/tasks/dlq/${letter.id}/replay`, { token });
     assertStatus(t, await replay(), 422);
-    // Replaces the body by one that Heron can parse, as after an update of Heron.
+    // Replaces the body by one that Heron can parse, to simulate an update of Heron.
     const kept = world.deps
       .db('integration_inbound')
       .where({ organization_id: tenant.organizationId })

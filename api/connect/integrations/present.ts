@@ -14,7 +14,7 @@ import { render } from '../../../messages/render.ts';
 
 /**
  * Returns a provider of the catalogue with its triggers, actions and scopes. `configured` is true if the operator has
- * set it up.
+ * configured the provider.
  */
 export function presentProvider({
   provider,
@@ -100,7 +100,7 @@ export function presentMappings({ mappings, updatedAt }: Mappings): z.input<type
   };
 }
 
-/** Returns an entry of a connection's log: work at the provider that succeeded or failed. */
+/** Returns an entry of a connection's log: an action at the provider that succeeded or failed. */
 export function presentRun(row: IntegrationRun, { language }: Pick<Ctx, 'language'>): z.input<typeof schemas.run> {
   return {
     ...row,

@@ -7,7 +7,7 @@ import { SUBSCRIBERS } from '../../../domain/operations/subscribers/index.ts';
 import { registerSubscribers } from '../../../domain/platform/events/register.ts';
 import { newId } from '../../../lib/ids.ts';
 
-/* Pushes to a CRM while the provider or its credentials fail. */
+/** World of the tests, which push contacts to a CRM while the provider or its credentials fail. */
 
 let world: World;
 let n8n: N8nDouble;
@@ -148,7 +148,7 @@ test.serial(
       [1, 1, 1, 1],
     );
     t.is(records().length, 1);
-    // A person has added another address in the CRM.
+    // Simulates a person who adds another address in the CRM.
     records()[0]!.emails.push({ email: `home-${mark}@else.test`, type: 'home' });
     const rename = (email: string) => call(world, 'PATCH', `/v1/contacts/${contact.id}`, { token, body: { email } });
     assertStatus(t, await rename(`b-${mark}@lead.test`), 200);

@@ -345,7 +345,7 @@ test.serial(
     t.is((await deliverNow(world, org, id)).kind, 'done');
     t.is(n8n.taken.length, 2, 'once');
 
-    // The provider no longer has the webhook, and its refusal is recorded.
+    // The provider refuses the request, because it no longer has the webhook. The refusal is recorded.
     n8n.fail({ kind: 'broken' });
     await add('three@lead.test');
     t.is((await deliverNow(world, org, id)).kind, 'done', 'a short failure is waited out');

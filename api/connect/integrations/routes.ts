@@ -55,7 +55,7 @@ const LISTED_BOOKINGS = 50;
 const connectionRoutes = [
   route({
     ...read,
-    operationId: 'integrations.catalog',
+    operationId: 'integrations.listProviders',
     method: 'get',
     path: '/integrations/catalog',
     summary: 'List the providers that can be connected',
@@ -119,7 +119,7 @@ const connectionRoutes = [
   }),
   route({
     ...read,
-    operationId: 'integrations.readConnection',
+    operationId: 'integrations.getConnection',
     method: 'get',
     path: '/integrations/connections/:id',
     summary: 'One connection with its event subscriptions and latest runs',
@@ -144,7 +144,7 @@ const connectionRoutes = [
   }),
   route({
     ...write,
-    operationId: 'integrations.configure',
+    operationId: 'integrations.updateConfig',
     method: 'patch',
     path: '/integrations/connections/:id/config',
     summary: 'Change the options of a connection',
@@ -175,7 +175,7 @@ const connectionRoutes = [
 const eventRoutes = [
   route({
     ...read,
-    operationId: 'integrations.listEvents',
+    operationId: 'integrations.listEventSubscriptions',
     method: 'get',
     path: '/integrations/connections/:id/events',
     summary: 'Event subscriptions of a connection',
@@ -187,7 +187,7 @@ const eventRoutes = [
   }),
   route({
     ...write,
-    operationId: 'integrations.addEvent',
+    operationId: 'integrations.createEventSubscription',
     method: 'post',
     path: '/integrations/connections/:id/events',
     summary: 'Create an event subscription: an action for each event',
@@ -201,7 +201,7 @@ const eventRoutes = [
   }),
   route({
     ...write,
-    operationId: 'integrations.removeEvent',
+    operationId: 'integrations.deleteEventSubscription',
     method: 'delete',
     path: '/integrations/connections/:id/events/:eventId',
     summary: 'Delete an event subscription',
@@ -258,7 +258,7 @@ const useRoutes = [
     area,
     scope: ['INTEGRATIONS'],
     permission: 'manage_settings',
-    operationId: 'integrations.readWebhookSecret',
+    operationId: 'integrations.getWebhookSecret',
     method: 'get',
     path: '/integrations/connections/:id/webhook-secret',
     summary: "Get the secret that signs a connection's webhooks",
@@ -294,7 +294,7 @@ const useRoutes = [
     scope: ['INTEGRATIONS'],
     permission: 'use_integrations',
     needsPaidPlan: true,
-    operationId: 'integrations.push',
+    operationId: 'integrations.pushContacts',
     method: 'post',
     path: '/integrations/connections/:id/push',
     summary: 'Write up to 500 contacts to a CRM now',

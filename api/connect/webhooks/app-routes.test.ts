@@ -202,7 +202,7 @@ test("a credential with API_KEYS alone does not redirect an application's event 
 
   // A workspace that installed the application reaches it only through its grant.
   assertStatus(t, await edit(first.apiKey, { webhook_url: evil }), 404);
-  // The change is allowed if it also removes the scopes that the credential does not have.
+  // The change is allowed if it also removes those scopes that the credential does not have.
   assertStatus(t, await edit(almost, { webhook_url: evil, scopes: ['read_campaigns'] }), 200);
   assertStatus(t, await edit(almost, { scopes: ['read_campaigns', 'read_contacts'] }), 403);
   assertStatus(t, await edit(owner.sessionToken, { webhook_url: HOOK }), 200);

@@ -18,11 +18,11 @@ const applications = {
   params: idParams,
 } as const;
 
-/** Routes of an OAuth application's webhooks, over all workspaces that granted it access. */
+/** Routes for the developers of an OAuth application: its webhooks in all workspaces that granted it access. */
 export const appWebhooksRoutes: readonly AnyRoute[] = [
   route({
     ...applications,
-    operationId: 'oauth.webhook-secret',
+    operationId: 'oauth.getWebhookSecret',
     method: 'get',
     path: '/oauth/applications/:id/webhook-secret',
     summary: 'Get the secret that signs the deliveries to all installs of the application',
@@ -32,7 +32,7 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...applications,
-    operationId: 'oauth.rotate-webhook-secret',
+    operationId: 'oauth.rotateWebhookSecret',
     method: 'post',
     path: '/oauth/applications/:id/webhook-secret/rotate',
     summary: 'Replace the webhook secret of all installs',
@@ -44,7 +44,7 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...applications,
-    operationId: 'oauth.webhook-endpoints',
+    operationId: 'oauth.listWebhookEndpoints',
     method: 'get',
     path: '/oauth/applications/:id/webhook-endpoints',
     summary: "List the application's endpoints in the workspaces that granted it access, newest first",
@@ -56,7 +56,7 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...applications,
-    operationId: 'oauth.webhook-deliveries',
+    operationId: 'oauth.listWebhookDeliveries',
     method: 'get',
     path: '/oauth/applications/:id/webhook-deliveries',
     summary: "List the application's deliveries over all workspaces, newest first",

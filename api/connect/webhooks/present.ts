@@ -58,7 +58,7 @@ export function presentVerification(
   };
 }
 
-/** Returns a delivery for the developers of an application: over all workspaces, without the body. */
+/** Returns a delivery for the developers of an application, who see all workspaces but no bodies. */
 export function presentApplicationDelivery(
   row: DeliveryView,
   { language }: Pick<Ctx, 'language'>,
@@ -83,7 +83,8 @@ export function presentApplicationDelivery(
 }
 
 /**
- * Returns a delivery for its workspace: with the body, and with the link to its Temporal workflow, if it has its own.
+ * Returns a delivery for its workspace, with its body. If the delivery has its own Temporal workflow, the answer links
+ * to it.
  */
 export function presentDelivery(
   row: DeliveryWithPayload,
@@ -122,7 +123,7 @@ export function presentAttempt(
   }
 }
 
-/** Returns how many events of one type were dropped for an endpoint in one minute, and why. */
+/** Returns the number of events of one type that were dropped for an endpoint in one minute, with the reason. */
 export function presentDrop({
   endpoint_id,
   event_type,

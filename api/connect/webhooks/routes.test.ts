@@ -294,7 +294,7 @@ test('secrets replaced long ago go with a later rotation; one replaced lately st
     world.deps.db('webhook_secrets').where({ endpoint_id: id }).orderBy('id').pluck('id') as Promise<string[]>;
   await rotate();
   const [first, second] = await secrets();
-  // Moves both secrets eight days into the past: the first was replaced at that time, and the second still signs.
+  // Moves the replacement of the secret eight days into the past. The second secret still signs.
   await world.deps
     .db('webhook_secrets')
     .where({ endpoint_id: id })

@@ -53,7 +53,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...webhooks,
-    operationId: 'webhooks.event-types',
+    operationId: 'webhooks.listEventTypes',
     method: 'get',
     path: '/webhooks/event-types',
     summary: 'List the event types',
@@ -127,7 +127,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...webhooks,
-    operationId: 'webhooks.rotate-secret',
+    operationId: 'webhooks.rotateSecret',
     method: 'post',
     path: '/webhooks/:id/rotate-secret',
     summary: 'Replace the signing secret; the new one is shown once',
@@ -155,7 +155,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...webhooks,
-    operationId: 'webhooks.deliveries',
+    operationId: 'webhooks.listDeliveries',
     method: 'get',
     path: '/webhooks/deliveries',
     summary: 'Deliveries to all endpoints of the workspace, newest first',
@@ -168,7 +168,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...webhooks,
-    operationId: 'webhooks.endpoint-deliveries',
+    operationId: 'webhooks.listEndpointDeliveries',
     method: 'get',
     path: '/webhooks/:id/deliveries',
     summary: 'Deliveries to one endpoint, newest first',
@@ -184,7 +184,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...webhooks,
-    operationId: 'webhooks.attempts',
+    operationId: 'webhooks.listAttempts',
     method: 'get',
     path: '/webhooks/deliveries/:deliveryId/attempts',
     summary: 'List the latest 100 attempts of a delivery, newest first',
@@ -212,7 +212,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...webhooks,
-    operationId: 'webhooks.throttle-drops',
+    operationId: 'webhooks.listThrottleDrops',
     method: 'get',
     path: '/webhooks/throttle-drops',
     summary: 'List events dropped by rate limits, per minute, newest first',

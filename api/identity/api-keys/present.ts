@@ -42,7 +42,7 @@ export function presentSummary(summary: UsageSummary): z.input<typeof usageSumma
   return { ...summary, last_call_at: iso(summary.last_call_at) };
 }
 
-/** Returns the calls of one key or of all, in time buckets. */
+/** Returns the number of calls of one key or of all keys, in time buckets. */
 export function presentAnalytics(analytics: UsageAnalytics): z.input<typeof usageAnalytics> {
   return {
     ...analytics,

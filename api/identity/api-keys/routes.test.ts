@@ -85,7 +85,7 @@ test('the catalogue holds every bit and the presets', async (t) => {
 });
 
 test('full access holds every scope but those that no preset holds, which the description names', (t) => {
-  // The mask of `full_access` is published, so a scope that is added later belongs to it or to this list.
+  // Clients know the mask of `full_access`. A scope that is added later must be added to the mask or to this list.
   const beyond = namesOf(ALL_PERMISSIONS).filter((name) => !holds(PRESETS.full_access, [name]));
   t.deepEqual(beyond, [
     'READ_RUNS',
@@ -97,12 +97,12 @@ test('full access holds every scope but those that no preset holds, which the de
     'MANAGE_MAILBOX_PROVISIONING',
     'MANAGE_ACQUISITION',
   ]);
-  const { description = '' } = routes.find(({ operationId }) => operationId === 'api-keys.permissions')!;
+  const { description = '' } = routes.find(({ operationId }) => operationId === 'apiKeys.listPermissions')!;
   t.deepEqual(
     beyond.filter((name) => !description.includes(`\`${name}\``)),
     [],
   );
-  // Bit 31 would be the sign of a 32-bit integer.
+  // Bit 31 is the sign of a 32-bit integer, so no permission may use it.
   t.true(ALL_PERMISSIONS < 2 ** 31);
 });
 

@@ -19,7 +19,7 @@ const keys = { area: 'api-keys', scope: ['API_KEYS'], permission: 'manage_api_ke
 export const apiKeysRoutes: readonly AnyRoute[] = [
   route({
     ...keys,
-    operationId: 'api-keys.list',
+    operationId: 'apiKeys.list',
     method: 'get',
     path: '/api-keys',
     summary: 'API keys, newest first',
@@ -31,7 +31,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.create',
+    operationId: 'apiKeys.create',
     method: 'post',
     path: '/api-keys',
     summary: 'Create an API key; its secret is shown once',
@@ -48,7 +48,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.permissions',
+    operationId: 'apiKeys.listPermissions',
     method: 'get',
     path: '/api-keys/permissions',
     summary: 'List the permissions and their presets',
@@ -66,7 +66,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.read',
+    operationId: 'apiKeys.get',
     method: 'get',
     path: '/api-keys/:id',
     summary: 'One API key',
@@ -77,7 +77,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.revoke',
+    operationId: 'apiKeys.revoke',
     method: 'delete',
     path: '/api-keys/:id',
     summary: 'Revoke an API key; this cannot be undone',
@@ -96,7 +96,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.update',
+    operationId: 'apiKeys.update',
     method: 'patch',
     path: '/api-keys/:id',
     summary: 'Change an API key',
@@ -111,7 +111,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.delete',
+    operationId: 'apiKeys.delete',
     method: 'delete',
     path: '/api-keys/:id/permanent',
     summary: 'Delete a revoked or expired API key with its usage records',
@@ -126,7 +126,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.usageSummary',
+    operationId: 'apiKeys.getUsageSummary',
     method: 'get',
     path: '/api-keys/usage/summary',
     summary: 'Count keys by state, with their activity of the past 24 hours',
@@ -136,7 +136,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.usageAnalytics',
+    operationId: 'apiKeys.getWorkspaceUsage',
     method: 'get',
     path: '/api-keys/usage/analytics',
     summary: 'Report the use of all keys of the workspace over time',
@@ -147,7 +147,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.analytics',
+    operationId: 'apiKeys.getUsage',
     method: 'get',
     path: '/api-keys/:id/analytics',
     summary: 'Report the use of a key over time',
@@ -160,7 +160,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...keys,
-    operationId: 'api-keys.logs',
+    operationId: 'apiKeys.listLogs',
     method: 'get',
     path: '/api-keys/:id/logs',
     summary: 'Requests made with a key, newest first',

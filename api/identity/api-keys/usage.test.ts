@@ -13,8 +13,8 @@ import { assertNowhere, randomSecret } from '../../../test/harness/secrets.ts';
 
 const KEYS = '/v1/api-keys';
 /**
- * Timeout (ms) until a process notices the change of a key. Keys are cached for at most a second, but a busy machine is
- * slower.
+ * Timeout (ms) until a process uses the changed key. Keys are cached for at most a second, but a busy machine may need
+ * longer.
  */
 const WITHIN = 10_000;
 let world: World;

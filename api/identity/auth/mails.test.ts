@@ -12,8 +12,8 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /**
- * Values of Accept-Language with the language of the mail. Without the header, or with only unknown languages, it is
- * English.
+ * Values of Accept-Language, each with the expected language of the mail. Without the header, or with only unknown
+ * languages, the mail is in English.
  */
 const LANGUAGES: [acceptLanguage: string | undefined, language: 'english' | 'german'][] = [
   [undefined, 'english'],
@@ -110,7 +110,7 @@ const KINDS: Kind[] = [
   },
 ];
 
-/** Returns the mail that a request with this header causes. */
+/** Returns the mail that is sent because of a request with this header. */
 async function mailOf(t: ExecutionContext, kind: Kind, acceptLanguage: string | undefined): Promise<SystemMessage> {
   const to = await kind.ask(async (path, body, token) => {
     await world.deps.db('auth_throttles').delete();

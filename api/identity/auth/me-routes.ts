@@ -19,7 +19,7 @@ const identity = resource('Identity', {
 /** Route that returns the caller of a credential: its workspace, person and scopes. */
 export const meRoutes = [
   route({
-    operationId: 'auth.identity',
+    operationId: 'auth.getIdentity',
     method: 'get',
     path: '/me',
     area: 'auth',

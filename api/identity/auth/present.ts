@@ -5,7 +5,7 @@ import { iso } from '../../http/schemas.ts';
 import { presentOrganization } from '../organizations/present.ts';
 import type { loginResult, session, tokenPair, user } from './schemas.ts';
 
-/** Returns the tokens of a continued session: after a refresh, or in another workspace. */
+/** Returns the tokens of a session after a refresh or a switch to another workspace. */
 export function presentTokens(tokens: TokenPair): z.input<typeof tokenPair> {
   return {
     access_token: tokens.accessToken,
@@ -63,8 +63,8 @@ export function presentSession(row: SessionRow, currentId: string | undefined): 
 }
 
 /**
- * Patterns of browsers in user agents. The order matters, because a user agent also names browsers from which the
- * browser is derived.
+ * Patterns of browsers in user agents. The order matters, because the user agent of a browser also names the browsers
+ * on which it is based.
  */
 const BROWSERS: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],

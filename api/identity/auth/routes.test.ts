@@ -21,7 +21,7 @@ test.before(async () => {
   world = await createWorld({ clock, env: { AUTH_LOGIN_CODE: 'new_device', TRUSTED_PROXIES: 'loopback' } });
 });
 test.after.always(() => world?.close());
-// All tests without their own source address share one, so the counts of failed attempts are reset before each test.
+// Tests without their own source address share one, so the counts of failed attempts are reset before each test.
 test.beforeEach(() => world.deps.db('auth_throttles').delete());
 
 const me = (token: string) => call(world, 'GET', '/v1/auth/me', { token });
@@ -59,7 +59,7 @@ test.serial('neither a password nor a code nor a token is stored as it is', asyn
     await world.deps.db('sessions').join('users', 'users.id', 'sessions.user_id').where({ email }).select('sessions.*'),
   ];
   assertNowhere(t, rows, [PASSWORD, begun.body.session, tokens.refresh_token, tokens.device_token!]);
-  // Six digits can be part of any value, so the test only searches for values that equal the code.
+  // Other values may contain the same six digits, so the test only searches for values that equal the code.
   t.false(plainText(rows).split('\n').includes(code));
 });
 

@@ -24,7 +24,7 @@ const signedIn = { area: 'auth', scope: 'session', permission: null, organizatio
 const publicRoutes = [
   route({
     ...publicly,
-    operationId: 'auth.setup',
+    operationId: 'auth.setUpInstallation',
     method: 'post',
     path: '/auth/setup',
     summary: 'Set up a new installation with its setup link',
@@ -115,7 +115,7 @@ const publicRoutes = [
   }),
   route({
     ...publicly,
-    operationId: 'auth.refresh',
+    operationId: 'auth.refreshTokens',
     method: 'post',
     path: '/auth/refresh',
     summary: 'Exchange a refresh token for a new pair',
@@ -127,7 +127,7 @@ const publicRoutes = [
   }),
   route({
     ...publicly,
-    operationId: 'auth.resetPassword',
+    operationId: 'auth.requestPasswordReset',
     method: 'post',
     path: '/auth/reset-password',
     summary: 'Mail a link for setting a new password',
@@ -176,7 +176,7 @@ const sessionRoutes = [
   }),
   route({
     ...signedIn,
-    operationId: 'auth.me',
+    operationId: 'auth.getMe',
     method: 'get',
     path: '/auth/me',
     summary: 'The signed-in person',

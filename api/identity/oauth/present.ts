@@ -9,7 +9,7 @@ import type { application, registered } from './schemas.ts';
 export function presentApplication(row: OAuthApplicationRow): z.input<typeof application> {
   return {
     id: row.id,
-    // Only self-registered clients have no organization, and they are in no organization's list.
+    // Only self-registered clients have no organization, and no organization lists them.
     organization_id: row.organization_id!,
     client_id: row.client_id,
     name: row.name,

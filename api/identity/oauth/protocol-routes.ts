@@ -20,7 +20,7 @@ export const protocolRoutes: readonly AnyRoute[] = [
   ...METADATA_PATHS.map(({ name, path }) =>
     route({
       ...documents,
-      operationId: `oauth.serverMetadata${name}`,
+      operationId: `oauth.getServerMetadata${name}`,
       path: `/.well-known/oauth-authorization-server${path}`,
       summary: `Metadata of the authorization server (RFC 8414)${path ? `, where clients of ${path} look` : ''}`,
       success: { status: 200, body: schemas.serverMetadata },
@@ -30,7 +30,7 @@ export const protocolRoutes: readonly AnyRoute[] = [
   ...METADATA_PATHS.map(({ name, path }) =>
     route({
       ...documents,
-      operationId: `oauth.resourceMetadata${name}`,
+      operationId: `oauth.getResourceMetadata${name}`,
       path: `/.well-known/oauth-protected-resource${path}`,
       summary: `Metadata of the protected resource ${path || 'this API is'} (RFC 9728)`,
       success: { status: 200, body: schemas.resourceMetadata },
@@ -39,7 +39,7 @@ export const protocolRoutes: readonly AnyRoute[] = [
   ),
   route({
     ...open,
-    operationId: 'oauth.register',
+    operationId: 'oauth.registerClient',
     method: 'post',
     path: '/oauth/register',
     summary: 'Register a public client (RFC 7591)',
@@ -55,7 +55,7 @@ export const protocolRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...open,
-    operationId: 'oauth.token',
+    operationId: 'oauth.issueToken',
     method: 'post',
     path: '/oauth/token',
     summary: 'Exchange a code or a refresh token for new tokens',
@@ -72,7 +72,7 @@ export const protocolRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...open,
-    operationId: 'oauth.revoke',
+    operationId: 'oauth.revokeToken',
     method: 'post',
     path: '/oauth/revoke',
     summary: 'Revoke the grant of a token (RFC 7009)',

@@ -271,7 +271,8 @@ test('a key or token makes no application, and no key, that may do more than its
         .status,
       403,
     );
-    // These changes are refused, because the receiver gets the events of every workspace that granted the application.
+    // These changes are refused, because the URL receives the events of every workspace that granted the application
+    // access.
     for (const receiver of [
       { webhook_url: '' },
       { webhook_events: ['campaign.reply_received'] },
@@ -292,7 +293,7 @@ test('a key or token makes no application, and no key, that may do more than its
     .first();
   t.truthy(audit.oauth_grant_id);
 
-  // Revokes the grant and the key. Both are still cached for a moment, but this check reads them from the database.
+  // Revokes the grant and the key. Both stay cached for up to a second, but this check reads them from the database.
   await world.deps
     .db('oauth_grants')
     .where({ organization_id: tenant.organizationId })

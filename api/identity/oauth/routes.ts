@@ -59,7 +59,7 @@ export const oauthRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...applications,
-    operationId: 'oauth.readApplication',
+    operationId: 'oauth.getApplication',
     method: 'get',
     path: '/oauth/applications/:id',
     summary: 'One OAuth application',

@@ -444,7 +444,7 @@ test('revoking ends the grant behind a token, for its own client only', async (t
 test('the rate of a grant is that of a key that sets none', async (t) => {
   const { body } = await token(world, (await createFlow(world)).form);
   const counted: number[] = [];
-  // Sends more requests than two minutes allow, so that the beginning of another minute makes no difference.
+  // Sends more requests than two minutes allow, so that the test also works if a new minute begins meanwhile.
   for (let index = 0; index < 130; index += 1)
     counted.push((await call(world, 'GET', '/v1/contacts', { token: body.access_token })).status);
   t.true(counted.includes(429));

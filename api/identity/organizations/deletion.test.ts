@@ -22,7 +22,9 @@ const EMAIL = { to: ['lea@else.test'], subject: 'S', body_plain: 'b' };
 
 type Person = Pick<Tenant, 'userId' | 'organizationId'>;
 
-/** Calls as a signed-in person. The session is new, because the clock may have passed the end of an earlier one. */
+/**
+ * Calls the API as a signed-in person. Uses a new session, because an earlier one may have expired by the test's clock.
+ */
 async function ask(person: Person, method: string, path: string, body?: unknown): Promise<Answer> {
   const token = await createSession(world.deps, person.userId, person.organizationId);
   return call(world, method, path, { token, body });
@@ -45,7 +47,7 @@ test.serial('an owner confirms with the name; others are refused, and the name i
   t.is(scheduled.body.deletion_scheduled_for, new Date(clock.now().getTime() + 14 * 86_400_000).toISOString());
   assertStatus(t, await ask(tenant, 'DELETE', CURRENT, { name: 'Blue' }), 409);
 
-  // Members read; everything else is refused, with the date.
+  // Members may still read. All other requests are refused, and the refusal contains the date of the deletion.
   assertStatus(t, await ask(asAdmin, 'GET', CURRENT), 200);
   assertStatus(t, await ask(asAdmin, 'GET', '/v1/contacts'), 200);
   const refused = await ask(asAdmin, 'POST', '/v1/contacts', [{ email: 'lea@else.test' }]);
@@ -113,7 +115,7 @@ test.serial('no email is claimed and no campaign activated, whoever asks', async
   const { organizationId, campaignId, ctx } = lead;
   const sendId = await lead.reserve();
   const desk = await createWritingDesk(stage);
-  // Stands for work that began before the request.
+  // Simulates work that began before the deletion was requested.
   const ends = { deletion_scheduled_for: new Date(clock.now().getTime() + 1000) };
   await db('organizations').where({ id: organizationId }).update(ends);
   t.like(await lead.deliver(sendId), { outcome: 'workspace_deletion_scheduled' });

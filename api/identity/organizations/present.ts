@@ -56,7 +56,7 @@ export function presentRole(row: RoleRow): z.input<typeof role> {
   };
 }
 
-/** Returns an invitation that was not accepted yet. `now` decides between open and expired. */
+/** Returns an invitation that was not accepted yet. Compares its expiry with `now` to show it as open or expired. */
 export function presentInvitation(row: InvitationView, now: Date): z.input<typeof invitation> {
   return {
     id: row.id,

@@ -92,7 +92,7 @@ const organizationRoutes = [
   }),
   route({
     ...inside,
-    operationId: 'organizations.current',
+    operationId: 'organizations.getCurrent',
     method: 'get',
     path: '/organizations/current',
     summary: 'The selected workspace',
@@ -119,7 +119,7 @@ const organizationRoutes = [
   }),
   route({
     ...inside,
-    operationId: 'organizations.logo',
+    operationId: 'organizations.getLogo',
     method: 'get',
     path: '/organizations/current/logo',
     summary: 'The logo of the selected workspace',

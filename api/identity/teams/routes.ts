@@ -57,7 +57,7 @@ export const teamRoutes = [
   }),
   route({
     ...read,
-    operationId: 'teams.read',
+    operationId: 'teams.get',
     method: 'get',
     path: '/teams/:id',
     summary: 'One team',

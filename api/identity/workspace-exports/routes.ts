@@ -14,7 +14,7 @@ import { route } from '../../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, resource, timestamp, uuid } from '../../http/schemas.ts';
 import { presentBlocked } from '../../http/stored-message.ts';
 
-/** A file with everything is for people who may read everything. */
+/** Rights for an export: as the file contains all data, its reader needs the right to all data. */
 const everything = {
   area: 'workspace-exports',
   scope: 'session',

@@ -97,7 +97,7 @@ export const replyBody = z.strictObject({
   ...written,
 });
 
-/** Answer to submitting an email: its outcome. */
+/** Answer of a route that submits an email, with the outcome. */
 export const accepted = resource('AcceptedEmail', {
   result: z.enum(['executed', 'awaiting_approval']),
   task_id: uuid.meta({ description: 'Id of the email in events, lists and DELETE /v1/unibox/scheduled/:taskId' }),

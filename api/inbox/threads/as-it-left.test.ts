@@ -150,7 +150,7 @@ test.serial(
     await world.deps.db('sent_contents').where({ send_id: sendId }).delete();
     t.is(await deleteUnusedCopies(world.deps), 1);
     t.deepEqual(await copiesOf(lead), []);
-    // This process remembers that it stored the text, but must store it again for the next email.
+    // The process remembers that it has stored this text. It must store the text again for the next email.
     const next = await another(lead);
     t.deepEqual(await lead.deliver(next.id), { outcome: 'sent' });
     t.deepEqual(await copiesOf(lead), [name]);

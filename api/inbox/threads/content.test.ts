@@ -25,7 +25,7 @@ async function desk() {
   const { apiKey } = inbox.tenant;
   return {
     ...inbox,
-    /** Receives a message of these parts and returns its id. */
+    /** Records a received message with these MIME parts and returns its id. */
     receive: (parts: readonly string[], from?: string) => inbox.receive(multipartMessage(inbox.email, parts, from)),
     /** Downloads a file, and returns status, headers and bytes. */
     async download(path: string, token = apiKey) {
@@ -336,8 +336,7 @@ test('images of a message are so many that an answer fits into memory, and few m
   const other = await desk();
   const theirs = await other.receive([html(`<img src="${base}/1" alt="One">`)]);
   t.is((await other.get(`/${theirs}/images`)).body.data.length, 1, 'another workspace does not wait for it');
-  // Keeps the answer back until one request has given up waiting, because on a fast machine all would be served in
-  // time.
+  // Delays the answer until one request has given up waiting, because on a fast machine all would be served in time.
   await Promise.race(asked.map(async (one) => (await one).status === 429 || (await Promise.all(asked))));
   answer();
   const statuses = (await Promise.all(asked)).map(({ status }) => status);

@@ -9,10 +9,10 @@ import { correctionBody, imageList, receivedMessage } from './schemas.ts';
 
 const read = { area: 'threads', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
 const write = { area: 'threads', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
-/** Maximum number of characters kept of a text. */
+/** Maximum number of characters of a message text in an answer. */
 const MAX_TEXT = 64 * 1024;
 
-/** Headers that make a browser save a file from a stranger instead of displaying it. */
+/** Headers that make a browser save a received file instead of displaying it. */
 const NEVER_SHOWN = {
   'Content-Security-Policy': "sandbox; default-src 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -36,7 +36,7 @@ export const messageRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...write,
-    operationId: 'unibox.correct',
+    operationId: 'unibox.correctReading',
     method: 'patch',
     path: '/unibox/:id',
     summary: 'Correct the reading of a received message',

@@ -42,7 +42,7 @@ test('the overview counts what a plain count of the conversations finds, whateve
     allowedMailboxes: [second.id],
   });
   const acts: (() => Promise<unknown>)[] = [
-    // Receives two messages concurrently, with times within the last three weeks.
+    // Records two received messages concurrently, with times in the last three weeks.
     () =>
       Promise.all(
         [0, 1].map(() =>

@@ -474,7 +474,7 @@ test('a search goes through all messages, in runs, and misses none', async (t) =
   const { get, receive, email, tenant } = await openCampaignInbox(world);
   const { db } = world.deps;
   await receive(replyTo(stranger(email), 'A walrus of old'));
-  // Simulates half a million messages in between.
+  // Simulates half a million messages between the two.
   await db.raw(`select setval('message_words_number', nextval('message_words_number') + 500000)`);
   await receive(replyTo(stranger(email), 'A walrus of today'));
   const found = async (query: string) =>

@@ -222,7 +222,7 @@ export const threadRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...read,
-    operationId: 'unibox.count',
+    operationId: 'unibox.countUnseen',
     method: 'get',
     path: '/unibox/count',
     summary: 'Count messages not marked as seen, without spam and trash',
@@ -247,7 +247,7 @@ export const threadRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...write,
-    operationId: 'unibox.moveFolder',
+    operationId: 'unibox.moveToFolder',
     method: 'patch',
     path: '/unibox/folder',
     summary: 'Move messages to inbox, archive or trash',
@@ -259,7 +259,7 @@ export const threadRoutes: readonly AnyRoute[] = [
   }),
   route({
     ...read,
-    operationId: 'unibox.overview',
+    operationId: 'unibox.getOverview',
     method: 'get',
     path: '/unibox/overview',
     summary: 'Count conversations by folder, mailbox, tag and category',

@@ -45,7 +45,7 @@ test('the folder of sent emails has campaign emails and those of people, a conve
     lea.sendId,
   ]);
 
-  // A second email of the same conversation replaces the first one in the list, even if it is not certain that it was
+  // A later email of the same conversation replaces the first one in the list, even if it is uncertain that it was
   // sent.
   const before = await db('sends').where({ id: lea.sendId }).first();
   const again = newId();

@@ -12,7 +12,7 @@ const { world } = stage;
 
 const NO_ANSWER: Attempt = { kind: 'unknown', reason: message('smtp.broke_after_message') };
 
-/** Creates a lead whose only email gets the given answer of the mail server in every attempt. */
+/** Creates a lead with one email, which gets the given answer of the mail server in every attempt. */
 async function given(attempt: Attempt) {
   const lead = await createLead(stage);
   lead.smtp.next = () => attempt;

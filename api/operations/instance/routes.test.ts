@@ -36,7 +36,7 @@ test.after.always(async () => {
   await part?.stop();
 });
 
-/** Every code of a finding that the API's contract names. */
+/** Finding codes that are part of the API's contract. */
 const PROMISED =
   `secret_published_default, allow_insecure_defaults, credentials_key_unset, internal_token_unset, trusted_proxies_unset, captcha_misconfigured, turnstile_bypass_set,
   dev_mode_public, unsafe_webhook_urls, tls_verification_off, app_url_unset, app_url_insecure, app_url_host_mismatch, cors_missing_origin, api_public_url_unset_oidc,
@@ -47,10 +47,10 @@ const PROMISED =
     /,\s+/,
   );
 
-/** Codes that are not part of the API's contract. */
+/** Finding codes that are not part of the API's contract. */
 const OWN = ['facts_incomplete'];
 
-/** Codes whose appearance and disappearance a test of this file has checked. */
+/** Codes for which a test of this file has checked that they appear and disappear. */
 const covered = new Set<string>();
 
 /** Checks that the health report has a code before a repair, and not after it. */
@@ -183,7 +183,7 @@ test.serial('what other parts answer when they are asked', async (t) => {
   await appearsAndGoes(t, 'websocket_unreachable', ask, () => part.respond(200));
   t.is((await ask()).tracking_domain_unreachable, undefined);
   covered.add('tracking_domain_unreachable');
-  // The settings of this world contain another address than that of its server.
+  // The settings of this world contain a different address from that of its server.
   t.regex(render((await ask()).oidc_discovery_failed!), /names http/);
   const there = await createWorld({ ownAddress: true });
   t.teardown(() => there.close());

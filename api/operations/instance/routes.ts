@@ -34,7 +34,7 @@ const amounts = z.record(z.string(), amount);
 export const instanceRoutes = [
   route({
     ...administrators,
-    operationId: 'instance.health',
+    operationId: 'instance.getHealth',
     method: 'get',
     path: '/admin/instance/health',
     summary: 'List findings that need the operator',
@@ -53,7 +53,7 @@ export const instanceRoutes = [
   }),
   route({
     ...administrators,
-    operationId: 'instance.config',
+    operationId: 'instance.getConfig',
     method: 'get',
     path: '/admin/instance/config',
     summary: 'Every setting of this process',
@@ -68,7 +68,7 @@ export const instanceRoutes = [
   }),
   route({
     ...administrators,
-    operationId: 'instance.limits',
+    operationId: 'instance.getLimits',
     method: 'get',
     path: '/admin/instance/limits',
     summary: 'The limits in force',
@@ -79,7 +79,7 @@ export const instanceRoutes = [
   }),
   route({
     ...administrators,
-    operationId: 'instance.update',
+    operationId: 'instance.getUpdate',
     method: 'get',
     path: '/admin/instance/update',
     summary: 'Get this build and the latest release',

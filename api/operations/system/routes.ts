@@ -22,7 +22,7 @@ function offsetText(minutes: number): string {
 /** Routes of liveness and readiness checks, and of the time zones. */
 export const systemRoutes = [
   route({
-    operationId: 'system.health',
+    operationId: 'system.checkHealth',
     method: 'get',
     path: '/health',
     atRoot: true,
@@ -41,7 +41,7 @@ export const systemRoutes = [
     },
   }),
   route({
-    operationId: 'system.timezones',
+    operationId: 'system.listTimezones',
     method: 'get',
     path: '/timezones',
     area: 'system',
@@ -58,7 +58,7 @@ export const systemRoutes = [
       })),
   }),
   route({
-    operationId: 'system.readiness',
+    operationId: 'system.checkReadiness',
     method: 'get',
     path: '/system/readiness',
     area: 'system',

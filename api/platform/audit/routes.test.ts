@@ -136,16 +136,16 @@ async function entries({ deps }: World): Promise<number> {
   return (await deps.db('audit_logs').select('id')).length;
 }
 
-/** Write operations without an audit entry, by the reason. */
+/** Write operations that make no audit entry, grouped by reason. */
 const SILENT: Record<string, readonly string[]> = {
   'an account or a session belongs to a person and to no workspace': [
     'auth.confirmLogin',
     'auth.confirmPasswordReset',
     'auth.confirmRegistration',
     'auth.login',
-    'auth.refresh',
+    'auth.refreshTokens',
     'auth.register',
-    'auth.resetPassword',
+    'auth.requestPasswordReset',
     'auth.updateMe',
     'organizations.select',
     'pages.askReset',
@@ -157,30 +157,30 @@ const SILENT: Record<string, readonly string[]> = {
     'pages.signUpInvited',
   ],
   'an application that registers itself belongs to no workspace; a token is made of a grant, which has its entry': [
-    'oauth.register',
-    'oauth.token',
+    'oauth.issueToken',
+    'oauth.registerClient',
   ],
   'it asks another system and changes nothing that is set': [
-    'app-connections.test',
-    'campaigns.preflight',
-    'integrations.push',
+    'appConnections.test',
+    'campaigns.runPreflight',
+    'integrations.pushContacts',
     'integrations.startOAuth',
     'integrations.test',
-    'mailboxOrders.quote',
+    'mailboxOrders.getQuote',
     'mailboxes.startConsent',
     'mailboxes.test',
     'pages.confirmMailboxConsent',
     'webhooks.verify',
   ],
   'it records what happened elsewhere, in a record of its own': [
-    'deliverability.report',
+    'deliverability.reportEvent',
     'integrations.receiveBooking',
   ],
   'how somebody keeps an inbox': [
     'unibox.createDraft',
     'unibox.deleteDraft',
     'unibox.markSeen',
-    'unibox.moveFolder',
+    'unibox.moveToFolder',
     'unibox.replaceDraft',
     'unibox.setLabels',
     'unibox.snooze',
@@ -188,10 +188,10 @@ const SILENT: Record<string, readonly string[]> = {
   ],
 };
 
-/** Bodies with which a route changes something, for routes where the generated body does not. */
+/** Bodies with which a route changes something. For routes whose generated body changes nothing. */
 const CHANGES: Record<string, unknown> = {
-  'api-keys.update': { name: 'Another name' },
-  'app-connections.update': { name: 'Another name' },
+  'apiKeys.update': { name: 'Another name' },
+  'appConnections.update': { name: 'Another name' },
   'contacts.updateNote': { content: 'Other words' },
   'goals.update': { name: 'Another name' },
   'crm.updatePipeline': { name: 'Another name' },

@@ -52,7 +52,7 @@ const entry = resource('AuditEntry', {
 /** Routes of the audit log. */
 export const auditRoutes = [
   route({
-    operationId: 'audit-logs.list',
+    operationId: 'auditLogs.list',
     method: 'get',
     path: '/audit-logs',
     area: 'audit',

@@ -21,7 +21,7 @@ import * as schemas from './schemas.ts';
 
 const present = ({ from, to }: { from: Date; to: Date }) => ({ from: iso(from), to: iso(to) });
 
-/** Routes of attribution: the emails credited with customers. */
+/** Routes of attribution, which credits customers to the emails that won them. */
 export const attributionRoutes = [
   route({
     ...read,
@@ -35,7 +35,7 @@ export const attributionRoutes = [
   }),
   route({
     ...write,
-    operationId: 'acquisition.changeAttributionSettings',
+    operationId: 'acquisition.updateAttributionSettings',
     method: 'put',
     path: '/acquisition/attribution/settings',
     summary: 'Change the attribution settings',
@@ -47,7 +47,7 @@ export const attributionRoutes = [
   }),
   route({
     ...read,
-    operationId: 'acquisition.attributionSummary',
+    operationId: 'acquisition.getAttributionSummary',
     method: 'get',
     path: '/acquisition/attribution/summary',
     isQuestion: true,
@@ -64,7 +64,7 @@ export const attributionRoutes = [
   }),
   route({
     ...read,
-    operationId: 'acquisition.attributionBreakdown',
+    operationId: 'acquisition.getAttributionBreakdown',
     method: 'get',
     path: '/acquisition/attribution/breakdown',
     isQuestion: true,

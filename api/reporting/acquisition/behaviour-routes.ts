@@ -16,11 +16,11 @@ import * as schemas from './schemas.ts';
 
 const read = { ...rights.read, readOnly: true } as const;
 
-/** Routes of behaviour reports: events, funnels, prospects. */
+/** Routes of reports about people's behaviour: event trends, funnels and prospects. */
 export const behaviourRoutes = [
   route({
     ...read,
-    operationId: 'acquisition.eventTrends',
+    operationId: 'acquisition.getEventTrends',
     method: 'post',
     path: '/acquisition/event-trends',
     isQuestion: true,
@@ -44,7 +44,7 @@ export const behaviourRoutes = [
   }),
   route({
     ...read,
-    operationId: 'acquisition.funnel',
+    operationId: 'acquisition.getFunnel',
     method: 'post',
     path: '/acquisition/funnels',
     isQuestion: true,
@@ -71,7 +71,7 @@ export const behaviourRoutes = [
   route({
     ...rights.readPeople,
     readOnly: true,
-    operationId: 'acquisition.eventTrendPeople',
+    operationId: 'acquisition.listEventTrendPeople',
     method: 'post',
     path: '/acquisition/event-trends/people',
     isQuestion: true,
@@ -90,7 +90,7 @@ export const behaviourRoutes = [
   route({
     ...rights.readPeople,
     readOnly: true,
-    operationId: 'acquisition.funnelPeople',
+    operationId: 'acquisition.listFunnelPeople',
     method: 'post',
     path: '/acquisition/funnels/people',
     isQuestion: true,
@@ -124,7 +124,7 @@ export const behaviourRoutes = [
   }),
   route({
     ...rights.readPeople,
-    operationId: 'acquisition.timeline',
+    operationId: 'acquisition.getTimeline',
     method: 'get',
     path: '/acquisition/prospects/:contactId/timeline',
     summary: 'List the history of a contact',

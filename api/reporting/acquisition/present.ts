@@ -120,8 +120,8 @@ export function presentCustomer(row: CustomerRow): Item<typeof schemas.attributi
 }
 
 /**
- * Returns the basis of one person's credit: conversion, email, touches in between, corrections, and the other emails
- * that could be chosen.
+ * Returns the explanation of one person's credit: the conversion, the credited email, touches in between, corrections,
+ * and other emails that a person could credit.
  */
 export function presentExplanation(found: Explanation): Body<typeof schemas.explanation> {
   const { acquisition } = found;

@@ -484,7 +484,7 @@ test.serial('bad input is refused with every problem; spend is audited once and 
   const { campaignId } = await campaign();
   const path = `/campaign-spend/${campaignId}`;
   t.is((await put(tenant, path, { amount_minor: -1, currency: 'ABC' })).body.problems.length, 2);
-  // Goals and campaign costs accept the same currencies.
+  // The currencies of campaign costs are those of goals.
   assertStatus(t, await put(tenant, path, { amount_minor: 5, currency: 'HRK' }), 400);
   for (let times = 0; times < 2; times += 1)
     assertStatus(t, await put(tenant, path, { amount_minor: 5, currency: 'CLF' }), 200);

@@ -14,7 +14,7 @@ import * as schemas from './schemas.ts';
 export const acquisitionRoutes = [
   route({
     ...read,
-    operationId: 'acquisition.summary',
+    operationId: 'acquisition.getSummary',
     method: 'get',
     path: '/acquisition/summary',
     isQuestion: true,
@@ -32,7 +32,7 @@ export const acquisitionRoutes = [
   }),
   route({
     ...read,
-    operationId: 'acquisition.breakdown',
+    operationId: 'acquisition.getBreakdown',
     method: 'get',
     path: '/acquisition/breakdown',
     isQuestion: true,
@@ -57,7 +57,7 @@ export const acquisitionRoutes = [
   }),
   route({
     ...readPeople,
-    operationId: 'acquisition.explain',
+    operationId: 'acquisition.explainFigure',
     method: 'get',
     path: '/acquisition/explain',
     summary: 'List the sends, contacts or conversions behind a figure',

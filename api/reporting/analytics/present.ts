@@ -136,7 +136,10 @@ export function presentRange(range: DayRange): { from: string; to: string } {
   return { from: iso(from), to: iso(to) };
 }
 
-/** Returns the report of a campaign, in total and step by step. `date_range` is null if its whole time is counted. */
+/**
+ * Returns the report of a campaign, in total and step by step. `date_range` is null if the report covers the campaign's
+ * whole lifetime.
+ */
 export function presentCampaignReport(report: CampaignReport): z.input<typeof schemas.campaignReport> {
   const { campaign, range, counts } = report;
   return {
@@ -181,7 +184,7 @@ export function presentCampaignReport(report: CampaignReport): z.input<typeof sc
   };
 }
 
-/** Returns a mailbox for the list of accounts: its health, its problems, and its sends of today. */
+/** Returns a mailbox for the list of accounts: its health, its problems, and the number of emails sent today. */
 export function presentAccount(
   status: AccountStatus,
   { language }: Pick<Ctx, 'language'>,
@@ -205,7 +208,7 @@ export function presentAccount(
   };
 }
 
-/** Returns one account: the same as in the list, plus its warmup if it was warmed. */
+/** Returns one mailbox: the fields of the list, and its warmup if it has one. */
 export function presentAccountDetail(
   detail: AccountDetail,
   reader: Pick<Ctx, 'language'>,
@@ -240,7 +243,9 @@ export function presentAccountDetail(
   };
 }
 
-/** Returns a workspace's usage and limits. API calls are counted per API key, so their number is 0 in this answer. */
+/**
+ * Returns a workspace's usage and limits. API calls are counted only per API key, so their number is 0 in this answer.
+ */
 export function presentUsage(report: Usage, userId: string | null): z.input<typeof schemas.usage> {
   return {
     user_id: userId,

@@ -36,7 +36,7 @@ const SERVERS = { smtp: { host: '127.0.0.1', port: 25 }, imap: { host: '127.0.0.
 const get = (tenant: Tenant, path: string) => call(world, 'GET', `/v1/analytics${path}`, { token: tenant.apiKey });
 
 /**
- * Creates emails of a campaign: two before midnight, two after it. A person opens one, a machine opens one, one is
+ * Creates emails of a campaign: two before midnight, two after it. One is opened by a person, one by a machine, one is
  * answered and one bounces.
  */
 async function scene(at = START) {

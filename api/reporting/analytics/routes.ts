@@ -36,7 +36,7 @@ const DEFAULT_DAYS = 7;
 export const analyticsRoutes = [
   route({
     ...read,
-    operationId: 'analytics.dashboard',
+    operationId: 'analytics.getDashboard',
     method: 'get',
     path: '/analytics/dashboard',
     summary: "Report the workspace's emails",
@@ -49,7 +49,7 @@ export const analyticsRoutes = [
   }),
   route({
     ...read,
-    operationId: 'analytics.deliverability',
+    operationId: 'analytics.getDeliverability',
     method: 'get',
     path: '/analytics/deliverability',
     summary: 'Report deliverability',
@@ -66,7 +66,7 @@ export const analyticsRoutes = [
   }),
   route({
     ...read,
-    operationId: 'analytics.warmup',
+    operationId: 'analytics.getWarmup',
     method: 'get',
     path: '/analytics/warmup',
     summary: 'Report warmup emails',
@@ -94,7 +94,7 @@ export const analyticsRoutes = [
   }),
   route({
     ...read,
-    operationId: 'analytics.campaign',
+    operationId: 'analytics.getCampaign',
     method: 'get',
     path: '/analytics/campaigns/:id',
     summary: "Report a campaign's emails",
@@ -106,7 +106,7 @@ export const analyticsRoutes = [
   }),
   route({
     ...read,
-    operationId: 'analytics.campaignDaily',
+    operationId: 'analytics.getCampaignDaily',
     method: 'get',
     path: '/analytics/campaigns/:id/daily',
     summary: "Report a campaign's emails by day",
@@ -118,7 +118,7 @@ export const analyticsRoutes = [
   }),
   route({
     ...read,
-    operationId: 'analytics.campaignHourly',
+    operationId: 'analytics.getCampaignHourly',
     method: 'get',
     path: '/analytics/campaigns/:id/hourly',
     summary: "Report a campaign's emails by hour of a day",
@@ -133,7 +133,7 @@ export const analyticsRoutes = [
   }),
   route({
     ...read,
-    operationId: 'analytics.accounts',
+    operationId: 'analytics.listMailboxes',
     method: 'get',
     path: '/analytics/accounts',
     summary: 'Report the state of all mailboxes',
@@ -143,7 +143,7 @@ export const analyticsRoutes = [
   }),
   route({
     ...read,
-    operationId: 'analytics.account',
+    operationId: 'analytics.getMailbox',
     method: 'get',
     path: '/analytics/accounts/:id',
     summary: 'Report the state of a mailbox',
@@ -154,7 +154,7 @@ export const analyticsRoutes = [
   }),
   route({
     ...read,
-    operationId: 'analytics.usage',
+    operationId: 'analytics.getUsage',
     method: 'get',
     path: '/analytics/usage',
     summary: "Report the workspace's usage",
@@ -170,7 +170,7 @@ export const analyticsRoutes = [
     ...read,
     scope: ['READ_ANALYTICS', 'READ_CONTACTS'],
     permission: { allOf: ['view_analytics', 'view_contacts'] },
-    operationId: 'analytics.explain',
+    operationId: 'analytics.explainFigure',
     method: 'get',
     path: '/analytics/explain',
     summary: 'List what a figure of a report counts',

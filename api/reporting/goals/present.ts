@@ -43,7 +43,10 @@ export function presentGoalDetail(found: {
   };
 }
 
-/** Returns the matches of a definition in a period, before its goal exists. Amounts are in minor units. */
+/**
+ * Returns the events in a period that a goal's definition would match. Used before the goal exists. Amounts are in
+ * minor units.
+ */
 export function presentGoalPreview(preview: GoalPreview): z.input<typeof schemas.goalPreview> {
   const { scanned, matched, people, withValue, values } = preview;
   return {

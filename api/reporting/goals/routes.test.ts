@@ -226,7 +226,7 @@ test.serial('events become conversions once, by the definition of when they were
   const [event] = await world.deps.db('product_events').where({ id: pro });
   t.like(rows[0], { person_id: event.person_id, occurred_at: event.occurred_at, value_minor: null, currency: null });
 
-  // Applies the events again, as after a crash or a manual replay.
+  // Applies the events again, to simulate a crash or a manual replay.
   const emitted = () =>
     world.deps.db('domain_events').where({ organization_id: tenant.organizationId, type: 'person.changed' });
   const people = (await emitted()).flatMap((row) => row.data.person_ids);

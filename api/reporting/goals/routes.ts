@@ -120,7 +120,7 @@ export const goalRoutes = [
   }),
   route({
     ...write,
-    operationId: 'goals.replay',
+    operationId: 'goals.startReplay',
     method: 'post',
     path: '/goals/:id/replays',
     summary: 'Replay past events against a goal',
@@ -135,7 +135,7 @@ export const goalRoutes = [
   }),
   route({
     ...read,
-    operationId: 'goals.replays',
+    operationId: 'goals.listReplays',
     method: 'get',
     path: '/goals/:id/replays',
     summary: 'The 20 most recent replays of a goal',

@@ -11,9 +11,9 @@ import { message } from '../../../messages/index.ts';
 const PATHS = ['/', '/v1/realtime'];
 
 /**
- * Checks that an upgrade may become a socket: its path, and for browsers an origin that may use the API. Refuses a
- * query, because a credential in it would be logged. Returns the credential of the request; undefined if the client
- * will send one as its first message.
+ * Checks the path of an upgrade request and, for browsers, that its origin may use the API. Refuses a query, because a
+ * credential in it would be logged. Returns the credential of the request; undefined if the client will send one as its
+ * first message.
  * @throws AppError not_found, bad_request, forbidden
  */
 export function admitUpgrade(request: IncomingMessage, config: Config): string | undefined {

@@ -38,7 +38,9 @@ export async function admitCaller(
   return caller;
 }
 
-/** Returns the part of a caller's credential that is kept for rechecks while the socket is open. */
+/**
+ * Returns the part of a caller's credential that is stored, so that it can be checked again while the socket is open.
+ */
 export function credentialToRecheck(token: string, { actor }: Caller): OpenCredential {
   if (actor.apiKeyId) return { kind: 'api_key', id: actor.apiKeyId };
   if (actor.sessionId) return { kind: 'session', id: actor.sessionId };

@@ -5,7 +5,7 @@ import type { AppError } from '../../../lib/errors.ts';
 import { CLOSE, errorMessage, type CloseCode, type ServerMessage } from './protocol.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** Time (ms) for the other side to answer a close before the connection is cut. */
+/** Time (ms) after which a connection is cut if the client does not answer the close. */
 const CLOSE_GRACE_MS = 2_000;
 /** Maximum number of messages of a client in {@link MESSAGE_WINDOW_MS}. */
 const MAX_MESSAGES = 60;
@@ -32,7 +32,7 @@ export interface Connection {
   isAlive: boolean;
   readonly isClosing: boolean;
   say(message: ServerMessage): void;
-  /** Sends the reason, closes, and cuts the connection if the other side does not close in time. */
+  /** Sends the reason and closes the socket. Cuts the connection if the client does not close it in time. */
   end(code: CloseCode, why: ServerMessage | string): void;
   /** Counts a message. Returns false if there were too many. */
   countMessage(): boolean;

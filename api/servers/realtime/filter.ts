@@ -17,8 +17,8 @@ function maySee(actor: Actor, type: EventType): boolean {
 }
 
 /**
- * Returns the event types of a subscription: the named ones, or all that are not firehose and that the credential may
- * see.
+ * Returns the event types of a subscription: the named types or, by default, all types that the credential may see
+ * except for firehose types.
  * @throws AppError bad_request with every unknown event; forbidden with the events that the credential may not see
  */
 export function chosenEvents(actor: Actor, named: readonly string[]): Set<EventType> {

@@ -5,13 +5,13 @@ import type { RateLimiter } from '../../../lib/rate-limit.ts';
 
 /** Time settings of the gateway (ms). */
 export interface GatewayTimes {
-  /** Interval between heartbeats to each open socket. */
+  /** Interval (ms) between heartbeats to each open socket. */
   heartbeatMs: number;
-  /** Time that a socket may stay without a credential. */
+  /** Maximum time (ms) that a socket may stay open without a credential. */
   authenticateMs: number;
-  /** Interval between checks of credentials and stalled sockets. */
+  /** Interval (ms) between checks of credentials and stalled sockets. */
   checkMs: number;
-  /** Time (ms) after which a socket with a full buffer that reads nothing is closed. */
+  /** Time (ms) after which a socket is closed if its buffer is full and its client reads nothing. */
   stallMs: number;
 }
 

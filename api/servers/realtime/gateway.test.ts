@@ -13,7 +13,7 @@ import { createWorld, type World } from '../../../test/harness/world.ts';
 
 let world: World;
 let gateway: Awaited<ReturnType<typeof startRealtime>>;
-/** A gateway with short timeouts for silent clients. */
+/** Gateway with short timeouts for silent clients. */
 let impatient: typeof gateway;
 const metrics = createMetrics();
 

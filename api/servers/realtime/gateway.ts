@@ -37,7 +37,7 @@ interface Gateway {
 }
 
 /**
- * Creates the WebSocket gateway of one process, which accepts or refuses connections. {@link Sessions} has the open
+ * Creates the WebSocket gateway of one process, which accepts or refuses connections. {@link Sessions} manages the open
  * sockets, and sends them the events that {@link Tails} reads for their organizations.
  */
 export function createGateway(parts: GatewayParts): Gateway {

@@ -55,7 +55,7 @@ async function positionedIds(world: World, organizationId: string, types?: Event
   return (await query.select('id')).map(({ id }) => id as string);
 }
 
-/** Creates overlapping transactions, so that ids and commits have different orders. */
+/** Creates overlapping transactions, so that the order of ids differs from the order of commits. */
 async function write(world: World, organizationId: string, transactions: number, draws: Random): Promise<void> {
   const types: EventType[] = ['contact.created', 'contact.updated', 'campaign.started', 'campaign.email_opened'];
   for (let n = 0; n < transactions; n += 1) {
@@ -203,7 +203,8 @@ test('a slow reader is waited for: it holds a bounded buffer and misses nothing;
   }
   await eventually(async () => quick.ids().length === total, 60_000);
   t.deepEqual(quick.ids(), ids);
-  // The events have 36 MB. Heron has sent only as much as fits into the buffers of both sides and of the system.
+  // The events have 36 MB. Heron has sent only as much as the buffers of the server, the client and the operating
+  // system hold.
   t.true((await sent()) - start - total < total / 2, `the slow reader was given ${(await sent()) - start - total}`);
   slow.socket.resume();
   await eventually(async () => slow.ids().length >= total, 60_000);
@@ -275,7 +276,7 @@ test('what may have been deleted cannot be gone on from, however its last event 
   await eventually(async () => resumed.ids().length === 1);
   t.deepEqual(resumed.ids(), fresh);
   await resumed.close();
-  // An organization without events for longer than the retention is still at the end of its stream.
+  // If an organization had no event for longer than the retention, its clients are still at the end of its stream.
   const quiet = await world.tenant();
   const [last] = await emit(world, quiet.organizationId, 'contact.created', 1);
   await world.deps
@@ -299,7 +300,7 @@ test('a socket whose stream could not be read when it signed in is closed, and n
   await db.raw('alter table domain_events rename to away');
   const early = await openStream(url, { token });
   await early.next('authenticated');
-  // The read for the next client is queued after that of the first one, so it also fails later.
+  // The read for the second client is queued after the first client's read, so it fails later.
   const other = await openStream(url, { token });
   other.say({ type: 'subscribe' });
   t.is((await other.closed).code, 1011);

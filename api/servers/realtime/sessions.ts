@@ -15,7 +15,10 @@ import { StreamExpired, Subscriber } from './subscriber.ts';
 import type { Tails } from './tails.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Open sockets of one gateway. Handles each from its first message to its end: authenticate, then subscribe. */
+/**
+ * Open sockets of one gateway. Handles each socket from its first message to its end: the client authenticates, then
+ * subscribes.
+ */
 export class Sessions {
   readonly connections = new Set<Connection>();
   readonly counts: SocketCounts;
@@ -133,8 +136,8 @@ export class Sessions {
       });
     const { actor, organizationId, subscriber } = identity;
     const types = chosenEvents(actor, asked.event_types);
-    // Tail that the subscriber follows since sign-in. If its stream could not be read, the socket would deliver no
-    // events, so it is closed and the client reconnects.
+    // Tail that the subscriber has followed since it signed in. If the stream cannot be read, the socket is closed, so
+    // that the client reconnects.
     const { tail } = subscriber;
     await tail.ready;
     let from = subscriber.here ?? { ...tail.head, at: this.#parts.deps.clock.now() };

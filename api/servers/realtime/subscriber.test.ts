@@ -81,7 +81,7 @@ const CREATED: ReadonlySet<EventType> = new Set(['contact.created']);
 test('an event that comes while the last page is being read is not lost', async (t) => {
   const s = scene();
   s.subscriber.follow(CREATED, at(0));
-  // The page is read before the event, but returned after the tail has passed the event to the subscriber.
+  // The page is read before the event exists, but returned after the tail has passed the event to the subscriber.
   s.arrive(event(1));
   s.reads[0]!.answer([]);
   await turn();

@@ -27,14 +27,14 @@ interface SubscriberParts {
   /** Returns the time before which events may have been deleted, so that reading cannot resume there. */
   streamBegin: () => Date;
   now: () => Date;
-  /** Called when the stream cannot continue. */
+  /** Called when the stream cannot be read further. */
   onFailure: (error: unknown) => void;
 }
 
 /**
- * Reads an organization's stream for one socket. A live subscriber gets the events of the tail. A subscriber that is
- * behind reads pages from its own cursor until it has reached the tail. Each event is passed once, in order: events at
- * or before the cursor are skipped. The subscriber becomes live only when the tail has no event after its cursor.
+ * Reads an organization's stream for one socket. A live subscriber gets new events from the tail. A subscriber that is
+ * behind reads pages from its own cursor until it has reached the tail. Each event is sent once, in order: events at or
+ * before the cursor are skipped. The subscriber becomes live only when the tail has no event after its cursor.
  */
 export class Subscriber implements Follower {
   types: ReadonlySet<EventType> = new Set();
@@ -97,8 +97,8 @@ export class Subscriber implements Follower {
   }
 
   /**
-   * Sends the event if it is subscribed to, and advances the cursor. Returns false if its payload was not loaded,
-   * because no socket subscribed to that type at the time.
+   * Sends the event if it is subscribed to, and advances the cursor. Returns false if the tail did not load the
+   * payload, because no socket was subscribed to this type when the event was read.
    */
   #pass(event: StreamEvent): boolean {
     if (this.types.has(event.type)) {

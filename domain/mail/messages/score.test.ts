@@ -10,7 +10,7 @@ const PLAIN =
 const codeOf = ({ message }: { message: Message }) => findingCode(message);
 const codes = (copy: ScoredCopy) => scoreContent(copy).issues.map(codeOf);
 
-test('a plain letter scores full', (t) => {
+test('a plain email gets the full score', (t) => {
   t.deepEqual(scoreContent({ subject: 'Stock counts at {{.Company}}', bodyPlain: PLAIN }), { score: 100, issues: [] });
 });
 

@@ -91,11 +91,11 @@ const convert: (html: string, originals: OriginalUrls) => string = compile({
   wordwrap: false,
   // The converter recurses. Markup nested deeper than in any real email becomes an ellipsis.
   limits: { maxDepth: 200 },
-  formatters: { letterLink: formatLink, letterImage: formatImage, letterTable: formatTable },
+  formatters: { emailLink: formatLink, emailImage: formatImage, emailTable: formatTable },
   selectors: [
-    ...['a', 'area'].map((selector) => ({ selector, format: 'letterLink' })),
-    { selector: 'img', format: 'letterImage' },
-    { selector: 'table', format: 'letterTable', options: { uppercaseHeaderCells: false } },
+    ...['a', 'area'].map((selector) => ({ selector, format: 'emailLink' })),
+    { selector: 'img', format: 'emailImage' },
+    { selector: 'table', format: 'emailTable', options: { uppercaseHeaderCells: false } },
     { selector: 'dl', format: 'block', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
     ...[...LINES, ...MORE_LINES].map((selector) => ({ selector, format: 'block', options: line })),
     ...HIDDEN.map((selector) => ({ selector, format: 'skip' })),

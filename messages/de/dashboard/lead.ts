@@ -23,7 +23,7 @@ export const lead = {
   'lead.step.gone': 'Gelöschter Schritt',
   'lead.attempts': '{count, plural, one {ein Versuch} other {# Versuche}}',
   'lead.from': 'Von {address}',
-  'lead.letter': 'E-Mail',
+  'lead.email': 'E-Mail',
   'lead.reply': 'Antwort von {address}',
   'lead.answer': 'Im Posteingang öffnen',
   'lead.kind.email': 'E-Mail',

@@ -120,7 +120,7 @@ export const reports = {
   'reports.byCampaign': 'Nach Kampagne',
   'reports.byProvider': 'Nach Mailanbieter',
   'reports.compare': 'Zu vergleichende Kampagnen (höchstens zehn)',
-  'reports.letters': '{count, plural, one {eine E-Mail} other {# E-Mails}}',
+  'reports.emails': '{count, plural, one {eine E-Mail} other {# E-Mails}}',
   'reports.per10k': '{rate} je 10.000 E-Mails',
   'reports.conversions': '{count, plural, one {eine Zahlung} other {# Zahlungen}}',
   'reports.noGoal': 'Noch legt kein Ziel fest, wer als Kunde zählt.',

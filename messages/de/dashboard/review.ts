@@ -28,7 +28,7 @@ export const review = {
   'review.over': 'abgelaufen',
   'review.left': 'noch {clock}',
   'review.steps': 'Folge',
-  'review.letters': 'je {count, plural, one {eine E-Mail} other {# E-Mails}}',
+  'review.emails': 'je {count, plural, one {eine E-Mail} other {# E-Mails}}',
   'review.when': 'Sendezeit',
   'review.checks': 'Prüfungen',
   'review.checks.fine': 'keine Befunde',

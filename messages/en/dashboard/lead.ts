@@ -23,7 +23,7 @@ export const lead = {
   'lead.step.gone': 'Deleted step',
   'lead.attempts': '{count, plural, one {one attempt} other {# attempts}}',
   'lead.from': 'From {address}',
-  'lead.letter': 'Email',
+  'lead.email': 'Email',
   'lead.reply': 'Reply from {address}',
   'lead.answer': 'Open in inbox',
   'lead.kind.email': 'Email',

@@ -119,7 +119,7 @@ export const reports = {
   'reports.byCampaign': 'By campaign',
   'reports.byProvider': 'By mail host',
   'reports.compare': 'Campaigns to compare (at most ten)',
-  'reports.letters': '{count, plural, one {one email} other {# emails}}',
+  'reports.emails': '{count, plural, one {one email} other {# emails}}',
   'reports.per10k': '{rate} per 10,000 emails',
   'reports.conversions': '{count, plural, one {one payment} other {# payments}}',
   'reports.noGoal': 'No goal defines customers yet.',

@@ -28,7 +28,7 @@ export const review = {
   'review.over': 'expired',
   'review.left': '{clock} left',
   'review.steps': 'Sequence',
-  'review.letters': '{count, plural, one {one email} other {# emails}} each',
+  'review.emails': '{count, plural, one {one email} other {# emails}} each',
   'review.when': 'Sending time',
   'review.checks': 'Checks',
   'review.checks.fine': 'no findings',

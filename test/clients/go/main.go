@@ -54,7 +54,7 @@ func main() {
 	expect(started.JSON200 != nil, started.Body)
 
 	for {
-		report, err := client.AnalyticsCampaignWithResponse(ctx, id)
+		report, err := client.AnalyticsGetCampaignWithResponse(ctx, id)
 		must(err)
 		expect(report.JSON200 != nil, report.Body)
 		if summary := report.JSON200.Summary; summary.EmailsSent > 0 {

@@ -4,7 +4,7 @@ import os
 import time
 
 from heron_client import AuthenticatedClient
-from heron_client.api.analytics import analytics_campaign
+from heron_client.api.analytics import analytics_get_campaign
 from heron_client.api.campaigns import (
     campaigns_add_leads,
     campaigns_create,
@@ -54,7 +54,7 @@ with AuthenticatedClient(base_url=os.environ["HERON_URL"], token=os.environ["HER
     campaigns_start.sync(campaign.id, client=client, body=CampaignsStartBody())
 
     for _ in range(120):
-        report = analytics_campaign.sync(campaign.id, client=client)
+        report = analytics_get_campaign.sync(campaign.id, client=client)
         if not isinstance(report, CampaignReport):
             raise SystemExit(f"no report: {report}")
         if report.summary.emails_sent > 0:

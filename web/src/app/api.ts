@@ -16,8 +16,8 @@ export const heron = createHeron({
   key: accessToken,
   fetch: sendSignedIn,
   retries: 2,
-  // If a retry would have to wait longer than this (ms), the error is returned at once, so that the person sees the
-  // wait time.
+  // Maximum wait (ms) before a retry. For a longer wait the error is returned at once, so that the person sees the wait
+  // time.
   maxPauseMs: 5_000,
 });
 
@@ -62,7 +62,7 @@ export function isShort({ state }: Pick<Query, 'state'>): boolean {
   return (pages?.length ?? 0) <= SHORT_PAGES;
 }
 
-/** Keeps queries while they are shown and refetches them after an event (live.ts) or after half a minute. */
+/** Client of all queries. Their data is refetched after an event (live.ts), or if it is older than half a minute. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

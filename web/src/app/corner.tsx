@@ -1,6 +1,6 @@
 import { Notifications } from '@mantine/notifications';
 
-/** Shows notifications in a corner of the page. */
+/** Shows the notifications in a corner of the page. */
 export default function Corner() {
   return <Notifications position="bottom-right" limit={4} />;
 }

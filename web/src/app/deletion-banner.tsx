@@ -6,7 +6,10 @@ import { useText } from '../text/index.ts';
 import { dataOf, heron } from './api.ts';
 import { usePerson } from './person.ts';
 
-/** Banners for the scheduled deletions of the selected workspace and of the person's account, each with its call back. */
+/**
+ * Banners about the scheduled deletions of the selected workspace and of the person's account. Each has a button that
+ * cancels the deletion.
+ */
 export default function DeletionBanner() {
   const t = useText();
   const { person, workspace } = usePerson();
@@ -21,7 +24,7 @@ export default function DeletionBanner() {
   });
   const accountAt = person.deletion_scheduled_for;
   const workspaceAt = workspace?.deletion_scheduled_for ?? null;
-  // A workspace that is deleted with the account is kept with it.
+  // If the workspace is deleted together with the account, cancelling the account's deletion also keeps the workspace.
   const mayKeep = workspace?.role.is_owner === true && workspaceAt !== accountAt;
   return (
     <>

@@ -3,10 +3,9 @@ import { pageAt } from './pages.ts';
 import { accessToken } from './session.ts';
 import { loadTexts } from '../text/index.ts';
 
-/*
- * Starts to load what every page needs while the rest of the dashboard is still being parsed: an access token, this
- * page's code, and the texts. This file imports no slow library. Later requests for these parts share the pending or
- * finished result.
+/**
+ * Starts to load an access token, the page's code and the texts while the rest of the dashboard is still being parsed.
+ * This file must not import large libraries. Later requests for these parts share the pending or finished result.
  */
 const texts = loadTexts(language());
 void accessToken().catch(() => undefined);

@@ -1,7 +1,7 @@
 import { lazy, type ComponentType, type LazyExoticComponent } from 'react';
 import { loadArea, type Area } from '../text/index.ts';
 
-/** Loads a module, and the texts of its area beside it. */
+/** Loads a module and, in parallel, the texts of its area. */
 export async function withTexts<Module>(area: Area, load: () => Promise<Module>): Promise<Module> {
   return (await Promise.all([load(), loadArea(area)]))[0];
 }

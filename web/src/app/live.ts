@@ -5,8 +5,8 @@ import { STALE, type Key } from './query-keys.ts';
 import { accessToken } from './session.ts';
 
 /**
- * High-volume events that must be subscribed to by name, each with an ordinary event that needs the same right. The
- * right to the ordinary event shows if the person may subscribe.
+ * High-volume events that must be subscribed to by name, each with an ordinary event that needs the same right. A
+ * person who may receive the ordinary event may also subscribe to the others.
  */
 const OF_EVERY_EMAIL: [known: string, named: readonly string[]][] = [
   ['inbox.email_sent', ['inbox.email_received', 'inbox.email_updated']],
@@ -14,7 +14,10 @@ const OF_EVERY_EMAIL: [known: string, named: readonly string[]][] = [
 ];
 /** Minimum interval (ms) between refetches, because events arrive in bursts. */
 const GATHER_MS = 1_000;
-/** Time (ms) without events after which figures are fetched again, because subscribers count them after the event. */
+/**
+ * Time (ms) without events after which figures are fetched again. The server updates its counts some time after an
+ * event.
+ */
 const SETTLED_MS = 3_000;
 /** Interval (ms) of refetches while there is no event stream. */
 const POLL_MS = 20_000;
@@ -134,7 +137,7 @@ function refresh(): void {
 function refetch(keys: Set<Key[0]>): void {
   for (const key of keys) {
     void queryClient.invalidateQueries({ queryKey: [key], predicate: isShort });
-    // Removes long lists that are not shown; they are loaded from the start when shown again.
+    // Removes long lists that are not shown. They are loaded from their start when they are shown again.
     queryClient.removeQueries({ queryKey: [key], type: 'inactive', predicate: (query) => !isShort(query) });
   }
   keys.clear();

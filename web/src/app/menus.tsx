@@ -80,7 +80,7 @@ export function AccountMenu({ button }: { button: ReactElement }) {
   );
 }
 
-/** Changes the language, and refetches the server's texts in the new language. */
+/** Changes the language, and loads all texts in the new language. */
 async function read(language: Language): Promise<void> {
   await loadTexts(language);
   setPreferences({ language });

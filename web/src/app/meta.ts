@@ -1,4 +1,4 @@
-/** Reads a value that this installation's server writes into the page. */
+/** Reads a value that the server has written into a meta element of the page. */
 function meta(name: string): string {
   const content = document.querySelector<HTMLMetaElement>(`meta[name="heron-${name}"]`)?.content ?? '';
   return content.startsWith('%') ? '' : content;

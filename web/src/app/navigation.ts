@@ -17,7 +17,7 @@ import type { ReactNode } from 'react';
 import type { Address } from '../components/page-link.tsx';
 import type { TextKey } from '../text/index.ts';
 
-/** Name of a page that has a text `nav.<name>`. */
+/** Key of a page. There is a text `nav.<key>` for each. */
 type Key = NameIn<TextKey>;
 type NameIn<T> = T extends `nav.${infer Name}` ? Name : never;
 

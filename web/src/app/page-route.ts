@@ -5,7 +5,7 @@ import { withTexts } from './lazy-part.ts';
 /** Page of the dashboard with its URL pattern. */
 export interface PageRoute<Path extends string = string> {
   path: Path;
-  /** Loads the page's code and the texts of its area; immediate if loaded before. */
+  /** Loads the page's code and the texts of its area. Resolves immediately if they were loaded before. */
   load: () => Promise<{ default: () => ReactNode }>;
 }
 

@@ -15,7 +15,7 @@ import { settingsPages } from '../pages/settings/routes.ts';
 import { startPages } from '../pages/start/routes.ts';
 import type { PageRoute } from './page-route.ts';
 
-/** Every page of the dashboard. If two patterns match a URL, the one without a parameter wins. */
+/** Every page of the dashboard. If two patterns match a URL, the one without a parameter is used. */
 export const PAGES = [
   ...startPages,
   ...campaignsPages,

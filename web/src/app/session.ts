@@ -13,8 +13,8 @@ interface Access {
 }
 
 /**
- * Thrown when the session has ended during work. The page keeps its input, and work continues after a sign-in in
- * another tab.
+ * Thrown when the session has ended while the person was working. The page keeps their input, and they can continue
+ * after a sign-in in another tab.
  */
 export class SessionEnded extends Error {}
 
@@ -23,8 +23,8 @@ let access: Access | undefined;
 let renewing: Promise<Access> | undefined;
 
 /**
- * Returns this tab's access token, kept only in memory. Scripts cannot read the session's cookie, with which it is
- * requested.
+ * Returns the access token of this tab, which is kept only in memory. It is requested with the session's cookie, which
+ * scripts cannot read.
  */
 export async function accessToken(): Promise<string> {
   if (access && access.expiresAt - MARGIN_MS > Date.now()) return access.token;

@@ -109,7 +109,7 @@ export function Shell() {
   );
 }
 
-/** @param burger button that opens the navigation on a phone; it gets the focus back when the navigation closes */
+/** @param burger button that opens the navigation on a phone; it gets the focus again when the navigation closes */
 function Header({
   burger,
   isMenuOpen,
@@ -245,8 +245,8 @@ function AccountButton() {
 }
 
 /**
- * Button whose menu is loaded at its first click, to keep the first page small. The loaded button replaces this one and
- * takes its focus.
+ * Button whose menu is loaded at the first click, to keep the first page small. The loaded button replaces this one and
+ * gets its focus.
  */
 function WithMenu({
   menu: Opened,

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { useText } from '../text/index.ts';
 import { signOut, usePerson } from './person.ts';
 
-/** Note above every page that a workspace asks for a new sign-in, if this session is too old for it. */
+/** Note above every page about workspaces that require a new sign-in, because this session is too old for them. */
 export default function SignInAgain() {
   const t = useText();
   const old = usePerson().workspaces.filter(({ needs_sign_in }) => needs_sign_in);

@@ -16,7 +16,7 @@ const HERON: MantineColorsTuple = [
   '#0f3f80',
 ];
 
-/** Theme of the dashboard: one colour, system fonts; the dense mode makes all elements a size smaller. */
+/** Theme of the dashboard, with one colour and system fonts. The dense mode makes all elements one size smaller. */
 export function themeOf({ density }: Preferences) {
   const isDense = density === 'dense';
   const size = isDense ? 'xs' : 'sm';
@@ -54,7 +54,7 @@ export function themeOf({ density }: Preferences) {
       Modal: {
         defaultProps: {
           centered: true,
-          // The element that opened the dialog may no longer exist.
+          // Restores the focus in case the element that opened the dialog no longer exists.
           onExitTransitionEnd: restoreFocus,
           closeButtonProps: { 'aria-label': text('close') },
           // The header of a dialog must not be a banner landmark of the page.
@@ -67,7 +67,7 @@ export function themeOf({ density }: Preferences) {
   });
 }
 
-/** Colours of states. In dark mode the colours tint the background and the text instead of filling it. */
+/** Colours of states. In dark mode a colour tints background and text instead of filling the background. */
 const TINTS = ['heron', 'blue', 'teal', 'yellow', 'orange', 'red', 'gray'] as const;
 
 /** Colour of secondary text with a contrast of at least 4.5:1 on every background. */

@@ -7,7 +7,7 @@ import { errorTexts } from './states.tsx';
 
 /**
  * Hook for an action of the person. Takes the call, the query keys to refetch and the success message. Errors are shown
- * as notifications unless `isShown` is set, because the page then shows them.
+ * as notifications. With `isShown` they are not, because the page shows them itself.
  */
 export function useAction<Input = void, Output = unknown>(
   call: (input: Input) => Promise<Output>,

@@ -16,8 +16,8 @@ interface Series {
 }
 
 /**
- * Line chart of numbers by day or hour, with period and time zone under the title. A table with the same numbers is passed as
- * `children`. Lines can be hidden by their names, and the chart saved as PNG.
+ * Line chart of numbers per day or hour, with period and time zone under the title. A table with the same numbers is
+ * passed as `children`. Lines can be hidden by their names, and the chart saved as PNG.
  */
 export function TimeChart({
   title,

@@ -6,7 +6,7 @@ import { nameOf } from './name.ts';
 export interface Choice {
   value: string;
   label: string;
-  /** Only for a stage: its pipeline, and its name without the pipeline's. */
+  /** Only for a stage: its pipeline, and the name of the stage without the name of the pipeline. */
   at?: { pipeline: string; pipelineName: string; name: string };
 }
 

@@ -6,9 +6,9 @@ export interface ColumnHead {
   /** Content shown in place of the label. */
   head?: ReactNode;
   isNumber?: boolean;
-  /** Hides the column on a phone, where the row links to the remaining data. */
+  /** True to hide the column on a phone, where the row links to a page with the data. */
   isExtra?: boolean;
-  /** Shows the heading to screen readers only. */
+  /** True to show the heading only to screen readers. */
   isHidden?: boolean;
 }
 

@@ -2,7 +2,10 @@ import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { textOf, useText } from '../text/index.ts';
 import type { Draft } from './draft.ts';
 
-/** Shows concurrent changes of the same fields with their stored values, and lets the person decide. */
+/**
+ * Shows fields that another person has changed at the same time, with their stored values. The person decides which
+ * values to keep.
+ */
 export function ConcurrentChanges<T>({
   draft,
   names = {},
@@ -11,7 +14,7 @@ export function ConcurrentChanges<T>({
   draft: Pick<Draft<T>, 'theirs' | 'takeTheirs' | 'keepMine'>;
   /** Labels of fields, if they differ from the standard ones. */
   names?: { [Field in keyof T]?: string } | undefined;
-  /** Formatters of field values. Default: the text, number or list itself. */
+  /** Formatters of field values. By default a text, number or list is shown unchanged. */
   say?: { [Field in keyof T]?: (value: T[Field]) => string } | undefined;
 }) {
   const t = useText();

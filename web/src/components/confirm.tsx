@@ -14,9 +14,9 @@ export function ConfirmButton({
 }: ButtonProps & {
   /** Label of this button and of the dialog's confirming button. */
   label: string;
-  /** Question of the dialog. */
+  /** Title of the dialog, a question. */
   title: string;
-  /** Explanation of the effects. */
+  /** Text that explains the effects of the action. */
   children: ReactNode;
   act: { mutateAsync: () => Promise<unknown>; error: unknown; isPending: boolean; reset: () => void };
 }) {

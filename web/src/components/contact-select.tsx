@@ -51,7 +51,7 @@ export function ContactSelect({
       clearable
       searchValue={typed}
       onSearchChange={setTyped}
-      // The API has already filtered the options.
+      // Shows all options, because the API has already filtered them.
       filter={({ options }) => options}
       nothingFoundMessage={t('nothingFound')}
     />

@@ -9,8 +9,8 @@ export function saveCsv(filename: string, header: readonly string[], rows: reado
 }
 
 /**
- * Encodes a CSV field. Text that a spreadsheet could read as a formula gets a leading apostrophe. This also applies
- * after semicolons, tabs and line breaks, which start a new cell in some countries' spreadsheets.
+ * Encodes a CSV field. Text that a spreadsheet could read as a formula gets a leading apostrophe. So does such text
+ * after a semicolon, tab or line break, because spreadsheets of some countries start a new cell there.
  */
 function toField(value: Cell): string {
   const text =

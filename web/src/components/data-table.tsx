@@ -5,7 +5,7 @@ import type { ColumnHead } from './columns.ts';
 import { saveCsv, type Cell } from './csv.ts';
 import { TableFrame } from './table-frame.tsx';
 
-/** Column with its value for CSV and, unless `show` is given, for the page. */
+/** Column with its value. The CSV file contains the value, and so does the page unless `show` is given. */
 export interface Column<Row> extends ColumnHead {
   value: (row: Row) => Cell;
   show?: (row: Row) => ReactNode;

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 import { restoreFocus } from './focus.ts';
 
 /**
- * Dialog that is open while rendered and then returns the focus to its opener. Mantine's modal returns the focus only
- * if it is rendered before it is opened.
+ * Dialog that is open as long as it is rendered. Afterwards it returns the focus to the element that opened it.
+ * Mantine's modal returns the focus only if it is rendered before it is opened.
  */
 export function Dialog(props: Omit<ModalProps, 'opened'>) {
   const [opener] = useState(() => document.activeElement);

@@ -11,11 +11,11 @@ interface Foot<T> extends ComponentProps<typeof ConcurrentChanges<T>> {
   submit?: string | undefined;
   /** Note above the buttons. */
   note?: ReactNode;
-  /** Additional button beside the others. */
+  /** Additional button next to the others. */
   beside?: ReactNode;
 }
 
-/** Form for a draft whose fields are saved together, by Enter or the button. */
+/** Form for a draft. All fields are saved together, with Enter or the button. */
 export function DraftForm<T>({ children, ...foot }: Foot<T> & { children: ReactNode }) {
   return (
     <form onSubmit={submitHandler(foot.draft)}>

@@ -3,17 +3,17 @@ import { HeronError } from '../app/api.ts';
 import type { Key } from '../app/query-keys.ts';
 import { useAction } from './action.ts';
 
-/** Unsaved changes of one person to a record that others may change too. */
+/** Unsaved changes that one person has made to a record, which others may also change. */
 export interface Draft<T> {
-  /** Stored value with the person's changes applied. */
+  /** Stored value with the person's unsaved changes applied. */
   value: T;
   change(fields: Partial<T>): void;
   isChanged: boolean;
   /** Fields changed by both this person and another one, with their stored values; null if there are none. */
   theirs: { fields: (keyof T & string)[]; value: T } | null;
-  /** Discards the person's changes of the conflicting fields. */
+  /** Discards the person's changes to the conflicting fields. */
   takeTheirs(): void;
-  /** Keeps the person's changes of the conflicting fields. */
+  /** Keeps the person's changes to the conflicting fields. */
   keepMine(): void;
   /** Discards all changes. */
   reset(): void;
@@ -37,7 +37,7 @@ export function isConflict(error: unknown): boolean {
 
 /**
  * Hook for editing a stored record. Changes of others are merged into fields that this person has not edited. If both
- * edited a field, the person decides. The API refuses a write based on an outdated state.
+ * edited a field, the person decides. The API refuses a write that is based on an outdated state.
  */
 export function useDraft<T extends { updated_at: string }>({
   stored,
@@ -57,7 +57,7 @@ export function useDraft<T extends { updated_at: string }>({
   stale: readonly Key[];
   done?: string | undefined;
   onDone?: (() => void) | undefined;
-  /** Initial proposal of changes, unsaved. */
+  /** Initial changes that are proposed to the person. They are not saved yet. */
   first?: Partial<T>;
 }): Draft<T> {
   const [base, setBase] = useState(stored);
@@ -81,10 +81,10 @@ export function useDraft<T extends { updated_at: string }>({
       ...(done ? { done } : {}),
       isShown: true,
       onDone: (_, sent) => {
-        // The form of a new record keeps its input until it is closed.
+        // For a new record, keeps the input until the form is closed.
         if (stored.updated_at) {
           setBase((before) => ({ ...before, ...sent }));
-          // Input entered during the save remains unsaved.
+          // Input that was entered during the save remains unsaved.
           setMine((now) => without(now, (name) => isSame(now[name], sent[name])));
         }
         onDone?.();
@@ -120,8 +120,8 @@ export function useDraft<T extends { updated_at: string }>({
 }
 
 /**
- * Makes one change to a record regardless of concurrent changes to other parts. Calls `put` with the state seen, and
- * again with the current state if the API has another one.
+ * Makes one change to a record regardless of concurrent changes to other parts. Calls `put` with the known state. If
+ * the API has a newer one, calls `put` again with that.
  */
 export async function applyToNewest<T, Output>(
   seen: T,

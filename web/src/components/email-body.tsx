@@ -4,14 +4,14 @@ import { useState } from 'react';
 import { dataOf, heron } from '../app/api.ts';
 import { STYLE_NONCE } from '../app/meta.ts';
 import { useText } from '../text/index.ts';
-import style from './letter.module.css';
+import style from './email-body.module.css';
 import { splitMarked } from './marked.ts';
 import { ErrorNote } from './states.tsx';
 
 const NOTHING: readonly string[] = [];
 /**
- * Sizes (px) for estimating a message's height: width of the text (less on a narrow screen), width of a character,
- * height of a line.
+ * Sizes (px) for estimating the height of a message: width of the text (smaller on a narrow screen), width of a
+ * character, height of a line.
  */
 const WIDTH_PX = 460;
 const CHARACTER_PX = 7.6;
@@ -39,13 +39,13 @@ export function EmailBody({
   const scheme = useComputedColorScheme('light');
   const [isShown, setShown] = useState(false);
   const images = useQuery({
-    queryKey: ['letter', 'images', messageId],
+    queryKey: ['email-body', 'images', messageId],
     enabled: isShown,
     staleTime: Infinity,
     queryFn: () => dataOf(heron.GET('/v1/unibox/{id}/images', { params: { path: { id: messageId! } } })),
   });
   const clean = useQuery({
-    queryKey: ['letter', html, images.data, marked],
+    queryKey: ['email-body', html, images.data, marked],
     staleTime: Infinity,
     gcTime: 60_000,
     placeholderData: keepPreviousData,
@@ -56,7 +56,7 @@ export function EmailBody({
     <div>
       <iframe
         className={style.frame}
-        title={t('letter.title')}
+        title={t('email.title')}
         sandbox="allow-popups allow-popups-to-escape-sandbox"
         referrerPolicy="no-referrer"
         srcDoc={toPage(clean.data.html, scheme)}
@@ -70,9 +70,9 @@ export function EmailBody({
           mt="xs"
           onClick={() => setShown(true)}
           loading={images.isFetching}
-          title={t('letter.images.why')}
+          title={t('email.images.why')}
         >
-          {t('letter.images')}
+          {t('email.images')}
         </Button>
       ) : null}
     </div>
@@ -108,7 +108,7 @@ export function PlainTextBody({
                 part.text
               ),
             )
-          : t(isDeleted ? 'letter.deleted' : 'letter.empty')}
+          : t(isDeleted ? 'email.deleted' : 'email.empty')}
       </Text>
       {quote ? (
         <>
@@ -119,7 +119,7 @@ export function PlainTextBody({
             onClick={() => setShown(!isShown)}
             aria-expanded={isShown}
           >
-            {t('letter.quote')}
+            {t('email.quote')}
           </Button>
           {isShown ? (
             <Text size="sm" c="dimmed" mt="xs" className={style.words}>
@@ -236,8 +236,8 @@ function toPage(body: string, scheme: 'light' | 'dark'): string {
 }
 
 /**
- * Splits a message into its text and the quote at its end: lines that begin with `>`, and a line above them that ends
- * in a colon.
+ * Splits a message into its text and the quote at its end. The quote consists of lines that begin with `>`, and of a
+ * line above them that ends in a colon.
  */
 function splitQuote(text: string): { words: string; quote: string } {
   const lines = text.trimEnd().split('\n');

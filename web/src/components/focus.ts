@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'react';
 
 /**
- * Returns the focus to the button whose action started. A busy button is disabled and so loses the focus, and keyboard
+ * Returns the focus to a button after its action. A busy button is disabled and loses the focus. Without this, keyboard
  * users would start again at the top of the page.
  * @param isGone called when the action is done and the button may have been removed with it
  */
@@ -38,8 +38,8 @@ const LOOKED_MS = 50;
  */
 export function restoreFocus(): void {
   const until = Date.now() + FADED_MS;
-  // Stops when the person acts again, because that action sets the focus. A busy button may have lost the focus only
-  // temporarily.
+  // Stops when the person acts again, because that action sets the focus. Until then it checks repeatedly, because a
+  // busy button may have lost the focus only temporarily.
   const looking = new AbortController();
   const stop = () => looking.abort();
   for (const next of ['keydown', 'pointerdown'])
@@ -62,8 +62,8 @@ function focusPage(): void {
 }
 
 /**
- * Returns the props of a button that may be off. An attribute replaces `disabled` here, because browsers remove the
- * focus from disabled buttons.
+ * Returns the props of a button that may be disabled. Uses `aria-disabled`, because browsers remove the focus from
+ * buttons with `disabled`.
  */
 export function offProps(isOff: boolean, act: () => void) {
   return isOff ? { 'aria-disabled': true, 'data-disabled': true } : { onClick: () => act() };

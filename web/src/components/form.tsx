@@ -15,7 +15,7 @@ export function Form({
   submit: string;
   /** Colour of the submit button, such as red for an irreversible action. */
   color?: string;
-  /** Content above the button in place of the API's error. */
+  /** Content above the button. It replaces the API's error. */
   note?: ReactNode;
   children: ReactNode;
 }) {

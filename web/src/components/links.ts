@@ -3,8 +3,8 @@ import { useMemo, type SyntheticEvent, type MouseEvent } from 'react';
 import { routed, type Address } from './page-link.tsx';
 
 /**
- * Makes plain links to dashboard pages behave like `PageLink` within a part of a page, because one component per link
- * is too slow in long lists.
+ * Makes plain links within a part of a page behave like `PageLink`. Long lists use it, because one component per link
+ * is too slow.
  */
 export function useLinks(): { follow: (event: MouseEvent) => void; begin: (event: SyntheticEvent) => void } {
   const router = useRouter();

@@ -7,7 +7,7 @@ interface Part {
 /** Matches a character of a word. Some scripts write no spaces between words, so their characters are excluded. */
 const LETTER = '(?![\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}])[\\p{L}\\p{N}]';
 
-/** Splits a text at whole words, ignoring case, so that these can be highlighted. */
+/** Splits a text at the searched words, ignoring case, so that they can be highlighted. Only whole words match. */
 export function splitMarked(text: string, words: readonly string[]): Part[] {
   const escaped = words.filter((word) => word !== '').map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   if (escaped.length === 0) return [{ text, isMarked: false }];

@@ -2,8 +2,8 @@ import { TextInput, type TextInputProps } from '@mantine/core';
 import { useState } from 'react';
 
 /**
- * Name field that is saved when it loses the focus. If the person typed nothing, it shows others' changes and does not
- * overwrite them.
+ * Name field that is saved when it loses the focus. If the person has typed nothing, it shows changes by others and
+ * does not overwrite them.
  */
 export function NameField({
   name,

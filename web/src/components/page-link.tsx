@@ -12,8 +12,8 @@ type Path = Filled<keyof RegisteredRouter['routesByPath']>;
 export type Address = Path | `${Path}?${string}`;
 
 /**
- * Converts a URL to the router's type, which only allows patterns. The router also accepts a URL with its parameters
- * filled in.
+ * Converts a URL to the router's type. The type allows only URL patterns, but the router also accepts URLs whose
+ * parameters are filled in.
  */
 export const routed = (address: Address) => address as '/';
 

@@ -13,8 +13,8 @@ interface PageOfRows {
 }
 
 /**
- * Loads a list of the API page by page. After a filter change the old rows stay until the new ones arrive.
- * @param everyMs interval (ms) at which the loaded pages are fetched again; false: only after events
+ * Loads a list of the API page by page. After a change of the filter, the old rows stay until the new ones arrive.
+ * @param everyMs interval (ms) at which the loaded pages are fetched again; false to fetch them only after events
  */
 export function usePaged<Page extends PageOfRows>(
   queryKey: Key,
@@ -53,7 +53,7 @@ export function More({ list }: { list: PagedList }) {
   ) : null;
 }
 
-/** Name of a row as a link that shows the row in a dialog. */
+/** Name of a row as a button that looks like a link. It opens the row in a dialog. */
 export function RowDialogLink({ onOpen, children }: { onOpen: () => void; children: ReactNode }) {
   return (
     <Anchor component="button" type="button" size="sm" fw={600} ta="left" aria-haspopup="dialog" onClick={onOpen}>
@@ -62,7 +62,7 @@ export function RowDialogLink({ onOpen, children }: { onOpen: () => void; childr
   );
 }
 
-/** Shows a paged list as a table with a text for no results and a button for more. */
+/** Shows a paged list as a table. If the list is empty, shows a text; if there are more pages, a button. */
 export function PagedTable({
   list,
   columns,
@@ -75,7 +75,7 @@ export function PagedTable({
   columns: readonly ColumnHead[];
   /** Width (px) below which the table scrolls sideways. */
   minWidth: number;
-  /** Text for an empty list. Default: no match. */
+  /** Text for an empty list. By default it says that nothing matches. */
   empty?: string | undefined;
   children: ReactNode;
 }) {

@@ -14,7 +14,7 @@ interface Line {
   isShown: boolean;
 }
 
-/** Drawing of a chart, loaded with the first chart. */
+/** Draws a chart. The code is loaded with the first chart. */
 export default function Plot({
   title,
   height,
@@ -40,7 +40,7 @@ export default function Plot({
       scheme === 'dark' ? ['#aab2bb', '#33373d', '#242424'] : ['#56616d', '#e6e9ed', '#ffffff'];
     const axis = { stroke: ink, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule, width: 1 } };
     const seconds = dates.map((one) => Date.parse(one) / 1000);
-    // If all data are of a single day, the ticks are hours.
+    // If all data belongs to a single day, the ticks are hours.
     const isOfDay = seconds.length > 1 && seconds.at(-1)! - seconds[0]! < DAY_S;
     const format = new Intl.DateTimeFormat(region(), {
       ...(isOfDay ? ({ hour: '2-digit', minute: '2-digit' } as const) : ({ day: 'numeric', month: 'short' } as const)),

@@ -4,8 +4,8 @@ import { useText } from '../text/index.ts';
 import { offProps } from './focus.ts';
 
 /**
- * Buttons for saving and, if `reset` is given, for discarding changes. The pressed button keeps the focus when no
- * change is left to save.
+ * Buttons for saving and, if `reset` is given, for discarding changes. The pressed button keeps the focus when there is
+ * nothing left to save.
  */
 export function SaveButtons({
   act,
@@ -19,7 +19,7 @@ export function SaveButtons({
   /** Label of the save button, if it has another effect besides saving. */
   label?: string | undefined;
   isChanged: boolean;
-  /** Disables saving while the person must first decide something else, such as a conflict. */
+  /** True to disable saving while the person must first make a decision, such as about a conflict. */
   isHeld?: boolean;
   /** True if the surrounding form saves on Enter, too. */
   isInForm?: boolean;

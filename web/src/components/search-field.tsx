@@ -8,8 +8,8 @@ import { useText } from '../text/index.ts';
 const PAUSE_MS = 250;
 
 /**
- * Search field of a list. `onChange` receives the trimmed text after a short pause in typing; with `useFilter` it is
- * stored in the URL. Enter and leaving the field search immediately; the cross and Escape clear it.
+ * Search field of a list. `onChange` receives the trimmed text after a short pause in typing; `useFilter` stores it in
+ * the URL. Enter and leaving the field start the search immediately. The cross and Escape clear the field.
  */
 export function SearchField({
   label,
@@ -29,8 +29,7 @@ export function SearchField({
   const input = useRef<HTMLInputElement>(null);
   const ask = useDebouncedCallback(onChange, PAUSE_MS);
   useEffect(() => {
-    // While the person types, the value from the URL is older than the typed text and trimmed, so the typed text is
-    // kept.
+    // Keeps the typed text while the person types, because the value from the URL is older and trimmed.
     if (document.activeElement !== input.current) setTyped(value);
   }, [value]);
   const clear = () => {

@@ -67,7 +67,7 @@ export function errorTexts(error: unknown): {
 }
 
 function messageOf({ said: message, messageCode, messageValues, code, status }: HeronError): string {
-  // An answer without a code comes from a proxy between browser and API.
+  // An error without a code comes from a proxy between browser and API.
   return code
     ? messageText({ message, code: messageCode, values: messageValues })
     : text('error.answer', { status: String(status) });
@@ -77,7 +77,8 @@ function messageOf({ said: message, messageCode, messageValues, code, status }: 
 const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/v1\//;
 
 /**
- * Shows a finding and its fix. If the page links to the place of the fix, a fix that names an API request is omitted.
+ * Shows a finding and its fix. A fix that names an API request is omitted if the page links to the place where the
+ * problem can be fixed.
  */
 export function Finding({ message, fix, hasPlace = false }: { message: string; fix: string; hasPlace?: boolean }) {
   return (

@@ -19,7 +19,7 @@ export function TableFrame({
   /** Width (px) below which the table scrolls sideways. */
   minWidth: number;
   isEmpty: boolean;
-  /** Text for an empty table. Default: no match. */
+  /** Text for an empty table. By default it says that nothing matches. */
   empty: string | undefined;
   children: ReactNode;
 }) {

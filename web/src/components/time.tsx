@@ -47,8 +47,8 @@ export function At({ at, zone }: { at: string; zone: string }) {
 }
 
 /**
- * Cached formatters, one per kind and language or region. They cost far more to create than to use, and lists use them
- * in every row.
+ * Cached formatters, one per kind and language or region. Creating one takes far longer than using it, and lists use
+ * them in every row.
  */
 const agoFormat = memoize((of: string) => new Intl.RelativeTimeFormat(of, { numeric: 'auto' }));
 const momentFormat = memoize(

@@ -34,11 +34,13 @@ const STEP = 8;
 const BESIDE = 8;
 /** `aria-rowindex` of the first row; the headings have index 1. */
 const FIRST_INDEX = 2;
-/** Number of rows before the end at which the next page is loaded; more while scrolling. */
+/**
+ * Number of rows before the end of the list at which the next page is loaded. While scrolling, it is loaded earlier.
+ */
 const AHEAD = 40;
 const AHEAD_SCROLLING = 200;
 
-/** Choice of rows. All parts are stable, so that existing rows are not rendered again. */
+/** Selection of rows. Its parts must be stable, so that existing rows are not rendered again. */
 interface Select<Row> {
   selection: Selection;
   /** Name of a row, for its checkbox. */
@@ -69,16 +71,16 @@ export function VirtualTable<Row>({
   /** Width (px) below which the table scrolls sideways. */
   minWidth: number;
   keyOf: (row: Row) => string;
-  /** Adds a column in which rows are chosen. */
+  /** Selection of rows. If given, a column with checkboxes is added. */
   select?: Select<Row> | undefined;
-  /** Text for an empty list. Default: no match. */
+  /** Text for an empty list. By default it says that nothing matches. */
   empty?: string | undefined;
   /** Renders the cells of a row. Must be a stable function, so that existing rows are not rendered again. */
   children: (row: Row) => ReactNode;
 }) {
   const t = useText();
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
-  // Some lists know their total only at their end.
+  // Some lists have a known total only when all pages are loaded.
   const total = list.hasNextPage ? list.data?.pages[0]?.pagination.total : rows.length;
   const shown = select ? [selectColumn(select.selection), ...columns] : columns;
   const drops = extraColumnClasses(shown);
@@ -150,14 +152,15 @@ function Rows<Row>({
       onClick={follow}
       onPointerDown={begin}
       onKeyDown={goByArrows}
-      // Runs before the next key is handled, so that its target row is rendered at any scroll position.
+      // Runs before the next key is handled, so that the row to which it moves is rendered at any scroll position.
       onFocus={(event) => {
         const row = rowOf(event);
         if (row) setFocused(Number(row.ariaRowIndex) - FIRST_INDEX);
       }}
     >
       {spans.flatMap(([from, to], at) => [
-        // Keyed by the row below. Otherwise a moving spacer would remount the focused row, which would lose its focus.
+        // The key is that of the row below. Otherwise a moving spacer would remount the focused row, which would then
+        // lose its focus.
         <Space key={`above ${keyOf(rows[from]!)}`} rows={from - (spans[at - 1]?.[1] ?? 0)} />,
         ...rows
           .slice(from, to)
@@ -197,7 +200,7 @@ function spansOf(spans: readonly Span[], count: number): Span[] {
   return merged;
 }
 
-/** Tracks the visible range, with a margin on both sides, as if the list were endless. */
+/** Tracks the visible range of rows, with a margin on both sides. The range may extend beyond the last row. */
 function useInSight(body: RefObject<HTMLElement | null>): Span {
   const [seen, setSeen] = useState<Span>([0, STEP]);
   useEffect(() => {
@@ -222,7 +225,7 @@ function useInSight(body: RefObject<HTMLElement | null>): Span {
   return [seen[0] - BEYOND, seen[1] + BEYOND];
 }
 
-/** Moves the focus by arrow keys to the same link or button of the next row. Tab visits all of them. */
+/** Moves the focus with the arrow keys to the same link or button of the next row. Tab visits all links and buttons. */
 function goByArrows(event: KeyboardEvent): void {
   const step = ({ ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' } as const)[event.key];
   if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -248,7 +251,7 @@ function rowOf({ target, currentTarget }: SyntheticEvent): Element | null {
 
 const controlsOf = (row: Element) => [...row.querySelectorAll<HTMLElement>('a, button, input')];
 
-/** One row, memoized: its cells change only with the row, the page and the language. */
+/** One row. It is memoized, because its cells change only with the row, the page and the language. */
 const Drawn = memo(function Drawn({
   row,
   id,
@@ -278,8 +281,8 @@ const Drawn = memo(function Drawn({
 });
 
 /**
- * Spacer for rows that are not rendered. It has one cell, because more would bring back columns that are hidden on a
- * phone.
+ * Spacer for rows that are not rendered. It has only one cell, because more cells would show columns that are hidden on
+ * a phone.
  */
 function Space({ rows }: { rows: number }) {
   return rows > 0 ? (

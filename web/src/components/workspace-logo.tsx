@@ -14,7 +14,7 @@ export function WorkspaceLogo({
     queryKey: ['person', 'logo', workspace?.logo_id],
     queryFn: async () => toDataUrl(await dataOf(heron.GET('/v1/organizations/current/logo', { parseAs: 'blob' }))),
     enabled: Boolean(workspace?.logo_id),
-    // A changed logo has another id.
+    // The logo never becomes stale, because a changed logo has another id.
     staleTime: Infinity,
   });
   return (
@@ -30,7 +30,7 @@ export function WorkspaceLogo({
   );
 }
 
-/** Returns a file as a data URL, the only kind of image beside the server's own that the page may show. */
+/** Returns a file as a data URL. The page may show only data URLs and images of the server. */
 export function toDataUrl(file: unknown): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -1,9 +1,9 @@
 import { useState, useSyncExternalStore } from 'react';
 
-/** Chosen rows of a list: either the named ones, or everything that matches the list's filter except the named ones. */
+/** Chosen rows of a list: either the rows in `ids`, or all rows that match the list's filter except those in `ids`. */
 export interface Chosen {
   isAll: boolean;
-  /** Ids of the chosen rows; if `isAll`, ids of the rows that are not chosen. */
+  /** Ids of the chosen rows. If `isAll` is true, ids of the rows that are not chosen. */
   ids: ReadonlySet<string>;
 }
 
@@ -17,7 +17,7 @@ export class Selection {
   /** Ids of the loaded rows in the order of the list, for ranges. The list sets it. */
   order: readonly string[] = [];
   #chosen = NOTHING;
-  /** Row that was toggled last, where a range begins. */
+  /** Row that was toggled last. The next range begins there. */
   #last: string | undefined;
   readonly #listeners = new Set<() => void>();
 
@@ -53,7 +53,7 @@ export class Selection {
     return this.order.length > 0 && this.order.every((id) => this.has(id));
   }
 
-  /** Chooses everything that matches the filter, loaded or not. */
+  /** Chooses all rows that match the filter, including rows that are not loaded. */
   chooseAll(): void {
     this.#change({ isAll: true, ids: new Set() });
   }
@@ -77,7 +77,7 @@ export class Selection {
   }
 }
 
-/** Returns the selection of a list; another filter begins with an empty one. */
+/** Returns the selection of a list. A change of the filter begins an empty selection. */
 export function useSelection(filter: string): Selection {
   const [kept, keep] = useState(() => ({ filter, selection: new Selection() }));
   if (kept.filter === filter) return kept.selection;

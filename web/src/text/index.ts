@@ -41,8 +41,8 @@ export async function loadArea(area: Area): Promise<void> {
 }
 
 /**
- * Loads the messages of all areas opened so far in a language. Until the returned promise settles, `text` has no
- * messages for their keys.
+ * Loads the messages of all areas opened so far in a language. Until the returned promise settles, `text` does not have
+ * these messages.
  */
 export async function loadTexts(inLanguage: Language): Promise<void> {
   await Promise.all([...[...wanted].map((area) => load(inLanguage, area)), loadServerTexts(inLanguage)]);
@@ -70,14 +70,15 @@ export function text<One extends Key>(
 }
 
 /**
- * Returns a message without values whose key ends with a name from the API; `otherwise` if there is no such message.
+ * Returns a message without values whose key is the prefix and a name from the API. Returns `otherwise` if there is no
+ * such message.
  */
 export function textOf(prefix: string, part: string, otherwise = part): string {
   const sentence = catalogues[language()][`${prefix}.${part}`];
   return typeof sentence === 'string' ? sentence : otherwise;
 }
 
-/** Cached, because creating a format costs far more than using it, and lists format a number in every row. */
+/** Cached, because creating a format takes far longer than using it, and lists format a number in every row. */
 const numberFormat = memoize(
   (of: string, options: string) => new Intl.NumberFormat(of, JSON.parse(options) as Intl.NumberFormatOptions),
 );

@@ -11,7 +11,7 @@ interface ServerMessage {
 }
 type Values = Readonly<Record<string, unknown>>;
 
-/** Loaded messages of the server by language: only those that answers have needed. */
+/** Loaded messages of the server by language. Only the files whose codes occurred in answers are loaded. */
 const sentences: Partial<Record<Language, Record<string, ParsedSentence>>> = {};
 /** Codes in all answers for which messages were loaded. */
 const seen = new Set<string>();

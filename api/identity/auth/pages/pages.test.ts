@@ -74,7 +74,8 @@ browserTest('a fresh installation is claimed with a form; the key it shows once 
   await page.goto(link!.url);
   await page.getByRole('heading', { name: 'This installation has an owner' }).waitFor();
   await page.goto(fresh.url);
-  // Accepts the dashboard, which scripts render, or a page with a link to the reference if web/ was not built.
+  // Accepts either the dashboard, which needs scripts, or the page with a link to the API reference that is shown if
+  // web/ was not built.
   await page.locator('a[href="/docs"], script[src^="/assets/"]').first().waitFor({ state: 'attached' });
   await context.close();
 });

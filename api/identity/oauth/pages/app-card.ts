@@ -2,7 +2,9 @@ import type { PageTexts } from '../../../pages/texts.ts';
 import { html, type Html, type Part } from '../../../http/html.ts';
 import { initial, logoSource } from './logo.ts';
 
-/** Data of an application that the pages show. All data comes from the application, except for its owner. */
+/**
+ * Data of an application that the pages show. Everything except the owner is written by the application's developers.
+ */
 interface ShownApp {
   client_id: string;
   name: string;

@@ -29,8 +29,8 @@ import type { Visit } from '../../../pages/visit.ts';
 import { joined, message } from '../../../../messages/index.ts';
 
 /**
- * Documents a query parameter without validating it. A fault in one is shown on a page or sent to the application,
- * never as the error envelope.
+ * Documents a query parameter without validating it. An invalid value is reported on a page or to the application,
+ * never in the error envelope.
  */
 const parameter = (description: string) => z.unknown().optional().meta({ type: 'string', description });
 
@@ -73,8 +73,8 @@ export const consentRoutes = [
       const read = await readAuthorizationRequest(visit.ctx, new URLSearchParams(request));
       if (read.kind !== 'request') return refusedPage(visit, read, request, leavingPage);
       if (body.decision === 'deny') return leavingPage(visit, read.application, denyAuthorization(read).location);
-      // The workspace may have been changed in another tab. Access is granted only to the workspace that the page
-      // showed.
+      // The person may have switched the workspace in another tab. Access is granted only to the workspace that the
+      // page showed.
       if (body.organization_id !== visit.ctx.actor.organizationId) {
         return consentPage(visit, request, read, new AppError('conflict', message('page.consent.changed')));
       }
@@ -113,8 +113,8 @@ function explained({ code, said, fix, problems = [] }: AppError): AppError {
 
 /**
  * Answers an invalid authorization request. An application of the person's own workspace gets the error by redirect.
- * For any other application the person decides: anybody can register a client or create a workspace, and a redirect
- * would make this server an open redirector.
+ * For any other application the person must click a link. Anybody can register a client, so an automatic redirect would
+ * make this server an open redirector.
  * @param leave sends the browser to an application of the person's own workspace
  */
 async function refusedPage(
@@ -154,8 +154,8 @@ async function isOwn({ ctx, signedIn }: Visit, { organization_id: owner }: Clien
 }
 
 /**
- * Returns the browser to the application by a page instead of a redirect of the form. Browsers apply this page's
- * `form-action` to every further redirect of a form, and the application may redirect to any site.
+ * Returns the browser to the application by a page instead of a redirect. Browsers apply the `form-action` of the
+ * form's page to all redirects after it, and the application may redirect to any site.
  */
 function leavingPage({ text }: Visit, { name }: Pick<Client, 'name'>, location: string): StreamReply {
   const { consent, goOn } = text;

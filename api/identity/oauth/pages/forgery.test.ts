@@ -103,7 +103,7 @@ browserTest('the pages cannot be framed, by another site or by another port of t
     const refused = page.waitForEvent('console', (message) => /frame-ancestors|X-Frame-Options/i.test(message.text()));
     await page.goto(`http://${host}:${stranger.port}/frame`);
     await refused;
-    // The frame contains only Chromium's error page, which has no form.
+    // The frame must contain only Chromium's error page, which has no form.
     t.is(await page.frameLocator('iframe').locator('form').count(), 0, host);
   }
 });
@@ -116,7 +116,7 @@ browserTest('a session planted before the sign-in, or kept after the sign-out, i
   const signedIn = async (email: string, planted?: string) => {
     const { page, context } = await chrome.visit();
     await page.goto(`${world.url}/account/apps`);
-    // The cookie is planted after the sign-in form was loaded, when an attack would be most likely to succeed.
+    // Sets the cookie after the sign-in form was loaded, when an attack is most likely to succeed.
     if (planted) await context.addCookies([{ name: 'heron_session', value: planted, url: world.url }]);
     await signInOn(page, email);
     return { page, context };

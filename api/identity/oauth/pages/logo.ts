@@ -25,12 +25,15 @@ interface Image {
   type: string;
   bytes: Buffer;
 }
-/** Caches of the logos fetched last, including failures. One cache per egress, of which a process has one. */
+/**
+ * Caches of the most recently fetched logos, including failures. There is one cache per egress, and a process has one
+ * egress.
+ */
 const caches = new WeakMap<Egress, LRUCache<string, { image: Image | null; until: number }>>();
 
 /**
- * Returns the path from which the pages load an application's logo; null without a logo and for self-registered
- * applications.
+ * Returns the path from which the pages load an application's logo. Null for applications without a logo and for
+ * self-registered ones.
  */
 export function logoSource(app: Pick<Client, 'client_id' | 'logo_url' | 'self_registered'>): string | null {
   return app.logo_url !== '' && !app.self_registered
@@ -103,7 +106,7 @@ function initialTile(name: string): string {
     .text;
 }
 
-/** Returns the letter for the tile of an application without a logo. */
+/** Returns the initial for the tile of an application without a logo. */
 export function initial(name: string): string {
   return [...name.trim()][0]?.toUpperCase() ?? '?';
 }

@@ -115,7 +115,7 @@ test('a template escapes what it is given', (t) => {
   );
 });
 
-/** Returns a small PNG file whose header declares four gigapixels. */
+/** Returns a small PNG file whose header claims four gigapixels. */
 function vast(): Buffer {
   const bytes = Buffer.from(PNG);
   bytes.writeUInt32BE(65_535, 16);

@@ -50,8 +50,8 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta n
 <a href="/openapi.json">/openapi.json</a></p></noscript><script src="${SCRIPT}"></script><script src="${START}"></script></body></html>`;
 
 /**
- * File names of Scalar's bundle, and of a text with the reason why the bundle is missing. Git contains neither. A
- * build, or a start from source, writes one of them.
+ * Names of two files: Scalar's bundle, and a text that explains why the bundle is missing. Neither is in Git. A build
+ * or a start from source writes one of them.
  */
 const BUNDLE = 'scalar.js.br';
 const REASON = 'scalar.missing.txt';

@@ -10,9 +10,7 @@ export function useCount(selection: Selection, total: number | null): number | n
   return total === null ? null : total - ids.size;
 }
 
-/**
- * Bar below a list: shows the number of chosen rows, lets a person choose all matching rows, and contains the actions.
- */
+/** Bar below a list with the number of chosen rows, a button that chooses all matching rows, and the actions. */
 export function BulkBar({
   selection,
   total,

@@ -28,7 +28,7 @@ export default function ContactBar({
   mayChooseAll = true,
 }: {
   selection: Selection;
-  /** Filter of the list, used if all matching contacts are chosen. */
+  /** Filter of the list. If all matching contacts are chosen, the filter selects them. */
   filters: Filters;
   /** Campaign whose leads are listed; the bar can remove them from it. */
   campaign?: string | undefined;
@@ -53,7 +53,7 @@ export default function ContactBar({
     { onDone: (file) => saveAs(file as Blob, 'people.csv') },
   );
   const run = (action: Action, said: (changed: number) => string) => edit.mutate({ action, said });
-  // An export is one request, so the chosen contacts must fit in one selection.
+  // An export is a single request, so one selection must contain all chosen contacts.
   const mayExport = chosen.isAll || selectionsOf(chosen, filters).length === 1;
   return (
     <>
@@ -150,7 +150,7 @@ interface DialogProps {
   run: (action: Action, said: (changed: number) => string) => void;
 }
 
-/** State of a form that closes at once when it is submitted. The result and the undo are shown as a notification. */
+/** State of a form that closes as soon as it is submitted. A notification shows the result and offers to undo it. */
 const submitted = (mutate: () => void) => ({ mutate, error: null, isPending: false });
 
 function Campaigns({ opened, close, run }: DialogProps) {

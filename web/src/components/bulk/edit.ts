@@ -44,7 +44,7 @@ export async function editContacts(
   }
 }
 
-/** Deletes the chosen contacts for good. */
+/** Deletes the chosen contacts permanently. */
 export async function deleteContacts(selected: readonly Selected[]): Promise<void> {
   for (const body of selected) await dataOf(heron.DELETE('/v1/contacts', { body }));
   await refresh();

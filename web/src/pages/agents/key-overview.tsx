@@ -8,7 +8,7 @@ import { Ago, toDateTime } from '../../components/time.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import { hasPermission, type Key } from './key-state.tsx';
 
-/** Data of a key, its limits and its permissions. */
+/** Shows the data of a key, its limits and its permissions. */
 export function KeyOverview({ one }: { one: Key }) {
   const t = useText();
   const catalogue = useQuery({

@@ -56,7 +56,10 @@ function Policy({ id }: { id: string }) {
   );
 }
 
-/** Shows the key that created this key, and the keys that this key created. Those end when this key ends. */
+/**
+ * Shows the key that created this key, and the keys that this key created. The keys that it created end when this key
+ * ends.
+ */
 function Lineage({ one }: { one: Key }) {
   const t = useText();
   const list = useQuery({

@@ -9,7 +9,7 @@ import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { toDateTime } from '../../components/time.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 
-/** Requests made with a key, latest first, or the one with a given request id. */
+/** Requests made with a key, latest first. Can be filtered by request id. */
 export function KeyRequests({ id }: { id: string }) {
   const t = useText();
   const mayAudit = useCan('view_analytics');

@@ -21,7 +21,10 @@ export function KeyState({ one: { status, expires_at: end } }: { one: Key }) {
   );
 }
 
-/** Returns true if a key has a permission. Bit operators would cut the sum of permissions to 32 bits with a sign. */
+/**
+ * Returns true if a key has a permission. Uses no bit operators, because they would convert the mask to a signed 32-bit
+ * number.
+ */
 export function hasPermission({ permissions }: Pick<Key, 'permissions'>, bit: number): boolean {
   return Math.floor(permissions / bit) % 2 === 1;
 }

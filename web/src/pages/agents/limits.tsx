@@ -16,7 +16,7 @@ type Policy = Pick<
 
 /**
  * Shows the actions that a policy allows without an approval.
- * @param explained true: limits that are not set are explained
+ * @param explained true to explain limits that are not set
  */
 export function Limits({ policy, explained = false }: { policy: Policy; explained?: boolean }) {
   const t = useText();

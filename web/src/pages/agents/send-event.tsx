@@ -19,7 +19,7 @@ export function SendEvent({ onClose }: { onClose: () => void }) {
   const send = useAction(
     () => {
       if (!values) throw new Error(t('agents.event.notJson'));
-      // The type of the route requires this header, although the client would add it.
+      // Sets this header because the route's type requires it, although the client would add it.
       const key = crypto.randomUUID();
       return dataOf(heron.POST('/v1/events', { params: { header: { 'Idempotency-Key': key } }, body }));
     },

@@ -19,10 +19,11 @@ const GAP = { x: 40, y: 60 };
 export type Draft = Pick<Automation, 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph'>;
 
 /**
- * Trigger and graph of an automation are edited as one field, so that one of two concurrent edits must be discarded.
+ * Trigger, filter and graph of an automation are edited as one field. After two concurrent edits, the person must
+ * discard one of them.
  */
 type Flow = Pick<Automation, 'trigger_event' | 'filter' | 'graph'>;
-/** Automation as an editable draft. */
+/** An automation in the form that the editor changes. */
 export type Edited = Pick<Automation, 'name' | 'enabled' | 'updated_at'> & { flow: Flow };
 
 /** Returns the flow of an automation: trigger, filter and graph. */
@@ -41,7 +42,7 @@ export function outputsOf({ type }: FlowNode): readonly When[] {
   return type === 'condition' ? ['true', 'false'] : [''];
 }
 
-/** Returns the target nodes of an output. */
+/** Returns the ids of the nodes that an output leads to. */
 export function targets({ edges }: Graph, source: string, when: When): string[] {
   return edges.filter((edge) => edge.source === source && edge.when === when).map(({ target }) => target);
 }
@@ -96,7 +97,7 @@ export function remove(graph: Graph, id: string): Graph {
   );
 }
 
-/** Returns an unused node id: the prefix, the wished name if there is one, and a number. */
+/** Returns an unused node id. It consists of the prefix, the preferred name if there is one, and a number. */
 function freeId(prefix: string, taken: readonly string[], wish = ''): string {
   for (let at = 1; ; at += 1) {
     const id = `${[prefix, wish].filter(Boolean).join('-').slice(0, 50)}-${at}`;

@@ -29,7 +29,7 @@ export default function GraphPicture({
   chosen: string;
   choose: (id: string) => void;
   results: readonly Result[] | undefined;
-  /** Called when a node was moved; without it nodes are fixed. */
+  /** Called when a node was moved. Without it, nodes cannot be moved. */
   onMove: ((id: string, place: { x: number; y: number }) => void) | undefined;
 }) {
   const t = useText();

@@ -32,7 +32,7 @@ import {
 import { shown, summaryOf } from './summary.ts';
 
 const INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'];
-/** Most common fields for conditions. Any other event field can be typed. */
+/** Common fields for conditions. People can type any other field of the event. */
 const KEYS = [
   'intent',
   'contact.email',
@@ -54,7 +54,7 @@ export function NodePanel({
   draft: Draft;
   node: FlowNode;
   result: Result | undefined;
-  /** Omit to make the panel read-only. */
+  /** Called with the changed automation. Without it, the panel is read-only. */
   onChange: ((draft: Draft) => void) | undefined;
   choose: (id: string) => void;
 }) {
@@ -252,7 +252,7 @@ function ConditionFields({ node, change, isFixed }: FieldsOf) {
                 </Text>
               </Text>
             )}
-            // Offers all options, regardless of the typed text.
+            // Shows all options, regardless of the typed text.
             filter={({ options }) => options}
             value={condition.key ?? ''}
             onChange={(key) => set({ key })}
@@ -356,7 +356,7 @@ function ActionFields({ node, change, isFixed }: FieldsOf) {
             try {
               change({ config: JSON.parse(written) as Record<string, unknown> });
             } catch {
-              // Incomplete input stays in the field, which shows an error.
+              // Incomplete JSON stays in the field, and the field shows an error.
             }
           }}
           readOnly={isFixed}

@@ -51,7 +51,7 @@ function settingOf({ name, kind, isNeeded }: ActionField, value: unknown, choice
   if (name === 'due_in_days') return text('automations.dueIn', { count: Number(value) });
   if (typeof value !== 'string' && typeof value !== 'number') return shown(value);
   if (kind === 'priority') return textOf('action.priority', `${value}`);
-  // The stage's name already begins with its pipeline.
+  // The pipeline is not described, because the name of the stage begins with it.
   if (kind === 'pipeline') return '';
   if (kind === 'text' || kind === 'long' || kind === 'number') return shown(value);
   return nameIn(choices, kind, `${value}`);

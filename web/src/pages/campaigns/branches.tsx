@@ -15,7 +15,10 @@ const outcomesOf = (type: string) => OUTCOMES[type] ?? ['done'];
 const NOWHERE = 'end';
 const CONTACT_FIELDS = ['email', 'first_name', 'last_name', 'company', 'phone'] as const;
 
-/** Editor of a step's links. They are checked from the top, and the first whose conditions all hold is taken. */
+/**
+ * Editor of a step's links to the next steps. The workflow checks the links from the top and takes the first whose
+ * conditions are all met.
+ */
 export function Branches({
   step,
   steps,

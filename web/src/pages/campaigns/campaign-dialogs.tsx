@@ -17,7 +17,7 @@ interface DialogProps {
   close: () => void;
 }
 
-/** Dialog that an entry of a campaign's menu opens, by its name. */
+/** Dialog of a campaign's menu, selected by the name of the menu entry. */
 export default function CampaignDialog({
   name,
   onDeleted,

@@ -14,7 +14,7 @@ const loadDialogs = () => import('./campaign-dialogs.tsx');
 const CampaignDialog = lazy(loadDialogs);
 
 export type CampaignDialogName = 'rename' | 'duplicate' | 'folders' | 'delete';
-/** Parts of a campaign that its menu needs. */
+/** Fields of a campaign that its menu needs. */
 export type Managed = Pick<Campaign, 'id' | 'name' | 'status' | 'archived' | 'folders'>;
 
 /** Menu of a campaign: rename, duplicate, move to a folder, archive and delete. */

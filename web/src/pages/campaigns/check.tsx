@@ -45,8 +45,8 @@ export default function Check({ id }: { id: string }) {
 }
 
 /**
- * Lists findings that do not prevent the start but make it less likely that emails are read, worst first. The scored
- * report on the copy, the list, the schedule and the senders' DNS is created on request.
+ * Lists findings that do not prevent the start, but make it less likely that emails are read. The worst is first. The
+ * person can request a scored report on the copy, the list, the schedule and the senders' DNS.
  */
 function Risks({
   id,

@@ -22,7 +22,7 @@ const ASK = {
 } satisfies Record<string, () => Promise<Choice[]>>;
 export type Choices = keyof typeof ASK;
 
-/** For each action that refers to a record: the kind of record and the field with its id. */
+/** Actions that refer to a record, each with the kind of the record and the field that contains its id. */
 const NAMED: Partial<Record<string, [Choices, string]>> = {
   add_tag: ['tags', 'category_id'],
   remove_tag: ['tags', 'category_id'],

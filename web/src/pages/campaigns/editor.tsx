@@ -54,7 +54,7 @@ export default function Editor({
   const id = useId();
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  /** True while the editor holds text that is not in `value` yet. */
+  /** True while the editor contains text that is not in `value` yet. */
   const isAhead = useRef(false);
   const isApplying = useRef(false);
   const latest = useRef({ onChange, variables });
@@ -92,7 +92,7 @@ export default function Editor({
     const editor = view.current;
     if (!editor) return;
     if (editor.state.doc.toString() === value) isAhead.current = false;
-    // Text that was typed after this value was rendered is kept; the next `value` contains it.
+    // Keeps text that was typed after this value was rendered. The next `value` contains it.
     if (isAhead.current || editor.state.doc.toString() === value) return;
     isApplying.current = true;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
@@ -157,7 +157,7 @@ const highlight = ViewPlugin.fromClass(
   { decorations: ({ decorations }) => decorations },
 );
 
-/** Completions at the cursor: variables after `{{`, functions after `|`, spintax after a single brace. */
+/** Returns the completions at the cursor: variables after `{{`, functions after `|`, spintax after a single brace. */
 function complete(context: CompletionContext, variables: readonly string[]): CompletionResult | null {
   const piped = context.matchBefore(/\{\{[^{}]*\|\s*\w*/);
   if (piped) {
@@ -186,8 +186,8 @@ function complete(context: CompletionContext, variables: readonly string[]): Com
   return {
     from: brace.from,
     options: [
-      { label: '{{', displayLabel: text('letter.editor.variable'), apply: '{{.' },
-      { label: '{|}', displayLabel: text('letter.editor.spintax'), apply: '{Hello|Hi}' },
+      { label: '{{', displayLabel: text('email.editor.variable'), apply: '{{.' },
+      { label: '{|}', displayLabel: text('email.editor.spintax'), apply: '{Hello|Hi}' },
     ],
   };
 }

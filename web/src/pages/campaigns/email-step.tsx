@@ -39,8 +39,8 @@ export function EmailStepFields({ campaignId, step, steps, isFirst, mayWrite, ch
       />
       {isFirst ? null : (
         <Checkbox
-          label={t('letter.thread')}
-          description={t('letter.thread.why')}
+          label={t('email.thread')}
+          description={t('email.thread.why')}
           checked={step.thread_reply}
           onChange={(event) => change({ thread_reply: event.currentTarget.checked })}
           disabled={!mayWrite}
@@ -100,12 +100,12 @@ export function EmailContentFields({
       <Group justify="space-between" gap="xs">
         <SegmentedControl
           size="xs"
-          aria-label={t('letter.form')}
+          aria-label={t('email.form')}
           value={isHtml ? 'html' : 'plain'}
           onChange={(value) => setHtml(value === 'html')}
           data={[
-            { value: 'plain', label: t('letter.plain') },
-            { value: 'html', label: t('letter.html') },
+            { value: 'plain', label: t('email.plain') },
+            { value: 'html', label: t('email.html') },
           ]}
         />
         {mayWrite ? (
@@ -125,14 +125,14 @@ export function EmailContentFields({
       </Suspense>
       {faultsOf(field)}
       <Preview preview={preview}>
-        {faultsOf(other, t(isHtml ? 'letter.plain' : 'letter.html'))}
+        {faultsOf(other, t(isHtml ? 'email.plain' : 'email.html'))}
         {faultsOf('address')}
       </Preview>
     </Stack>
   );
 }
 
-/** Stored templates. A selected one replaces the current text after confirmation. */
+/** Menu of stored templates. The selected one replaces the current text, after a confirmation. */
 function Templates({ choose, isEmpty }: { choose: (fields: Partial<EmailContent>) => void; isEmpty: boolean }) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);
@@ -145,13 +145,13 @@ function Templates({ choose, isEmpty }: { choose: (fields: Partial<EmailContent>
     <Menu opened={isOpen} onChange={setOpen} position="bottom-end" width={300} withinPortal>
       <Menu.Target>
         <Button size="xs" variant="subtle" leftSection={<IconTemplate size={14} />}>
-          {t('letter.templates.choose')}
+          {t('email.templates.choose')}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{t(isEmpty ? 'letter.templates.label' : 'letter.templates.replaces')}</Menu.Label>
+        <Menu.Label>{t(isEmpty ? 'email.templates.label' : 'email.templates.replaces')}</Menu.Label>
         {templates.isPending ? <Menu.Item disabled>{t('loading')}</Menu.Item> : null}
-        {templates.data?.length === 0 ? <Menu.Item disabled>{t('letter.templates.empty')}</Menu.Item> : null}
+        {templates.data?.length === 0 ? <Menu.Item disabled>{t('email.templates.empty')}</Menu.Item> : null}
         {templates.data?.map(({ id, name, subject, body_plain, body_html }) => (
           <Menu.Item key={id} onClick={() => choose({ ...(subject ? { subject } : {}), body_plain, body_html })}>
             <Text size="sm" className="clip">

@@ -69,7 +69,7 @@ export function summaryOf(step: Step, isFirst: boolean): string {
       const subject = step.subject.trim() || text(isFirst ? 'sequence.noSubject' : 'sequence.sameConversation');
       return isFirst || step.wait_after === 0
         ? subject
-        : text('sequence.letterAfter', { count: step.wait_after, subject });
+        : text('sequence.emailAfter', { count: step.wait_after, subject });
     }
     case 'wait':
       return toSpan(Number(action.wait_minutes));

@@ -90,7 +90,7 @@ function StepInGraph({ data }: NodeProps<StepNode>) {
   );
 }
 
-/** Line of a link, drawn around the other steps. */
+/** Draws the line of a link, around the other steps. */
 function WayInGraph({ id, label, data }: EdgeProps<WayEdge>) {
   return (
     <BaseEdge

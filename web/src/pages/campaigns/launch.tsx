@@ -7,7 +7,10 @@ import { useText } from '../../text/index.ts';
 /** Maximum number of senders that are listed individually. */
 const LISTED = 5;
 
-/** Shows what a start does: recipients, senders, time of the first email, and the first emails as they will be sent. */
+/**
+ * Shows the effects of a start: recipients, senders, the time of the first email, and the first emails as they will be
+ * sent.
+ */
 export default function Launch({ launch, zone }: { launch: AnswerOf<'/v1/campaigns/{id}/launch'>; zone: string }) {
   const t = useText();
   const { leads, senders, samples, first_email_at: first } = launch;

@@ -6,7 +6,7 @@ export interface Point {
   y: number;
 }
 
-/** Step, or end mark of a link, with its top left corner. */
+/** Step or end mark in the graph, with its top left corner. */
 interface Placed extends Point {
   id: string;
 }

@@ -56,7 +56,7 @@ export default function Leads({ id, isRunning }: { id: string; isRunning: boolea
   const [q, setQ] = useFilter('q');
   const [status, setStatus] = useFilter('status');
   const [step, setStep] = useFilter('at');
-  // Only the filter needs the steps' names, so they are loaded when it opens.
+  // Loads the names of the steps when the filter opens, because only the filter needs them.
   const [isPicking, setPicking] = useState(false);
   const steps = useQuery({ ...stepsQuery(id), enabled: isPicking || step !== '' });
   const selection = useSelection(`${q} ${status} ${step}`);
@@ -153,7 +153,7 @@ export default function Leads({ id, isRunning }: { id: string; isRunning: boolea
                     ...(q ? { query: q } : {}),
                     ...(status ? { lead_status: status } : {}),
                   }}
-                  // The API selects contacts by their status in a campaign, but not by their step.
+                  // The API can select contacts by their status in a campaign, but not by their step.
                   mayChooseAll={!step}
                 />
               </Suspense>
@@ -228,7 +228,7 @@ function nameOfStep(step: Step): string {
   return step.name.trim() || textOf('step.kind', typeOf(step));
 }
 
-/** Shows the reason for a lead's state: why it ended, is held, or waits. */
+/** Shows the reason for a lead's state: the reason why it has ended, is held, or waits. */
 function StateReason({ lead, isRunning }: { lead: Lead; isRunning: boolean }) {
   const t = useText();
   if (lead.failure_reason) return lead.failure_reason;

@@ -28,7 +28,7 @@ const PAGE = 20;
 /** Maximum number of campaigns whose figures the API returns in one request. */
 const COMPARED = 10;
 
-/** Component that is loaded when campaigns are chosen. */
+/** Bar for chosen campaigns. It is loaded when campaigns are chosen. */
 const CampaignBar = lazyPart('bulk', () => import('./campaign-bar.tsx'));
 
 /** Page of all campaigns with their results of the last thirty days. */
@@ -39,7 +39,7 @@ export default function CampaignsPage() {
   const [status, setStatus] = useFilter('status');
   const [folder, setFolder] = useFilter('folder');
   const folders = useQuery(foldersQuery);
-  // Only the filters show these numbers, so they are loaded when a filter opens.
+  // Loads these numbers when a filter opens, because only the filters show them.
   const [isPicking, setPicking] = useState(false);
   const overview = useQuery({
     queryKey: ['campaigns', 'overview'],

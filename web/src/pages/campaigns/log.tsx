@@ -14,7 +14,7 @@ import { messageText, withServerTexts } from '../../text/server.ts';
 type Run = RowOf<'/v1/campaigns/{id}/step-runs'>;
 type Line = RowOf<'/v1/campaigns/{id}/logs'>;
 
-/** Tab of a campaign: leads that wait for a retry, and the activity log. */
+/** Tab of a campaign with leads that wait for a retry, and with the activity log. */
 export default function Log({ id }: { id: string }) {
   return (
     <Stack gap="lg">
@@ -24,7 +24,10 @@ export default function Log({ id }: { id: string }) {
   );
 }
 
-/** List of app calls that have failed for good, whose leads wait. Hidden if there are none. */
+/**
+ * List of app calls that have failed finally. Their leads wait until a person retries the call. Hidden if there are
+ * none.
+ */
 function BlockedRuns({ id }: { id: string }) {
   const t = useText();
   const mayRetry = useCan('send_campaigns');

@@ -19,8 +19,8 @@ const onlySender = {
 } as const;
 
 /**
- * Page of a new campaign: it asks only for the name. The campaign gets the creator's time zone and, if only one mailbox
- * can send, that sender.
+ * Page that creates a campaign from a name. The campaign gets the creator's time zone and, if only one mailbox can
+ * send, that sender.
  */
 export default function NewCampaignPage() {
   const t = useText();
@@ -29,7 +29,7 @@ export default function NewCampaignPage() {
   const only = useQuery(onlySender);
   const create = useAction(
     async () => {
-      // Waits for the mailbox query if it is not answered yet. On an error the campaign is created without a sender.
+      // Waits for the mailbox query if it is still pending. On an error the campaign is created without a sender.
       const sender = await queryClient.ensureQueryData(onlySender).catch(() => null);
       return dataOf(
         heron.POST('/v1/campaigns', {

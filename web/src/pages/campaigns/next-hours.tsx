@@ -4,7 +4,7 @@ import { useText } from '../../text/index.ts';
 import type { Campaign } from './flow.ts';
 import { dayOf, nextHours } from './zone.ts';
 
-/** Shows when a campaign sends next, if it is outside its sending hours. */
+/** Shows the next sending time of a campaign that is outside its sending hours. */
 export function NextHours({ campaign }: { campaign: Campaign }) {
   const t = useText();
   const next = nextHours(campaign);

@@ -29,7 +29,7 @@ const TABS = {
   log: () => import('./log.tsx'),
 };
 type Tab = keyof typeof TABS;
-/** Tabs that begin with the results of the campaign. */
+/** Tabs that show the results of the campaign at their top. */
 const WITH_FIGURES: ReadonlySet<Tab> = new Set(['sequence', 'leads', 'results']);
 const Sequence = lazy(TABS.sequence);
 const Leads = lazy(TABS.leads);

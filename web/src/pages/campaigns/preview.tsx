@@ -12,7 +12,9 @@ import type { EmailContent } from './flow.ts';
 /** Template fault of one field of an email. */
 type Fault = NonNullable<NonNullable<ReturnType<typeof usePreview>['data']>['problems']>[number];
 
-/** Renders the current text for a lead of the campaign. Begins with the first lead; the person can choose another. */
+/**
+ * Renders the current text for a lead of the campaign, initially for the first one. The person can choose another lead.
+ */
 export function usePreview(campaignId: string, stepId: string, wording: EmailContent) {
   const { subject, body_plain, body_html } = wording;
   const [asked] = useDebouncedValue({ subject, body_plain, body_html }, 300);
@@ -42,7 +44,7 @@ export function Faults({ faults, text, label }: { faults: readonly Fault[]; text
     <Text key={`${line} ${message}`} c="var(--mantine-color-error)" size="xs" role="note" className="wrap-anywhere">
       {[
         label,
-        hasLines && line !== undefined ? t('letter.preview.line', { line }) : '',
+        hasLines && line !== undefined ? t('email.preview.line', { line }) : '',
         messageText({ message, code, values }),
       ]
         .filter(Boolean)
@@ -52,8 +54,8 @@ export function Faults({ faults, text, label }: { faults: readonly Fault[]; text
 }
 
 /**
- * Preview of the current text, with its missing values and the faults of the text or HTML body that is not open in the
- * editor.
+ * Preview of the current text with its missing values. Also shows the faults of the body (text or HTML) that is not
+ * open in the editor.
  */
 export function Preview({
   preview: { data, error, rows, contactId, choose },
@@ -63,7 +65,7 @@ export function Preview({
   children: ReactNode;
 }) {
   const t = useText();
-  // Values from apps and events are unknown before sending.
+  // Returns true for a value from an app or event, which is unknown before the email is sent.
   const isLater = (name: string) => /^\{\{-?\s*\.App\b/.test(name);
   const missing = (data?.unresolved ?? []).filter((name) => !isLater(name));
   const later = (data?.unresolved ?? []).filter(isLater);
@@ -74,13 +76,13 @@ export function Preview({
       p="sm"
       bg="var(--app-canvas)"
       component="section"
-      aria-label={t('letter.preview.title')}
+      aria-label={t('email.preview.title')}
     >
       {rows.length > 0 ? (
         <Select
           size="xs"
           mb="xs"
-          label={t('letter.preview.lead')}
+          label={t('email.preview.lead')}
           data={rows.map(({ contact_id, contact }) => ({ value: contact_id, label: contact!.email }))}
           value={contactId ?? null}
           onChange={choose}
@@ -101,7 +103,7 @@ export function Preview({
       ) : null}
       {later.length > 0 ? (
         <Text size="xs" c="dimmed" mb={6}>
-          {t('letter.preview.later', { names: later.join(', ') })}
+          {t('email.preview.later', { names: later.join(', ') })}
         </Text>
       ) : null}
       <Text fw={600} size="sm" className="wrap-anywhere">

@@ -3,7 +3,7 @@ import { Finding } from '../../components/states.tsx';
 import { PageLink } from '../../components/page-link.tsx';
 import { textOf, useText } from '../../text/index.ts';
 
-/** Tab on which a problem of the whole campaign is fixed, by problem code. */
+/** Tab on which a person can fix a problem of the whole campaign, by problem code. */
 const PLACES: Record<string, 'leads' | 'senders'> = {
   campaign_no_mailbox: 'senders',
   campaign_no_contacts: 'leads',

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 
-/** Interval (ms) of refetching the counts, which cost more than a list and so do not follow every event. */
+/** Interval (ms) of refetching the counts. They cost more than a list, so they are not refetched after every event. */
 const FLOW_EVERY_MS = 15_000;
 
 /** Query of one campaign. */

@@ -18,7 +18,7 @@ type Name = (typeof NAMES)[number];
 /** Number of days shown, up to today. */
 const DAYS = 30;
 
-/** Tab of a campaign: its results by day, by the hours of a day, and by A/B variant. The choice is in the URL. */
+/** Tab of a campaign with its results by day, by hour of one day, or by A/B variant. The URL contains the choice. */
 export default function Results({ id }: { id: string }) {
   const t = useText();
   const may = useCan('view_analytics');
@@ -123,7 +123,7 @@ interface Row extends Readonly<Record<Name, number>> {
   to: string;
 }
 
-/** Chart of numbers over time, and a table in which each number links to the counted people. */
+/** Chart of numbers over time, and a table with the same numbers. Each number links to the counted people. */
 function Numbers({
   campaignId,
   title,

@@ -17,7 +17,7 @@ import { DAYS, dayOf, toInstant, toMinutes, toWindows } from './zone.ts';
 
 type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
 const COMPANY_REPLIES = ['off', 'any', 'positive_or_opt_out'] as const;
-/** Fields that reschedule already reserved emails when they change. */
+/** Fields of a campaign whose change reschedules emails that are already reserved. */
 const MOVES = ['start_date', 'end_date', 'timezone', 'days', 'start_time', 'end_time', 'schedule_windows'] as const;
 
 /** Editor of a campaign's schedule and limits, with a calendar of the estimated completion for the unsaved values. */

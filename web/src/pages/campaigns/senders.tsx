@@ -18,12 +18,12 @@ interface Pool {
   updated_at: string;
 }
 type Chosen = AnswerOf<'/v1/campaigns/{id}/senders'>;
-/** Data of the page as loaded from the API. */
+/** Data that the page loads from the API. */
 interface Known {
   chosen: Chosen;
 }
 
-/** Combines the two answers of the API about the pool. Its `updated_at` is the older of theirs. */
+/** Combines the two answers of the API about the pool. The result has the older of their `updated_at`. */
 function poolOf(campaign: Pick<Campaign, 'sender_strategy' | 'email_tags' | 'updated_at'>, chosen: Chosen): Pool {
   return {
     strategy: campaign.sender_strategy,
@@ -139,7 +139,7 @@ function PoolFields({
             value={pool.senders.map((one) => one.email_account_id)}
             onChange={(ids) =>
               change({
-                // Sorted like the API's answer.
+                // Sorts the ids as the API does, so that equal lists compare as equal.
                 senders: ids.toSorted().map(
                   (email_account_id) =>
                     pool.senders.find((one) => one.email_account_id === email_account_id) ?? {

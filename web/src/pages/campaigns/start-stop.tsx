@@ -15,7 +15,7 @@ import { Problems } from './problems.tsx';
 
 const Launch = lazy(() => import('./launch.tsx'));
 
-/** Code of the finding that the person who starts the campaign may override. */
+/** Code of the only error that the person may override when they start the campaign. */
 const RISK = 'list_bounce_risk';
 
 /** Button that starts a campaign, after showing blockers and effects, or pauses a running one. */
@@ -49,12 +49,12 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
   });
   const errors = check.data?.problems.filter(({ severity }) => severity === 'error') ?? [];
   const isRisky = errors.some(({ code }) => code === RISK);
-  // The bounce risk may be overridden; the API would refuse a start with any other error.
+  // The person may override the bounce risk. With any other error, the API would refuse the start.
   const isBlocked = errors.some(({ code }) => code !== RISK);
   const isActive = status === 'active';
   return (
     <>
-      {/* A single button for both actions keeps the focus when the campaign starts or stops. */}
+      {/* Uses one button for both actions, so that it keeps the focus when the campaign starts or stops. */}
       <Button
         {...(isActive
           ? { variant: 'default', leftSection: <IconPause size={16} />, onClick: () => stop.mutate() }
@@ -90,7 +90,8 @@ export function StartStop({ campaign }: { campaign: Campaign }) {
             <Button
               onClick={() => start.mutate()}
               loading={start.isPending}
-              // Stays disabled during the check. A button that is disabled only after the answer would lose the focus.
+              // The button is disabled already during the check, because a button that is disabled later would lose the
+              // focus.
               disabled={check.isPending || isBlocked || (isRisky && !acknowledged)}
             >
               {t('campaign.start.do')}

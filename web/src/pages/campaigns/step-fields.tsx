@@ -126,7 +126,7 @@ function CrmFields({ of, action, set, mayWrite }: ActionFields & { of: keyof typ
   );
 }
 
-/** Required fields are kept empty until chosen; other empty fields are removed. */
+/** Removes empty fields, except for required ones, which stay empty until a value is chosen. */
 function cleaned(of: keyof typeof CRM_FIELDS, changes: Record<string, unknown>): Record<string, unknown> {
   const needed = (name: string) => CRM_FIELDS[of].some((field: ActionField) => field.name === name && field.isNeeded);
   return Object.fromEntries(

@@ -106,7 +106,7 @@ export function StepPanel({
           note={
             isRunning && draft.isChanged ? (
               <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
-                {t(step.kind === 'email' ? 'campaign.running.letter' : 'campaign.running.step', { count: standing })}
+                {t(step.kind === 'email' ? 'campaign.running.email' : 'campaign.running.step', { count: standing })}
               </Alert>
             ) : null
           }
@@ -134,8 +134,8 @@ export function StepPanel({
 }
 
 /**
- * Editor of a new step. Nothing is stored before it is saved, so that a running campaign never meets an incomplete
- * step.
+ * Editor of a new step. The step is stored only when it is saved, so that a running campaign never reaches an
+ * incomplete step.
  */
 export function NewStepPanel({
   id,
@@ -247,7 +247,7 @@ function Frame({
   );
 }
 
-/** Moves a step to another position immediately. Moving it back undoes the change. */
+/** Moves a step to another position immediately. The undo moves it back. */
 function Move({ id, step, steps }: { id: string; step: Step; steps: readonly Step[] }) {
   const t = useText();
   const move = useAction(

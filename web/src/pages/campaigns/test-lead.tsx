@@ -15,8 +15,8 @@ interface TestTarget {
 }
 
 /**
- * Returns the target of a test and a function to change it. Initially the person's own address, with the data of the
- * campaign's first lead.
+ * Returns the target of a test and a function to change it. The initial target is the person's own address, with the
+ * data of the campaign's first lead.
  */
 export function useTestTarget(campaignId: string): [target: TestTarget, change: (part: Partial<TestTarget>) => void] {
   const { person } = usePerson();
@@ -31,7 +31,7 @@ export function targetOf({ email, contactId }: TestTarget): { prospect_email: st
   return { prospect_email: email, ...(contactId ? { contact_id: contactId } : {}) };
 }
 
-/** Fields of a test's target. A campaign without leads takes any contact. */
+/** Fields for the target of a test. If the campaign has no leads, any contact can be chosen. */
 export function TestTargetFields({
   campaignId,
   target: { email, contactId },

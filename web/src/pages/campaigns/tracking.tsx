@@ -50,7 +50,9 @@ export function Tracking({
   );
 }
 
-/** Shows if the stored domain is in use and checks its DNS records; the API names missing ones. */
+/**
+ * Shows if the stored domain is in use, and has a button that checks its DNS records. The API names the missing ones.
+ */
 function Verification({ campaign, isReadOnly }: { campaign: Campaign; isReadOnly: boolean }) {
   const t = useText();
   const { id, tracking_domain_verified: isVerified } = campaign;

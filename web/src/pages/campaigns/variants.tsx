@@ -114,7 +114,7 @@ export function Variants({ campaignId, step, flow }: { campaignId: string; step:
   );
 }
 
-/** Shows the figures by which a variant has won, or that none has won yet. */
+/** Shows the figures by which a variant has won, or a note that there is no winner yet. */
 function Evidence({ rows }: { rows: readonly Variant[] }) {
   const t = useText();
   const winner = rows.find(({ promotion }) => promotion !== null);
@@ -204,7 +204,7 @@ function EditVariant({
   const path = { path: { id: campaignId, variantId: variant?.id ?? '' } };
   const [own] = useState(step);
   const draft = useDraft<Editable>({
-    // A new variant starts with the step's own text at the time the dialog was opened.
+    // A new variant starts with the text that the step had when the dialog was opened.
     stored: editedOf(variant ?? { ...own, name: '', weight: 1, is_active: true, updated_at: '' }),
     write: async (changes, { updated_at: expected_updated_at, ...before }) => {
       if (!variant) {

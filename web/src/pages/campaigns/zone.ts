@@ -16,7 +16,7 @@ export function dayOf(at: string | Date, zone: string, form: 'iso' | 'long' = 'i
 /** Returns the start of a local day (YYYY-MM-DD) in a zone, as ISO 8601 in UTC. */
 export function toInstant(day: string, zone: string): string {
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  // Two passes, because the offset at the first guess may be from the other side of a clock change.
+  // Needs two passes, because the clock may change between the first guess and the result.
   let at = midnight;
   for (let turn = 0; turn < 2; turn += 1) at = midnight - offsetMs(at, zone);
   return new Date(at).toISOString();

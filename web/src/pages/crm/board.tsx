@@ -76,7 +76,7 @@ function Board({ pipeline, mayMove }: { pipeline: Pipeline; mayMove: boolean }) 
   );
 }
 
-/** Creates a first pipeline, whose stages can be changed afterwards. */
+/** Button that creates a first pipeline. Its stages can be changed afterwards. */
 function FirstPipeline() {
   const t = useText();
   const [colors] = useState(['#64748b', '#0ea5e9', '#8b5cf6', '#f59e0b']);

@@ -31,8 +31,8 @@ import classes from './lanes.module.css';
 const meant: CollisionDetection = (held) => (held.pointerCoordinates ? pointerWithin(held) : rectIntersection(held));
 
 /**
- * Moves a held card by arrow keys to the neighbouring lane. Starts at the lane of the card's stage if no lane is known
- * to be under the card yet.
+ * Moves a picked-up card to the neighbouring lane with the arrow keys. If no lane is under the card yet, starts at the
+ * lane of the card's stage.
  */
 const toLaneBeside: KeyboardCoordinateGetter = (
   event,
@@ -41,7 +41,7 @@ const toLaneBeside: KeyboardCoordinateGetter = (
   const step = event.code === 'ArrowRight' ? 1 : event.code === 'ArrowLeft' ? -1 : 0;
   if (step === 0) return undefined;
   event.preventDefault();
-  // The card was just picked up and not measured yet, so it would move too far.
+  // The card was just picked up and has not been measured yet, so it would move too far.
   if (!collisionRect) return undefined;
   const lanes = droppableContainers
     .getEnabled()

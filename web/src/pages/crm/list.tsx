@@ -142,8 +142,8 @@ function Filters({ filters: { values, set } }: { filters: ReturnType<typeof useF
 }
 
 /**
- * Numbers and values of all matching deals by state. Amounts of different currencies are never added: if there are
- * several currencies, the values of the loaded deals are summed per currency.
+ * Shows the number and value of all matching deals by state. Amounts of different currencies are never added: if there
+ * are several currencies, the values of the loaded deals are summed per currency.
  */
 function Totals({ summary, deals }: { summary: Summary; deals: readonly Deal[] }) {
   const t = useText();

@@ -51,7 +51,7 @@ function bodyOf({ due, type, description, updated_at: _, ...rest }: Partial<Edit
   };
 }
 
-/** Dialog that adds a task, for a deal and its contact if given. */
+/** Dialog that adds a task. If a deal is given, the task belongs to the deal and its contact. */
 export function NewTask({ deal }: { deal?: { id: string; contact_id: string | null } }) {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();
@@ -163,7 +163,7 @@ function TaskForm({
       <SimpleGrid cols={2}>
         <Select
           label={t('tasks.type')}
-          // A deleted task type is still offered by its name.
+          // If the type of the task was deleted, its name is still an option.
           data={value.type && !names.includes(value.type) ? [...names, value.type] : names}
           value={value.type ?? names[0] ?? null}
           onChange={(type) => change({ type })}

@@ -10,7 +10,7 @@ export function CrmPage({
   actions,
   children,
 }: {
-  /** Title of the page. Default: deals. */
+  /** Title of the page. Defaults to the title of the deals. */
   title?: string;
   lead: string;
   actions?: ReactNode;

@@ -23,7 +23,7 @@ const NAMED = 1_000;
 
 interface Chosenable {
   selection: Selection;
-  /** Filters of the list, used if all matching tasks are chosen. */
+  /** Filters of the list. If all matching tasks are chosen, the filters select them. */
   filters: TaskFilters;
   /** Number of tasks that match; null if unknown. */
   total: number | null;
@@ -39,7 +39,7 @@ export default function TaskBar({ tasks, ...list }: Chosenable & { tasks: readon
   const isReopening = tasks.length > 0 && tasks.every(isDone);
   const change = useAction(
     async (to: Change) => {
-      // The values of tasks that are not loaded are unknown. So a change of all matching tasks has no undo.
+      // A change of all matching tasks has no undo, because the values of tasks that are not loaded are unknown.
       const before = chosen.isAll ? undefined : restoring(tasks.filter(({ id }) => chosen.ids.has(id)));
       const affected = await apply(selectionsOf(chosen, filters), to);
       return { affected, before };

@@ -18,7 +18,7 @@ import { isDone, type Task, type TaskFilters } from './deals.ts';
 import { EditTask } from './new-task.tsx';
 import classes from './tasks.module.css';
 
-/** Component that is loaded when tasks are chosen. */
+/** Bar for chosen tasks. It is loaded when tasks are chosen. */
 const TaskBar = lazyPart('bulk', () => import('./task-bar.tsx'));
 
 const COLORS = { high: 'yellow', urgent: 'red' } as const;
@@ -144,7 +144,7 @@ function useToggle(queryKey: Key): (task: Task) => Promise<void> {
   };
 }
 
-/** @param isOfDeal true in the list of one deal, where deal and contact are not repeated */
+/** @param isOfDeal true in the list of one deal, which does not repeat deal and contact */
 function TaskRow({
   task,
   isOfDeal,

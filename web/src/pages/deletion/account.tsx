@@ -6,7 +6,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Dialog that asks before the deletion of the account. */
+/** Dialog that confirms the deletion of the account. */
 export default function Confirm({ email, onClose }: { email: string; onClose: () => void }) {
   const t = useText();
   const [password, setPassword] = useState('');
@@ -20,7 +20,7 @@ export default function Confirm({ email, onClose }: { email: string; onClose: ()
     <Dialog onClose={onClose} title={t('deletion.account.ask')}>
       <Form act={remove} submit={t('deletion.account.do')} color="red.9">
         <Text size="sm">{t('deletion.account.what')}</Text>
-        {/* Tells password managers whose password it is. */}
+        {/* Names the account for password managers. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <PasswordInput
           label={t('deletion.account.password')}

@@ -6,7 +6,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Form } from '../../components/form.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Dialog that asks before the deletion of the selected workspace. */
+/** Dialog that confirms the deletion of the selected workspace. */
 export default function Confirm({ name, onClose }: { name: string; onClose: () => void }) {
   const t = useText();
   const [typed, setTyped] = useState('');

@@ -16,7 +16,7 @@ const FILED_MESSAGES: Record<Folder, TextKey> = {
   trash: 'inbox.moved.trash',
 };
 
-/** Returns the folder to which an undo moves a conversation back. The API allows nobody to move one to spam. */
+/** Returns the folder to which an undo moves a conversation back. The API does not allow a move to spam. */
 export function targetOf(folder: Thread['folder']): Folder {
   return folder === 'archive' || folder === 'trash' ? folder : 'inbox';
 }
@@ -58,7 +58,7 @@ export async function markSeen(thread: string, ids: string[], { seen }: { seen: 
   await refresh();
 }
 
-/** Corrects the kind of a received message, and offers to undo it if the message had one before. */
+/** Corrects the kind of a received message. Offers to undo the correction if the message had a kind before. */
 export async function correctReading(id: string, intent: Kind, before: Kind | undefined): Promise<void> {
   if (!(await decide(id, { intent })) || before === intent) return;
   const said = text('inbox.corrected', { kind: textOf('inbox.kind', intent) });

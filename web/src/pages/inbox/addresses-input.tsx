@@ -1,6 +1,6 @@
 import { TagsInput, type TagsInputProps } from '@mantine/core';
 
-/** Field of several addresses. A comma, semicolon or space ends one. */
+/** Field for several addresses. A comma, semicolon or space ends an address. */
 export function AddressesInput(field: TagsInputProps & { label: string }) {
   return <TagsInput {...field} acceptValueOnBlur splitChars={[',', ';', ' ']} />;
 }

@@ -12,7 +12,7 @@ import { toNumber, useText } from '../../text/index.ts';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
 
-/** Loads the contact of a conversation; nothing if there is none or the role may not see contacts. */
+/** Loads the contact of a conversation. Loads nothing if there is no contact, or if the role may not see contacts. */
 export function useContact(id: string | undefined) {
   const may = useCan('view_contacts');
   return useQuery({

@@ -24,7 +24,7 @@ interface Theirs {
   stored: Draft;
 }
 
-/** Returns the fields of a draft that its editor saves; they are empty for a new draft. */
+/** Returns those fields of a draft that its editor saves. They are empty for a new draft. */
 export function writtenOf(draft: Draft | undefined): Written & { to: string[]; cc: string[]; bcc: string[] } {
   const { email_account_id: mailboxId, to = [], cc = [], bcc = [], subject = '', body_plain = '' } = draft ?? {};
   return { email_account_id: mailboxId ?? undefined, to, cc, bcc, subject, body_plain };
@@ -117,7 +117,7 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
     takeTheirs: () => settle(Object.fromEntries((theirs?.fields ?? []).map((name) => [name, theirs!.value[name]]))),
     keepMine: () => settle({}),
     keep,
-    /** Call after the draft was sent as an email. */
+    /** Call this after the draft was sent as an email. */
     forget,
     async discard() {
       clearTimeout(timer.current);
@@ -130,7 +130,10 @@ export function useDraft(initial: Written, draft: Draft | undefined) {
   };
 }
 
-/** Stores a new draft or its current content. Refused if another person has changed it since it was read. */
+/**
+ * Stores the content of a new or existing draft. The API refuses this if another person has changed the draft since it
+ * was read.
+ */
 function store(id: string | undefined, body: Written, keptFiles: string[], seen: string | undefined): Promise<Draft> {
   if (id === undefined) return dataOf(heron.POST('/v1/unibox/drafts', { body }));
   return dataOf(

@@ -64,7 +64,7 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
   );
 }
 
-/** The headers that name people, one per line; Reply-To only if it differs from the sender. */
+/** Shows the headers with addresses, one per line. Reply-To is shown only if it differs from the sender. */
 function Addressed({ message }: { message: Message }) {
   const t = useText();
   const { to_addr: to, cc, bcc, reply_to: replyTo, from_addr: from } = message;

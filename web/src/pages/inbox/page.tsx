@@ -22,7 +22,9 @@ import { Drafts, ScheduledList, SentList } from './written.tsx';
 
 const Compose = lazy(() => import('./compose.tsx'));
 
-/** Inbox of all mailboxes: folders, conversations and the open conversation; a phone shows one of them. */
+/**
+ * Inbox of all mailboxes with folders, conversations and the open conversation. On a phone only one of these is shown.
+ */
 export default function InboxPage() {
   const t = useText();
   const address = useAddress();
@@ -54,7 +56,7 @@ export default function InboxPage() {
     if (mayWrite && thread) setPanel(one);
   };
   /**
-   * Applies a decision to that message of the open conversation which waits for one. With `asked`, only to a possible
+   * Applies a decision to the message of the open conversation that needs one. With `asked`, this must be a possible
    * opt-out.
    */
   const decide = (act: (message: Message) => Promise<unknown>, which?: 'asked') => {
@@ -161,7 +163,8 @@ function Tools({
           w="auto"
           flex={1}
           miw={0}
-          // Leaves the field on Enter and Escape, so that the list shortcuts work on the search results.
+          // Removes the focus from the field on Enter and Escape, so that the list shortcuts work on the search
+          // results.
           onKeyDown={(event) => {
             if (event.key === 'Enter' || event.key === 'Escape') event.currentTarget.blur();
           }}

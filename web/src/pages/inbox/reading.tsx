@@ -10,8 +10,8 @@ import { isCorrectable, KINDS } from './kinds.ts';
 import type { Message } from './address.ts';
 
 /**
- * Shows the classification of a received message with its consequences: the decision about a doubtful opt-out, a pause,
- * a new contact.
+ * Shows the classification of a received message, and offers the actions that follow: a decision about a doubtful
+ * opt-out, a pause, a new contact.
  */
 export function Reading({ message }: { message: Message }) {
   const mayWrite = useCan('send_campaigns');
@@ -59,7 +59,7 @@ function AsksToStop({ message, mayWrite }: { message: Message; mayWrite: boolean
   );
 }
 
-/** Kind of the message, and the other kinds that a person can choose. */
+/** Menu with the kind of the message, and the other kinds that a person can choose. */
 function KindMenu({ message }: { message: Message }) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);

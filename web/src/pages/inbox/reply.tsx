@@ -21,7 +21,7 @@ export function Reply({
   mode,
   onOpen,
 }: {
-  /** The newest received message, which is answered. */
+  /** Newest received message, to which the reply is written. */
   message: Message;
   draft: Draft | undefined;
   variables: Record<string, string>;
@@ -72,14 +72,14 @@ function KeyHint({ name }: { name: string }) {
   );
 }
 
-/** Returns the addresses of a reply: Reply-To, else the sender. */
+/** Returns the addresses that a reply goes to: Reply-To or, without it, the sender. */
 function correspondentsOf({ reply_to: replyTo, from_addr: from }: Message): string[] {
   return replyTo.length > 0 ? replyTo : from;
 }
 
 /**
  * Returns the other recipients of a message, without the mailbox that received it; undefined while the mailbox is being
- * loaded. The API's `reply_all` has the same recipients; they are shown so that the person can remove some.
+ * loaded. The API's `reply_all` uses the same recipients. They are listed here so that the person can remove some.
  */
 function useOthers(message: Message): string[] | undefined {
   const addressed = [...new Set([...message.to_addr, ...message.cc])];

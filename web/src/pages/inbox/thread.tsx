@@ -64,7 +64,7 @@ export function ThreadPane({
   onLeave,
 }: {
   threadId: string;
-  /** Row of the conversation in the list; undefined if it was opened by a link. */
+  /** Row of the conversation in the list. Undefined if the conversation was opened by a link. */
   row: Thread | undefined;
   panel: Panel;
   onPanel: (panel: Panel) => void;
@@ -238,7 +238,8 @@ function useMarkShownAsRead(threadId: string, messages: readonly Message[] | und
       { seen: true },
     );
   }, [messages, mayWrite]);
-  // Messages that were already read may also be marked as unread while the conversation is open.
+  // Also handles messages that were already read, because the person may mark them as unread while the conversation is
+  // open.
   useEffect(() => {
     for (const { id, seen } of messages ?? []) if (seen) done.current.add(id);
   }, [messages]);

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { toDateTime } from '../../components/time.tsx';
 import { useText, type TextKey } from '../../text/index.ts';
 
-/** Hour of the day, in the viewer's zone, of the choices "tomorrow" and "on Monday". */
+/** Hour (in the viewer's zone) that the choices "tomorrow" and "on Monday" mean. */
 const MORNING = 8;
 
 /** Returns common times for snoozing and scheduling. */
@@ -23,7 +23,7 @@ function usualMoments(now: Date): { key: TextKey; at: Date }[] {
   ];
 }
 
-/** Menu for choosing a common time or any other. */
+/** Menu for choosing a common time or any other time. */
 export function WhenMenu({
   label,
   isOpen,

@@ -15,7 +15,7 @@ import { refresh } from './actions.ts';
 import { toAttachment, type useDraft } from './draft.ts';
 import { WhenMenu } from './when.tsx';
 
-/** Editor of an email's text with template, files, send, schedule and discard. */
+/** Editor of an email's text, with templates, files, and buttons to send, schedule and discard it. */
 export function Writing({
   draft,
   variables,

@@ -35,7 +35,7 @@ export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
                     to={draft.to}
                     nobody={t(draft.thread_id ? 'inbox.draft.reply' : 'inbox.draft.nobody')}
                     at={draft.updated_at}
-                    // A reply has the subject of its conversation.
+                    // A draft of a reply has no own subject; the conversation has one.
                     subject={draft.subject || (draft.thread_id ? '' : t('inbox.noSubject'))}
                     snippet={draft.body_plain}
                     onOpen={() => onOpen(draft)}
@@ -133,7 +133,7 @@ function Line({
   onOpen,
 }: {
   to: readonly string[];
-  /** Text for an email without a recipient. */
+  /** Text that is shown in place of a missing recipient. */
   nobody?: string;
   at: string;
   subject: string;

@@ -9,7 +9,7 @@ import { useText } from '../../text/index.ts';
 
 type Provider = AnswerOf<'/v1/integrations/catalog'>['catalog'][number];
 
-/** Connects an account: by a pasted key, which is first verified at the provider, or by consent at the provider. */
+/** Connects an account with a pasted key, which is first verified at the provider, or by consent at the provider. */
 export function Connect({ provider, onClose }: { provider: Provider; onClose: () => void }) {
   const t = useText();
   const go = useGoTo();

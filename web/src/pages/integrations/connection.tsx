@@ -161,7 +161,7 @@ function ConnectionProblem({ connection, mayChange }: { connection: Connection; 
       variant="light"
       color={connection.status === 'reauth_required' ? 'red' : 'yellow'}
       title={
-        // Without a problem the page header already shows the status.
+        // If there is no problem, the page header already shows the status.
         isIll(connection) ? t('integrations.health.found') : t(`integrations.status.${connection.status}`)
       }
       role="note"

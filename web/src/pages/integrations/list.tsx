@@ -128,13 +128,15 @@ function ProviderCard({
   );
 }
 
-/** Names of the settings that hold the installation's OAuth client at a provider. */
+/** Returns the names of the settings for the installation's OAuth client at a provider. */
 function clientSettings(provider: string): string {
   const name = provider.toUpperCase();
   return `${name}_CLIENT_ID, ${name}_CLIENT_SECRET`;
 }
 
-/** Returns an account's label, or else its name at the provider, or the provider. */
+/**
+ * Returns the label of an account. Without a label, returns its name at the provider or, failing that, the provider.
+ */
 export function nameOf({ label, external_account_name, provider }: Connection): string {
   return label || external_account_name || provider;
 }

@@ -19,7 +19,10 @@ interface Row {
   transform: Transform;
   fixed: string;
 }
-/** All mappings of a connection are edited as one field, so that one of two concurrent edits must be discarded. */
+/**
+ * All mappings of a connection are edited as one field. After two concurrent edits, the person must discard one of
+ * them.
+ */
 interface Edited {
   rows: Row[];
   updated_at: string;

@@ -7,7 +7,7 @@ import { Section } from '../../components/section.tsx';
 import { ErrorNote } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Shows the secret that signs Heron's requests to a connection, only on request. */
+/** Shows the secret that signs Heron's requests to a connection, when the person clicks a button. */
 export function Signature({ id }: { id: string }) {
   const t = useText();
   const read = useAction(

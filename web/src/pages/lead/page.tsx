@@ -78,7 +78,7 @@ const COLORS: Record<string, string> = {
   undeliverable: 'red',
 };
 
-/** Shows why the contact currently waits and until when, or the outcome. */
+/** Shows the reason and the end of the contact's current wait, or the outcome if the contact has finished. */
 function Now({ way }: { way: LeadDetail }) {
   const t = useText();
   const zone = way.campaign.timezone;
@@ -142,21 +142,21 @@ function Story({ way }: { way: LeadDetail }) {
   const threads = [...new Set(sends.flatMap((send) => (send?.sent_at && send.thread_id ? [send.thread_id] : [])))];
   const conversations = useQueries({
     queries: threads.map((threadId) => ({
-      queryKey: ['inbox', 'letters', threadId],
+      queryKey: ['inbox', 'messages', threadId],
       enabled: mayRead,
       queryFn: async () => {
         try {
           const query = { thread_id: threadId, limit: 100 };
           return (await dataOf(heron.GET('/v1/unibox/thread', { params: { query } }))).data;
         } catch (error) {
-          // The emails are gone: they were deleted together with a removed mailbox.
+          // The emails no longer exist: they were deleted together with their mailbox.
           if (error instanceof HeronError && error.status === 404) return [];
           throw error;
         }
       },
     })),
   });
-  return <Timeline way={way} letters={conversations.flatMap(({ data }) => data ?? [])} />;
+  return <Timeline way={way} messages={conversations.flatMap(({ data }) => data ?? [])} />;
 }
 
 function HoldButton({ way }: { way: LeadDetail }) {

@@ -21,7 +21,7 @@ type Step = LeadDetail['steps'][number];
 type Send = NonNullable<LeadDetail['reserved']>;
 
 /** Timeline of one contact in one campaign, oldest first. */
-export function Timeline({ way, letters }: { way: LeadDetail; letters: Message[] }) {
+export function Timeline({ way, messages }: { way: LeadDetail; messages: Message[] }) {
   const t = useText();
   const zone = way.campaign.timezone;
   const moments: { at: string; key: string; show: ReactNode }[] = [
@@ -37,7 +37,11 @@ export function Timeline({ way, letters }: { way: LeadDetail; letters: Message[]
             key: way.reserved.id,
             show: (
               <Moment icon={IconMail} title={t('lead.first')} at={way.reserved.slot_at} zone={zone}>
-                <SendLines send={way.reserved} letter={letters.find(({ id }) => id === way.reserved!.id)} zone={zone} />
+                <SendLines
+                  send={way.reserved}
+                  message={messages.find(({ id }) => id === way.reserved!.id)}
+                  zone={zone}
+                />
               </Moment>
             ),
           },
@@ -46,14 +50,14 @@ export function Timeline({ way, letters }: { way: LeadDetail; letters: Message[]
     ...way.steps.map((step) => ({
       at: step.send?.sent_at ?? step.started_at,
       key: `step-${step.seq}`,
-      show: <StepMoment step={step} total={way.campaign.steps} zone={zone} letters={letters} />,
+      show: <StepMoment step={step} total={way.campaign.steps} zone={zone} messages={messages} />,
     })),
-    ...letters
+    ...messages
       .filter(({ direction }) => direction === 'received')
-      .map((letter) => ({
-        at: letter.internal_date,
-        key: letter.id,
-        show: <ReplyMoment letter={letter} zone={zone} />,
+      .map((message) => ({
+        at: message.internal_date,
+        key: message.id,
+        show: <ReplyMoment message={message} zone={zone} />,
       })),
     ...way.log.map((line, index) => ({
       at: line.at,
@@ -126,7 +130,7 @@ function Moment({
   );
 }
 
-function StepMoment({ step, total, zone, letters }: { step: Step; total: number; zone: string; letters: Message[] }) {
+function StepMoment({ step, total, zone, messages }: { step: Step; total: number; zone: string; messages: Message[] }) {
   const t = useText();
   const place = step.position === null ? t('lead.step.gone') : t('lead.step', { number: step.position, total });
   const said = step.outcome ? textOf('lead.outcome', step.outcome) : textOf('lead.state', step.state);
@@ -172,7 +176,7 @@ function StepMoment({ step, total, zone, letters }: { step: Step; total: number;
       {step.send ? (
         <SendLines
           send={step.send}
-          letter={letters.find(({ id }) => id === step.send!.id)}
+          message={messages.find(({ id }) => id === step.send!.id)}
           zone={zone}
           isSaid={step.outcome === 'sent' && step.send.state === 'sent'}
         />
@@ -184,12 +188,12 @@ function StepMoment({ step, total, zone, letters }: { step: Step; total: number;
 /** Shows an email's time, failure, mailbox and text. */
 function SendLines({
   send,
-  letter,
+  message,
   zone,
   isSaid = false,
 }: {
   send: Send;
-  letter: Message | undefined;
+  message: Message | undefined;
   zone: string;
   /** True if the result is already shown above. */
   isSaid?: boolean;
@@ -220,20 +224,20 @@ function SendLines({
           {send.error}
         </Text>
       ) : null}
-      {letter ? (
+      {message ? (
         <>
           <Button size="compact-xs" variant="default" mt={6} onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
-            {t('lead.letter')}
+            {t('lead.email')}
           </Button>
           {isOpen ? (
-            <div className="way-letter">
+            <div className="way-email">
               <Text size="sm" fw={600} mb={4} className="wrap-anywhere" dir="auto">
-                {letter.subject}
+                {message.subject}
               </Text>
-              {letter.body_html ? (
-                <EmailBody html={letter.body_html} />
+              {message.body_html ? (
+                <EmailBody html={message.body_html} />
               ) : (
-                <PlainTextBody text={letter.body_plain} isDeleted={!letter.content_kept} />
+                <PlainTextBody text={message.body_plain} isDeleted={!message.content_kept} />
               )}
             </div>
           ) : null}
@@ -243,22 +247,27 @@ function SendLines({
   );
 }
 
-function ReplyMoment({ letter, zone }: { letter: Message; zone: string }) {
+function ReplyMoment({ message, zone }: { message: Message; zone: string }) {
   const t = useText();
   return (
     <Moment
       icon={IconReply}
-      title={t('lead.reply', { address: letter.from_addr[0] ?? '' })}
-      at={letter.internal_date}
+      title={t('lead.reply', { address: message.from_addr[0] ?? '' })}
+      at={message.internal_date}
       zone={zone}
     >
-      <div className="way-letter">
-        {letter.body_html ? (
-          <EmailBody html={letter.body_html} messageId={letter.id} />
+      <div className="way-email">
+        {message.body_html ? (
+          <EmailBody html={message.body_html} messageId={message.id} />
         ) : (
-          <PlainTextBody text={letter.body_plain} />
+          <PlainTextBody text={message.body_plain} />
         )}
-        <PageLink to={`/inbox?thread=${encodeURIComponent(letter.thread_id)}`} size="sm" display="inline-block" mt="xs">
+        <PageLink
+          to={`/inbox?thread=${encodeURIComponent(message.thread_id)}`}
+          size="sm"
+          display="inline-block"
+          mt="xs"
+        >
           {t('lead.answer')}
         </PageLink>
       </div>

@@ -12,7 +12,7 @@ import { ContactEmails, ContactTimeline } from './history.tsx';
 
 const PARTS = ['overview', 'emails', 'events'] as const;
 
-/** Activity of a contact: an overview, the emails, and every single event. The choice is in the URL. */
+/** Activity of a contact: an overview, the emails, or all single events. The URL contains the choice. */
 export function Activity({ id }: { id: string }) {
   const t = useText();
   const [given, setPart] = useFilter('history');
@@ -40,12 +40,12 @@ export function Activity({ id }: { id: string }) {
 /** Emails, replies, product events and actions of the team, latest first. */
 function Overview({ id }: { id: string }) {
   const t = useText();
-  const maySeeLetters = useCan('view_analytics');
+  const maySeeEmails = useCan('view_analytics');
   const items = useQuery({
     queryKey: ['contacts', id, 'activity'],
     queryFn: async () => {
       const [happened, done] = await Promise.all([
-        maySeeLetters
+        maySeeEmails
           ? dataOf(heron.GET('/v1/acquisition/prospects/{contactId}/timeline', { params: { path: { contactId: id } } }))
           : { data: [] },
         dataOf(heron.GET('/v1/contacts/{id}/activities', { params: { path: { id }, query: { limit: 100 } } })),

@@ -110,7 +110,7 @@ function useFilters() {
   const [industry, setIndustry] = useFilter('industry');
   return {
     values: { q, title, industry, country, seniority },
-    /** Filters that companies have, too. */
+    /** Filters that also apply to companies. */
     ofCompanies: { q, industry, country },
     set: { q: setQ, title: setTitle, industry: setIndustry, country: setCountry, seniority: setSeniority },
   };

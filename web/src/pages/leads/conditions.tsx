@@ -25,7 +25,7 @@ export interface Audience {
 type Condition = Audience['conditions'][number];
 type Field = AnswerOf<'/v1/segments/fields'>['fields'][number];
 
-/** Operators without a value, and operators with several values. */
+/** Operators that need no value. The operators in `MANY` accept several values. */
 const BARE = new Set(['exists', 'not_exists']);
 const MANY = new Set(['in', 'not_in']);
 
@@ -100,7 +100,7 @@ export function Conditions({
               onChange={(operator) => change(at, { ...condition, operator: operator ?? condition.operator })}
               allowDeselect={false}
               readOnly={readOnly}
-              // Leaves space for the remove button beside an operator that has no value field.
+              // Leaves space for the remove button next to an operator without a value field.
               w={{ base: BARE.has(condition.operator) ? 'calc(100% - 2.75rem)' : '100%', xs: 170 }}
             />
             <Values condition={condition} field={field} onChange={(values) => change(at, { ...condition, values })} />
@@ -140,7 +140,7 @@ export function Conditions({
   );
 }
 
-/** Returns the initial condition for a field. */
+/** Returns the initial condition when a field is chosen. */
 function starting(field: Field | undefined): Condition {
   return { field: field?.name ?? 'email', operator: field?.operators[0] ?? 'equal', values: [] };
 }
@@ -164,7 +164,7 @@ function Values({
       field.type === 'campaign'
         ? (campaigns.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
         : field.values!.map((one) => ({ value: one, label: textOf('leads.value', one) }));
-    // Several values are alternatives; a flag has only one value.
+    // Several values are alternatives. A flag has only one value.
     return field.type === 'flag' ? (
       <Select {...shared} data={data} value={values[0] ?? null} onChange={(one) => onChange(one ? [one] : [])} />
     ) : (

@@ -17,7 +17,10 @@ import { LeadsPage } from './pages.tsx';
 
 type Conflict = RowOf<'/v1/identity-conflicts'>;
 
-/** Page of identifiers that two people claim. For each, the person merges the two or keeps them separate. */
+/**
+ * Page of identity conflicts: identifiers that belong to two people. For each, a member of the team merges the two
+ * people or keeps them separate.
+ */
 export default function ConflictsPage() {
   const t = useText();
   const [status, setStatus] = useFilter('status');

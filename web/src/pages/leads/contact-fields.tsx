@@ -8,7 +8,7 @@ import { useText } from '../../text/index.ts';
 
 type Contact = AnswerOf<'/v1/contacts/{id}'>;
 const FIELDS = ['first_name', 'last_name', 'company', 'phone'] as const;
-/** Contact as an editable draft. Custom fields may lack a name while they are typed. */
+/** Contact as an editable draft. Custom fields may have no name yet while a person types. */
 type Edited = Pick<Contact, 'email' | 'updated_at' | (typeof FIELDS)[number]> & { custom: [string, string][] };
 const editedOf = ({ email, first_name, last_name, company, phone, custom_fields, updated_at }: Contact): Edited => ({
   email,

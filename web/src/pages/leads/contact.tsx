@@ -84,7 +84,10 @@ export default function ContactPage() {
   );
 }
 
-/** Saves everything that the workspace holds about the contact; for people who may also read emails and the audit log. */
+/**
+ * Button that downloads all data that the workspace stores about the contact. Only for people who may also read emails
+ * and the audit log.
+ */
 function DownloadData({ id }: { id: string }) {
   const t = useText();
   const mayReadMail = useCan('view_campaigns');
@@ -200,15 +203,15 @@ function EmailOutcomes({ contact: { engagement } }: { contact: Contact }) {
   const t = useText();
   if (engagement.total_sent === 0 || !engagement.last_sent_at) return null;
   const rows = [
-    ['leads.letters.opened', engagement.total_opened, engagement.last_opened_at],
-    ['leads.letters.clicked', engagement.total_clicked, engagement.last_clicked_at],
-    ['leads.letters.replied', engagement.total_replied, engagement.last_replied_at],
-    ['leads.letters.bounced', engagement.total_bounced, engagement.last_bounced_at],
+    ['leads.engagement.opened', engagement.total_opened, engagement.last_opened_at],
+    ['leads.engagement.clicked', engagement.total_clicked, engagement.last_clicked_at],
+    ['leads.engagement.replied', engagement.total_replied, engagement.last_replied_at],
+    ['leads.engagement.bounced', engagement.total_bounced, engagement.last_bounced_at],
   ] as const;
   return (
-    <Section title={t('leads.letters')}>
+    <Section title={t('leads.engagement')}>
       <Text size="sm">
-        {t('leads.letters.sent', { count: engagement.total_sent })} <Ago at={engagement.last_sent_at} c="dimmed" />
+        {t('leads.engagement.sent', { count: engagement.total_sent })} <Ago at={engagement.last_sent_at} c="dimmed" />
       </Text>
       {rows.map(([key, count, at]) =>
         count > 0 ? (

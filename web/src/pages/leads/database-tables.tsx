@@ -48,7 +48,7 @@ export function PeopleTable({ question }: { question: Question }) {
               { label: t('leads.who') },
               { label: t('leads.company'), width: '22%', isExtra: true },
               { label: t('leads.database.status'), width: 172 },
-              { label: t('leads.database.letters'), isNumber: true, width: 90, isExtra: true },
+              { label: t('leads.database.emails'), isNumber: true, width: 90, isExtra: true },
               { label: t('leads.database.last'), width: 150, isExtra: true },
             ]}
           >

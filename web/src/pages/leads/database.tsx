@@ -158,14 +158,15 @@ function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
 }
 
 /**
- * Returns true if the facet of a property is worth showing: some values are known and they do not repeat the figures.
+ * Returns true if the facet of a property should be shown: some values are known, and they do not only repeat the
+ * figures.
  */
 function isInformative(name: (typeof FACETS)[number], counts: { key: string }[]): boolean {
   if (name === 'outreach_status') return counts.length > 1;
   return counts.some(({ key }) => key !== '' && key !== 'unknown');
 }
 
-/** Facet with the most common values of one property. */
+/** List of the most common values of one property. */
 function Facet({
   name,
   counts,

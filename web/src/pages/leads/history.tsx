@@ -76,7 +76,7 @@ function EmailRow({ email }: { email: Email }) {
           </Badge>
           {outcomes.map((name) => (
             <Badge key={name} variant="light" tt="none" color={name === 'replied' ? 'teal' : 'blue'}>
-              {t(`leads.letters.${name}`)}
+              {t(`leads.engagement.${name}`)}
             </Badge>
           ))}
         </Group>

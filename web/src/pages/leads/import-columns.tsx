@@ -26,7 +26,7 @@ export interface Column {
   custom_key?: string | undefined;
 }
 
-/** Returns the suggested target of each column for the form. */
+/** Returns the suggested target of each column, in the form that the table edits. */
 export function suggestedMapping({ columns, suggested_mapping }: Preview): Column[] {
   return columns.map((_, index) => {
     const found = suggested_mapping.find((one) => one.index === index);

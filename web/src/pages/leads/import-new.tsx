@@ -17,7 +17,7 @@ import { fileBody, ReadingFields, type Reading } from './import-reading.tsx';
 import classes from './import.module.css';
 import { TagsInput } from './tags.tsx';
 
-/** Page that imports a file: its content, the column mapping, and the tags and campaign. */
+/** Page that imports a file: the person checks its content, maps its columns, and chooses tags and a campaign. */
 export default function NewImportPage() {
   const t = useText();
   const [file, setFile] = useState<File>();
@@ -112,7 +112,7 @@ function Drop({
         aria-label={t('leads.import.choose')}
         onChange={(event) => {
           onFile(event.currentTarget.files?.[0]);
-          // Clears the field, so that the same file can be chosen again after a correction.
+          // Clears the field, so that the person can choose the same file again after correcting it.
           event.currentTarget.value = '';
         }}
       />

@@ -12,7 +12,7 @@ import { fileBody, type Reading } from './import-reading.tsx';
 /** Time (ms) without a change after which the preview is fetched again. */
 const PAUSE_MS = 500;
 
-/** Preview of the first rows with the chosen column mapping, and of the rows that the import would skip. */
+/** Previews the first rows with the chosen column mapping, and the rows that the import would skip. */
 export function OutcomeOf({
   file,
   mapping,

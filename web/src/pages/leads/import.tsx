@@ -19,7 +19,7 @@ type Problem = RowOf<'/v1/contacts/imports/{id}/problems'>;
 /** Interval (ms) of refetching a running import. */
 const PACE_MS = 1_500;
 
-/** Joins the non-empty cells of a row to one line. */
+/** Joins the non-empty cells of a row in one line. */
 const shown = (values: readonly string[]) => values.filter(Boolean).join(' · ').slice(0, 500);
 const isOver = ({ status }: Import) => status !== 'queued' && status !== 'running';
 

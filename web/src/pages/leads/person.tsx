@@ -117,7 +117,7 @@ function Erase({ id }: { id: string }) {
     isShown: true,
     onDone: () => {
       go('/leads/people');
-      // Removes the query, so that the page being left does not refetch the erased person.
+      // Removes the query, so that this page does not refetch the erased person while it closes.
       queryClient.removeQueries({ queryKey: ['people', 'one', id] });
       void queryClient.invalidateQueries({ queryKey: ['people'] });
     },

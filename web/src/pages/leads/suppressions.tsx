@@ -108,7 +108,7 @@ function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
   );
 }
 
-/** Dialog that suppresses pasted addresses and domains, separated by lines or commas. */
+/** Dialog that suppresses pasted addresses and domains, separated by line breaks or commas. */
 function Add() {
   const t = useText();
   const [isOpen, dialog] = useDisclosure();

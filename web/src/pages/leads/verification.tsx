@@ -15,7 +15,10 @@ import { useTags } from './tags.tsx';
 const VERDICTS = ['valid', 'risky', 'invalid', 'unknown'] as const;
 const COLORS = { valid: 'teal.7', risky: 'yellow.6', invalid: 'red.7', unknown: 'gray.5' } as const;
 
-/** Page of the verification results of a list, with a button to verify the rest. Contact events refetch the results. */
+/**
+ * Page of the verification results of a list, with a button that verifies the remaining addresses. Events about
+ * contacts refetch the results.
+ */
 export default function VerificationPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');

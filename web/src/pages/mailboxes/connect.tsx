@@ -23,8 +23,8 @@ import { RefusalNote } from './refusal.tsx';
 import { serversOf, type Security, type Server } from './servers.ts';
 
 /**
- * Page that connects a mailbox: by address and password, with servers guessed from the address, or by consent at Google
- * or Microsoft.
+ * Page that connects a mailbox with address and password, or by consent at Google or Microsoft. The servers are guessed
+ * from the address.
  */
 export default function ConnectPage() {
   const t = useText();

@@ -8,7 +8,7 @@ import { useGoTo } from '../../components/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
-/** Maximum number of campaigns that the question names; of the others it only gives the number. */
+/** Maximum number of campaigns that the confirmation names. If there are more, it states the number of the others. */
 const NAMED = 8;
 
 /** Button that disconnects a mailbox and deletes its data, after a confirmation that lists all effects. */
@@ -22,7 +22,7 @@ export function Disconnect({ mailbox: { id, email, provider, warmup, campaigns }
     isShown: true,
     onDone: () => {
       go('/mailboxes');
-      // Only the list is refetched, because the mailbox's own page is being left.
+      // Refetches only the list, because the mailbox's own page is closing.
       void queryClient.invalidateQueries({ queryKey: ['mailboxes', 'list'] });
     },
   });

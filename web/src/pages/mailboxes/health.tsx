@@ -69,7 +69,7 @@ export function MailboxHealth({ id }: { id: string }) {
   );
 }
 
-/** Chart of the warmup emails per day beside the ramp's targets. */
+/** Chart of the warmup emails per day, compared with the daily targets of the ramp-up. */
 export function WarmupCurve({ id }: { id: string }) {
   const t = useText();
   const [from, to] = [daysAgo(DAYS - 1), daysAgo(0)];

@@ -8,7 +8,7 @@ import { textOf, useText } from '../../text/index.ts';
 
 type Mailbox = RowOf<'/v1/emails'>;
 type Hold = NonNullable<Mailbox['hold']>;
-/** Reasons of holds that a person may release. Other holds end when their cause ends. */
+/** Codes of holds that a person may release. Other holds end when their cause ends. */
 const LIFTED = new Set([
   'sender_refused',
   'sending_limit',
@@ -41,7 +41,7 @@ export function HoldNote({ hold, title, children }: { hold: Hold; title: ReactNo
   );
 }
 
-/** Shows the hold of a mailbox on its page. If a person may release it, there is a button for this. */
+/** Shows the hold of a mailbox on its page, with a button to release it if this is allowed. */
 export function HeldMailbox({ mailbox: { id, hold } }: { mailbox: Pick<Mailbox, 'id' | 'hold'> }) {
   const t = useText();
   const may = useCan('manage_settings');

@@ -15,7 +15,7 @@ export function LineItems({
   const t = useText();
   const money = (cents: number) => toMoneyOfMinor(cents, priced.currency.toUpperCase());
   return (
-    // On a phone only the total of a line is shown; its calculation is below its name.
+    // On a phone only the total of a line is in its own column. The calculation is below the name of the line.
     <Table.ScrollContainer minWidth={420} className="drops">
       <Table className="drop-2 drop-3">
         <Table.Thead>

@@ -38,7 +38,7 @@ export function OrderState({ order }: { order: Order }) {
   );
 }
 
-/** Shows what an order waits for or why it failed, its next step, and its progress. */
+/** Shows the progress of an order, its next step, and the reason for its wait or failure. */
 export function OrderProgress({ order }: { order: Order }) {
   const t = useText();
   const done = order.steps.filter((step) => step.done).length;
@@ -98,7 +98,7 @@ export function stepName(key: string): string {
   return textOf('orders.step', kind);
 }
 
-/** Button that cancels an order that has not ended. */
+/** Button that cancels an order. Hidden if the order has ended. */
 export function CancelOrder({ order }: { order: Order }) {
   const t = useText();
   const may = useCan('manage_settings');

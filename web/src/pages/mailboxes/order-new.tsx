@@ -33,7 +33,10 @@ const MAX_DOMAINS = 20;
 const getQuote = (body: Request) => dataOf(heron.POST('/v1/mailboxes/provision/quote', { body }));
 type Quote = Awaited<ReturnType<typeof getQuote>>;
 
-/** Page of a new mailbox order: selection, exact price and next steps, then the order itself. */
+/**
+ * Page for a new order of mailboxes. The person selects the mailboxes, sees the exact price and the next steps, and
+ * then places the order.
+ */
 export default function NewOrderPage() {
   const t = useText();
   const offers = useQuery({
@@ -243,7 +246,7 @@ function NextSteps({ quote, due }: { quote: Quote; due: string }) {
   );
 }
 
-/** Splits a line such as "Ada King Lovelace": the last word is the last name. */
+/** Splits a name such as "Ada King Lovelace". The last word becomes the last name. */
 function toName(line: string): { first_name: string; last_name: string } {
   const words = line.trim().split(/\s+/);
   return words.length === 1

@@ -29,7 +29,7 @@ const STEP_COLORS: Record<Order['steps'][number]['status'], string> = {
   needs_person: 'red',
 };
 
-/** Page of one order: what it waits for, its costs, steps and mailboxes. */
+/** Page of one order: its state, costs, steps and mailboxes. */
 export default function OrderPage() {
   const t = useText();
   const { id } = useParams({ from: '/mailboxes/orders/$id' });

@@ -10,8 +10,8 @@ import { RefusalNote } from './refusal.tsx';
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
 /**
- * Form for a new password of a mailbox. Heron signs in to both servers with the password before saving it, and the hold
- * ends.
+ * Form for a new password of a mailbox. Heron signs in to both servers with the password before it is saved. Saving
+ * also ends the hold.
  */
 export function NewPassword({ mailbox }: { mailbox: Mailbox }) {
   const t = useText();

@@ -22,7 +22,7 @@ function toRefusal(message: string): Refusal | undefined {
   return side && stage ? { side, stage, said } : undefined;
 }
 
-/** Shows an error of a call that signs in to the mail servers: the refusing server, and the fix. */
+/** Shows the error of a call that signs in to the mail servers, with the server that refused and the fix. */
 export function RefusalNote({ error }: { error: unknown }) {
   const t = useText();
   if (!(error instanceof HeronError) || error.code !== 'mailbox_auth_failed') return <ErrorNote error={error} />;
@@ -41,7 +41,7 @@ export function RefusalNote({ error }: { error: unknown }) {
   );
 }
 
-/** Shows the result of a connection test, as the API's own text if it does not concern the servers. */
+/** Shows the error of a connection test. If it does not concern the servers, the API's own text is shown. */
 export function TestResult({ error }: { error: { message: string; fix: string } }) {
   const t = useText();
   const refusals = error.message.split(/; (?=(?:SMTP|IMAP) \w+: )/).map(toRefusal);
@@ -53,7 +53,7 @@ export function TestResult({ error }: { error: { message: string; fix: string } 
   );
 }
 
-/** Shows each server with its fix; servers that refuse for the same reason are listed together. */
+/** Shows each server that refused, with the fix. Servers that refuse for the same reason are listed together. */
 function Refusals({ refusals }: { refusals: readonly Refusal[] }) {
   const t = useText();
   const stages = [...new Set(refusals.map(({ stage }) => stage))];

@@ -8,7 +8,7 @@ export interface Server {
   username: string;
 }
 
-/** Servers of common mail hosts. For other domains, common host names below the domain are guessed. */
+/** Servers of common mail providers. For other domains, common host names below the domain are guessed. */
 const KNOWN: Record<string, [smtp: string, imap: string]> = {
   'gmail.com': ['smtp.gmail.com', 'imap.gmail.com'],
   'googlemail.com': ['smtp.gmail.com', 'imap.gmail.com'],
@@ -26,7 +26,7 @@ const KNOWN: Record<string, [smtp: string, imap: string]> = {
 /** Domain of the mailbox of `npm run mailbox`, whose servers run locally and without TLS. */
 const TRIAL = 'heron.test';
 
-/** Guesses the servers of an address; without an address, returns empty ones with the usual ports. */
+/** Guesses the servers of an address. For an empty address, returns servers without names and with the usual ports. */
 export function serversOf(email: string): { smtp: Server; imap: Server } {
   const domain = email.split('@')[1]?.trim().toLowerCase() ?? '';
   if (domain === TRIAL)

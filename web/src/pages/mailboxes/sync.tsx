@@ -7,7 +7,10 @@ import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Button that shows when each folder of a mailbox was last read, its errors, and the messages that wait. */
+/**
+ * Button that shows the reading state of a mailbox: the last read of each folder, errors, and messages that wait to be
+ * read.
+ */
 export function SyncButton({ id }: { id: string }) {
   const t = useText();
   const [isOpen, open] = useState(false);

@@ -18,7 +18,7 @@ const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const ZONES = [...new Set([HERE, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 const COLORS = { booked: 'blue', rescheduled: 'blue', canceled: 'gray', completed: 'teal', no_show: 'red' } as const;
 
-/** Page of meetings booked at connected calendars or logged by hand: upcoming by day, and past. */
+/** Page of meetings that were booked in connected calendars or logged by hand: upcoming ones by day, and past ones. */
 export default function MeetingsPage() {
   const t = useText();
   const mayConnect = useCan('manage_settings');

@@ -35,7 +35,7 @@ export function LogMeeting() {
   );
 }
 
-/** Actions of a manually logged meeting; other meetings are changed in their calendar. */
+/** Buttons for a manually logged meeting. All other meetings are changed in their calendar. */
 export function ManualMeeting({ meeting, onChange }: { meeting: Meeting; onChange: () => void }) {
   const t = useText();
   const [reason, setReason] = useState('');
@@ -121,7 +121,7 @@ function MeetingForm({ meeting, onDone }: { meeting?: Meeting; onDone: () => voi
         join_url,
       };
       if (meeting) {
-        // No status is sent before the meeting is over, so that a rescheduled meeting stays marked as rescheduled.
+        // Sends no status before the meeting is over, so that a rescheduled meeting stays marked as rescheduled.
         const outcome = isOver(begins) && status !== 'booked' ? { status } : {};
         const body = { ...fields, ...outcome, expected_updated_at };
         return keep(await dataOf(heron.PATCH('/v1/meetings/{id}', { params: { path: { id: meeting.id } }, body })));

@@ -15,16 +15,16 @@ export function Actor({ entry: { actor } }: { entry: Entry }) {
   return <>{actor ? nameOf(actor) : t('operator.audit.nobody')}</>;
 }
 
-/** Shows all data of one entry, as text and with the API's names. */
+/** Shows all data of one entry, as text and by the names of the API. */
 export function EntryDetail({
   entry,
   onRecord,
   onRequest,
 }: {
   entry: Entry;
-  /** Filters the list by the record. */
+  /** Called to filter the list by a record. */
   onRecord: (id: string) => void;
-  /** Filters the list by the request. */
+  /** Called to filter the list by a request. */
   onRequest: (id: string) => void;
 }) {
   const t = useText();
@@ -65,7 +65,7 @@ export function EntryDetail({
   );
 }
 
-/** Value of a secret; the audit log records only that a secret changed. */
+/** Text in place of a secret's value. The audit log records only that a secret has changed. */
 const HIDDEN = '(hidden)';
 
 /** Shows changed fields with their values before and after. */
@@ -83,7 +83,7 @@ function Changes({ changes }: { changes: NonNullable<Entry['changes']> }) {
   );
 }
 
-/** Shows further facts of an entry, by field. */
+/** Shows the additional data of an entry, by field. */
 function Metadata({ metadata }: { metadata: NonNullable<Entry['metadata']> }) {
   const t = useText();
   return (

@@ -5,7 +5,7 @@ export function recordTypeName(kind: string): string {
   return textOf('operator.thing', kind, toLabel(kind));
 }
 
-/** Returns the label of an action, a participle that follows the record's label. */
+/** Returns the label of an action. It is a participle, such as "started", to be written after the record's label. */
 export function actionName(action: string): string {
   const verb = action.split('.').at(-1)!;
   return textOf('operator.did', verb, toLabel(verb));

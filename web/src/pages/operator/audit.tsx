@@ -152,7 +152,10 @@ export default function AuditPage() {
   );
 }
 
-/** Returns options for API names, which can be searched by name and label. Includes a chosen name that is unknown. */
+/**
+ * Returns options for API names, which can be searched by name and label. Also includes a chosen name that is not in
+ * the list.
+ */
 function choicesOf(names: readonly string[], chosen: string, wordOf: (name: string) => string) {
   const known = names.includes(chosen) || chosen === '' ? names : [...names, chosen];
   return known

@@ -13,7 +13,7 @@ import { toNumber, useText } from '../../text/index.ts';
 type Delivery = RowOf<'/v1/webhooks/deliveries'>;
 const STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
 type Status = (typeof STATUSES)[number];
-/** Interval (ms) at which the live list fetches new deliveries. No event reports a delivery. */
+/** Interval (ms) at which the live list fetches new deliveries. It must poll, because no event reports a delivery. */
 const TAIL_MS = 2_000;
 const COLORS: Record<Status, string> = {
   pending: 'gray',

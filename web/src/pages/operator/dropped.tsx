@@ -7,7 +7,7 @@ import { toDateTime } from '../../components/time.tsx';
 import { toNumber, useText } from '../../text/index.ts';
 import type { Endpoint } from './endpoint-state.tsx';
 
-/** Lists by minute the events that rate limits dropped for endpoints. Renders nothing if there are none. */
+/** Lists the events that rate limits dropped for endpoints, per minute. Renders nothing if there are none. */
 export function Dropped({ endpoints }: { endpoints: readonly Endpoint[] }) {
   const t = useText();
   const list = usePaged(['operator', 'dropped'], (cursor, signal) =>

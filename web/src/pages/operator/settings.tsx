@@ -8,7 +8,7 @@ import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
-/** Page of the settings and limits in force with their sources, and further links. */
+/** Page of the settings and limits in force, with the source of each and links to further pages. */
 export default function SettingsPage() {
   const t = useText();
   const [q, setQ] = useFilter('q');

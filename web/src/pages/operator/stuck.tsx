@@ -15,7 +15,7 @@ import { textOf, useText } from '../../text/index.ts';
 import { OperatorPage } from './frame.tsx';
 
 type DeadLetter = AnswerOf<'/v1/tasks/dlq'>['data'][number];
-/** Recipient and email of a dead letter. */
+/** Row with the recipient and the email that a dead letter concerns. */
 type About = RowOf<'/v1/analytics/explain'>;
 
 const UNCERTAIN = 'uncertain_email';

@@ -19,7 +19,7 @@ import { PeriodControl, usePeriod, type Period } from './period.tsx';
 const CreditRule = lazy(() => import('./credit-rule.tsx'));
 const CreditBreakdown = lazy(() => import('./credit-breakdown.tsx'));
 
-/** Page of the results of a period's emails (replies, signups, customers, revenue) and their attribution. */
+/** Page of the results of the emails sent in a period: replies, signups, customers, revenue, and their attribution. */
 export default function AttributionPage() {
   const period = usePeriod();
   const query = { from: period.begin, to: period.end };
@@ -66,7 +66,7 @@ function Stages({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
         <Figure
           label={t('reports.figure.prospects')}
           value={<FigureLink value={summary.prospects} number={{ ...part, figure: 'prospects' }} />}
-          note={t('reports.letters', { count: summary.confirmed_sends })}
+          note={t('reports.emails', { count: summary.confirmed_sends })}
         />
         {summary.stages.map(({ stage, people, per_10k_sends: rate }) => (
           <Figure

@@ -28,7 +28,7 @@ const DIMENSIONS = [
 type Dimension = (typeof DIMENSIONS)[number];
 type Row = AnswerOf<'/v1/acquisition/breakdown'>['rows'][number];
 
-/** Results of the period's emails by one of their properties; by campaign also the cost. */
+/** Results of the period's emails, grouped by one of their properties. Grouped by campaign, they include the cost. */
 export function Breakdown({ period }: { period: Period }) {
   const t = useText();
   const mayChange = useCan('manage_settings');

@@ -25,7 +25,7 @@ const DIMENSIONS = [
 type Dimension = (typeof DIMENSIONS)[number];
 type Row = AnswerOf<'/v1/acquisition/attribution/breakdown'>['rows'][number];
 
-/** Attributed customers by a property of the credited email, as it was when the email was sent. */
+/** Attributed customers, grouped by a property of the credited email. The property is that at the time of sending. */
 export default function CreditBreakdown({ period }: { period: Period }) {
   const t = useText();
   const [dimension, setDimension] = useState<Dimension>('campaign');
@@ -79,7 +79,7 @@ export default function CreditBreakdown({ period }: { period: Period }) {
   );
 }
 
-/** Number of customers, with a link to them where the list of customers has a filter for the property. */
+/** Number of customers. It links to these customers if their list can be filtered by the property. */
 function Customers({ row, dimension, period }: { row: Row; dimension: Dimension; period: Period }) {
   const filter =
     row.key === null

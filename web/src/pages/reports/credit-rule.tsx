@@ -10,7 +10,7 @@ import { useText } from '../../text/index.ts';
 
 type Rule = AnswerOf<'/v1/acquisition/attribution/settings'>;
 
-/** Maximum age (days) of a credited email that the API accepts. */
+/** Largest value (days) that the API accepts for the maximum age of a credited email. */
 const MAX_DAYS = 365;
 
 /** Dialog for the rule that decides which email gets the credit for a customer. */

@@ -129,7 +129,7 @@ function Correct({ personId, data }: { personId: string; data: Explanation }) {
   );
 }
 
-/** Corrections of the credit, latest first. The one in force can be withdrawn. */
+/** List of the corrections of the credit, latest first. The correction in force can be withdrawn. */
 function Corrections({
   data: { corrections },
   personId,

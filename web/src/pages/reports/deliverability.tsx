@@ -52,7 +52,7 @@ export default function DeliverabilityPage() {
 function Shown({ report }: { report: Report }) {
   const t = useText();
   const { from, to, timeseries } = report;
-  // The data of the last day end at the last full hour; the text shows it as a whole day.
+  // The data of the last day ends at the last full hour, but the text shows the whole day.
   const note = t('reports.utc', { period: toSpan(from, nextDay(toDay(Date.parse(to) - 1))) });
   if (report.emails_sent === 0) return <NothingSent />;
   return (

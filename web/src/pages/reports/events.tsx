@@ -20,7 +20,7 @@ import { PeriodControl, usePeriod, type Period } from './period.tsx';
 type Trend = ResultOf<'/v1/acquisition/event-trends'>;
 const INTERVAL_MS = { day: DAY_MS, week: 7 * DAY_MS } as const;
 
-/** Quotes JSON for the URL's query: the router would parse it, but the pages expect text. */
+/** Quotes JSON for the query of a URL, because the router would parse the JSON, but the pages expect text. */
 const asText = (json: string) => JSON.stringify(json);
 
 /** Page of the occurrences of a product event over time. The event and its conditions are in the URL. */
@@ -115,7 +115,7 @@ function Occurrences({ answer, where, period }: { answer: Trend; where: string; 
   const t = useText();
   const { name, from, to, interval, buckets } = answer;
   const part = { of: 'trend', figure: 'people', name, ...(where ? { where: asText(where) } : {}) } as const;
-  // The report's range may begin or end within a bucket, so the bucket's range is cut to it.
+  // The report's range may begin or end within a bucket. The range of the bucket is then shortened.
   const rangeOf = (start: string) => {
     const end = Date.parse(start) + INTERVAL_MS[interval];
     return {

@@ -19,8 +19,8 @@ export type FigureOf = { of?: 'acquisition' | 'customers' | 'funnel' | 'trend'; 
     | 'status'
     | 'match_method'
     | 'corrected'
-    // For a funnel: its steps as in the URL, the number of the step from 1, and a flag that selects the people lost
-    // there.
+    // For a funnel: its steps as in the URL, the number of one step (from 1), and a flag that selects the people lost
+    // at that step.
     | 'steps'
     | 'step'
     | 'lost'

@@ -14,7 +14,7 @@ type Scalar = string | number | boolean;
  */
 type Kind = 'text' | 'number' | 'flag' | 'json';
 
-/** Condition as an editable draft; values are the typed text. */
+/** Condition while it is edited. Its values are the typed text. */
 export interface ConditionDraft {
   path: string;
   op: Operator;

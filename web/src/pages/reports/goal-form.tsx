@@ -14,7 +14,7 @@ type Definition = BodyOf<'/v1/goals', 'post'>['definition'];
 const KINDS = ['signup', 'activation', 'paid', 'revenue', 'retention', 'custom'] as const;
 const UNITS = ['minor', 'major'] as const;
 
-/** Goal as an editable draft. The definition is composed of its parts and sent as a whole. */
+/** Goal while it is edited. Its definition is composed of these fields and sent as a whole. */
 interface Edited extends Pick<Goal, 'name' | 'kind' | 'is_primary' | 'updated_at'> {
   event: string;
   conditions: ConditionDraft[];

@@ -3,7 +3,7 @@ import { Empty } from '../../components/states.tsx';
 import { PageLinkButton } from '../../components/page-link.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Replaces a report about a period without sent emails, which would only show zeros. */
+/** Shown in place of a report if no email was sent in the period. The report would only show zeros. */
 export function NothingSent() {
   const t = useText();
   return (

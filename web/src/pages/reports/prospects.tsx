@@ -25,7 +25,7 @@ const LEFT = [
   'activation_no_paid',
   'signup_no_paid',
 ] as const;
-/** Stages of a prospect by the field with their time, the most advanced first. */
+/** Stages of a prospect, the most advanced first. Each is the name of the field that contains its time. */
 const STAGES = [
   ['paid_at', 'teal'],
   ['activated_at', 'teal'],
@@ -45,7 +45,7 @@ export default function ProspectsPage() {
   const [q, setQ] = useFilter('q');
   const [stage, setStage] = useFilter('stage');
   const [campaign, setCampaign] = useFilter('campaign');
-  // Only the filter needs the campaigns' names, so they are loaded when it opens.
+  // Loads the names of the campaigns when the filter opens, because only the filter needs them.
   const [isPicking, setPicking] = useState(false);
   const campaigns = useCampaigns(isPicking || campaign !== '');
   const asked: Asked = {

@@ -2,15 +2,15 @@ import { region } from '../../app/preferences.ts';
 import { toDateTime } from '../../components/time.tsx';
 import { hoursOfWeek } from '../../../../messages/hours.ts';
 
-/** Content about which a person decides, read from the frozen payload of an approval. */
+/** Content that a person approves or denies, parsed from the stored payload of an approval. */
 interface Content {
   title: string;
   recipientCount: number;
   recipients: string[];
-  /** Senders with their reply address and the host of their mail server; each of the two is empty if unknown. */
+  /** Senders with their reply address and the host of their mail server. Either may be empty if it is unknown. */
   senders: { email: string; name: string; replyTo: string; server: string }[];
   /** Number of steps that are emails. */
-  letterCount: number;
+  emailCount: number;
   /** Sending time as text; empty if the emails are sent immediately. */
   schedule: string;
   samples: { to: string; subject: string; text: string }[];
@@ -37,7 +37,7 @@ export function readContent(payload: object): Content {
       replyTo: fieldOf(one, 'reply_to'),
       server: fieldOf(one, 'smtp'),
     })),
-    letterCount: listOf(steps).filter((one) => fieldOf(one, 'type') === 'email').length,
+    emailCount: listOf(steps).filter((one) => fieldOf(one, 'type') === 'email').length,
     schedule: isObject(schedule) ? toWords(schedule) : '',
     samples: listOf(samples).map((one) => ({
       to: fieldOf(one, 'to'),

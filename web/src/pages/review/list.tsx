@@ -123,8 +123,8 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             text={[t('review.people', { count: content.recipientCount }), ...content.recipients].join(': ')}
           />
         ) : null}
-        {content.letterCount > 0 ? (
-          <Row name={t('review.steps')} text={t('review.letters', { count: content.letterCount })} />
+        {content.emailCount > 0 ? (
+          <Row name={t('review.steps')} text={t('review.emails', { count: content.emailCount })} />
         ) : null}
         {content.schedule ? <Row name={t('review.when')} text={content.schedule} /> : null}
         <Checks findings={checks} />

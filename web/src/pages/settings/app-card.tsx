@@ -13,7 +13,7 @@ import { useText } from '../../text/index.ts';
 
 const CHECKS = ['dns', 'tls', 'connection', 'authentication'] as const;
 
-/** One app connection with its test, its signing secret and its removal. */
+/** Card of one app connection, with buttons to test it, to replace its signing secret, and to remove it. */
 export function AppCard({
   app,
   stale,

@@ -49,7 +49,7 @@ export default function AppsPage() {
   );
 }
 
-/** Dialog with name and address of an app. The signing secret of a new one is shown before anything else. */
+/** Dialog with name and address of an app. After a new app is created, its signing secret is shown first. */
 function EditApp({ app, onClose }: { app: App | undefined; onClose: () => void }) {
   const t = useText();
   const [name, setName] = useState(app?.name ?? '');

@@ -18,7 +18,10 @@ type Record = Domain['records'][number];
 const COLORS = { right: 'teal', unknown: 'gray', optional: 'gray', missing: 'red', wrong: 'red' } as const;
 const queryKey = ['settings', 'domains'] as const;
 
-/** Page of the workspace's own domains in links, for opens, clicks and unsubscribes, with their present DNS records. */
+/**
+ * Page of the workspace's tracking domains, which links for opens, clicks and unsubscribes use, with their current DNS
+ * records.
+ */
 export default function DomainsPage() {
   const t = useText();
   const domains = useQuery({ queryKey, queryFn: () => dataOf(heron.GET('/v1/tracking-domains')) });
@@ -56,7 +59,7 @@ function DomainSection({ one: { domain, fault, verified_at: at, campaigns, mailb
   const isInUse = [...campaigns, ...mailboxes].every(({ in_use: isUsed }) => isUsed);
   const check = useAction(
     async () => {
-      // One check verifies the domain for all uses that were verified before, so one of them is enough.
+      // A check verifies the domain for all uses that were verified before, so checking one of them is enough.
       const unused = uses.filter(({ in_use: isUsed }) => !isUsed);
       try {
         for (const { id, isMailbox } of unused.length > 0 ? unused : uses.slice(0, 1))
@@ -66,7 +69,7 @@ function DomainSection({ one: { domain, fault, verified_at: at, campaigns, mailb
               : heron.POST('/v1/campaigns/{id}/tracking-domain/verify', { params: { path: { id } } }),
           );
       } finally {
-        // A failed check also ends the use of the domain, so the data are refetched.
+        // Refetches the data, because a failed check ends the use of the domain.
         await queryClient.invalidateQueries({ queryKey });
       }
     },
@@ -121,7 +124,7 @@ function DomainSection({ one: { domain, fault, verified_at: at, campaigns, mailb
   );
 }
 
-/** Shows one DNS record: the value that it needs, and the value that DNS has. */
+/** Shows one DNS record with its expected and its current value. */
 function DnsRecord({ record: { type, name, expected, found, required: isRequired, correct } }: { record: Record }) {
   const t = useText();
   const state = correct

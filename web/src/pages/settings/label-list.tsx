@@ -91,7 +91,7 @@ export function LabelList({
   title: string;
   /** Text that explains the use of this kind of label. */
   why: string;
-  /** Text of the effect of deleting a label. */
+  /** Text that explains the effect of deleting a label. */
   removal: string;
   mayEdit: boolean;
 }) {

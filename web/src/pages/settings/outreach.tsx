@@ -12,7 +12,10 @@ import { SettingInput } from './setting-input.tsx';
 type Values = Record<string, unknown> & { updated_at: string };
 const queryKey = ['settings', 'outreach'] as const;
 
-/** Page of the settings that apply to every campaign without its own rule. Each block is saved separately. */
+/**
+ * Page of the workspace's outreach settings. They apply to every campaign that has no rule of its own. Each block is
+ * saved separately.
+ */
 export default function OutreachPage() {
   const settings = useQuery({ queryKey, queryFn: readSettings });
   return (
@@ -28,8 +31,8 @@ export default function OutreachPage() {
 
 const readSettings = () => dataOf(heron.GET('/v1/outreach/settings'));
 
-// Drafts need `updated_at`, but these settings have no version, so it is constant. Live events show other people's
-// changes.
+// Drafts need `updated_at`, but these settings have no version, so it is constant. Changes by other people arrive as
+// live events.
 const valuesOf = (settings: Settings, block: Block): Values => ({ ...settings[block], updated_at: 'stored' });
 
 function BlockForm({ block, stored }: { block: Block; stored: Settings }) {

@@ -34,7 +34,7 @@ export function Password() {
   return (
     <Section title={t('settings.password')}>
       <Form act={change} submit={t('settings.password.change')}>
-        {/* Tells password managers whose password it is. */}
+        {/* Names the account for password managers. */}
         <input type="hidden" name="username" autoComplete="username" value={person.email} readOnly />
         <PasswordInput
           label={t('settings.password.current')}

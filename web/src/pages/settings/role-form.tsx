@@ -12,8 +12,8 @@ const NEW: Edited = { name: '', permissions: [], updated_at: '' };
 const editedOf = ({ name, permissions, updated_at }: Role): Edited => ({ name, permissions, updated_at });
 
 /**
- * Form of a role that the workspace has defined. A permission that the person lacks is disabled, because nobody grants
- * more than they have.
+ * Form of a role that the workspace has defined. A permission that the person does not have is disabled, because nobody
+ * can grant more than they have.
  */
 export function RoleForm({
   role,

@@ -19,7 +19,7 @@ const editedOf = ({ name, subject, body_plain, body_html, updated_at }: Template
   updated_at,
 });
 
-/** Form of a reply template: name, subject and text. A template that has HTML shows it, too. */
+/** Form of a reply template: name, subject and text. If the template has HTML, it is shown too. */
 export function TemplateForm({ template, onDone }: { template: Template | undefined; onDone: () => void }) {
   const t = useText();
   const draft = useDraft<Edited>({

@@ -6,7 +6,7 @@ import { useFigures } from './figures.ts';
 
 type StepKey = 'mailbox' | 'dns' | 'leads' | 'campaign' | 'checked' | 'sent' | 'reply';
 
-/** Step to the first campaign with its state and, if open, its reason and link. */
+/** Step towards a first campaign with its state. An open step has its problems and a link. */
 export interface ChecklistStep {
   key: StepKey;
   state: 'done' | 'open' | 'wrong';
@@ -51,7 +51,7 @@ export function useChecklist() {
     enabled: campaign?.status === 'draft',
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
   });
-  // Waits for the figures too, because completed steps would otherwise briefly be shown as open.
+  // Also waits for the figures. Without them, completed steps would briefly be shown as open.
   const isThere = base.data && !figures.isLoading;
   return {
     ...base,
@@ -76,7 +76,7 @@ interface CheckAnswer {
   problems: { code: string; severity: string; message: string; fix: string }[];
 }
 
-/** Returns each step with its state. A step with a problem gets the fix. */
+/** Returns the steps with their states. A step with a problem contains its fix. */
 function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | undefined): ChecklistStep[] {
   const { mailbox, contact, campaign, stats } = base;
   const errors = check?.problems.filter(({ severity }) => severity === 'error') ?? [];

@@ -85,7 +85,7 @@ function Checklist({ steps }: { steps: ChecklistStep[] }) {
   const t = useText();
   const done = steps.filter(({ state }) => state === 'done').length;
   const progress = t('start.progress', { done, all: steps.length });
-  // The DNS step does not block a first campaign, because it takes time and depends on other people.
+  // An open DNS step does not prevent a first campaign, because it takes time and depends on other people.
   const open = steps.filter(({ state }) => state !== 'done');
   const next = open.find(({ key }) => key !== 'dns') ?? open[0];
   return (

@@ -14,7 +14,7 @@ export default function TemplateReview({
   onSubject,
 }: {
   copy: { subject: string; body_plain: string; body_html: string };
-  /** Replaces the subject by the suggested one. */
+  /** Called to replace the subject by the suggested one. */
   onSubject: (subject: string) => void;
 }) {
   const t = useText();

@@ -7,7 +7,7 @@ import { useText } from '../../text/index.ts';
 
 const Confirm = lazyPart('deletion', () => import('../deletion/account.tsx'));
 
-/** Section by which the person deletes their account. Absent once the deletion is scheduled. */
+/** Section in which the person can delete their account. Hidden once the deletion is scheduled. */
 export default function DeleteAccount() {
   const t = useText();
   const { person } = usePerson();

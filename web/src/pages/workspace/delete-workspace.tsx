@@ -7,7 +7,10 @@ import { useText } from '../../text/index.ts';
 
 const Confirm = lazyPart('deletion', () => import('../deletion/workspace.tsx'));
 
-/** Section by which an owner deletes the selected workspace. Absent for others, and once the deletion is scheduled. */
+/**
+ * Section in which an owner can delete the selected workspace. Hidden for all others, and once the deletion is
+ * scheduled.
+ */
 export function DeleteWorkspace() {
   const t = useText();
   const { workspace } = usePerson();

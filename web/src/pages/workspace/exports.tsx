@@ -11,7 +11,10 @@ import { toNumber, useText } from '../../text/index.ts';
 
 type Export = AnswerOf<'/v1/organizations/current/exports'>['data'][number];
 
-/** Exports of the workspace: the button for a new one, progress, and files to download. For people who may read all of it. */
+/**
+ * Exports of the workspace, with a button for a new one, the progress, and the files to download. Only for people who
+ * may read all data.
+ */
 export function Exports() {
   const mays = [
     useCan('manage_settings'),

@@ -6,7 +6,7 @@ import { ErrorNote } from '../../components/states.tsx';
 import { toDataUrl, WorkspaceLogo } from '../../components/workspace-logo.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Logo of the workspace: shown, replaced and removed. */
+/** Shows the logo of the workspace, with buttons to replace and to remove it. */
 export function Logo({ workspace }: { workspace: AnswerOf<'/v1/organizations/current'> }) {
   const t = useText();
   const change = useAction(

@@ -7,7 +7,7 @@ import { Form } from '../../components/form.tsx';
 import { Section } from '../../components/section.tsx';
 import { useText } from '../../text/index.ts';
 
-/** Section by which a person creates another workspace, for emails or for tests. */
+/** Section in which a person can create another workspace, for real emails or for tests. */
 export function NewWorkspace() {
   const t = useText();
   const [name, setName] = useState('');

@@ -15,7 +15,7 @@ const editedOf = ({ member_email_domains, session_max_hours, updated_at }: Works
   updated_at,
 });
 
-/** Rules of who may join the workspace, and how long a sign-in lasts in it. */
+/** Rules about the email domains of members, and about the duration of a sign-in. */
 export function SignInRules({ workspace }: { workspace: Workspace }) {
   const t = useText();
   const draft = useDraft<Edited>({
@@ -28,7 +28,7 @@ export function SignInRules({ workspace }: { workspace: Workspace }) {
   });
   const { value, change } = draft;
   const [typed, setTyped] = useState('');
-  // Shows the text as typed, unless the domains have changed otherwise.
+  // Shows the typed text, unless the domains were changed elsewhere.
   const isTyped = domainsIn(typed).join() === value.member_email_domains.join();
   return (
     <Section title={t('workspace.rules')}>

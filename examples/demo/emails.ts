@@ -12,20 +12,20 @@ interface Answered {
 }
 
 /** Returns a person's reply, as a mail program would write it. */
-export function replyTo(letter: Answered, words: string): Promise<Buffer> {
+export function replyTo(email: Answered, words: string): Promise<Buffer> {
   return compose(
-    letter,
-    `Re: ${letter.subject.replace(/^Re: /, '')}`,
-    `${words}\n\nOn ${letter.at.toUTCString()}, ${letter.from} wrote:\n\n${quoted(letter)}`,
+    email,
+    `Re: ${email.subject.replace(/^Re: /, '')}`,
+    `${words}\n\nOn ${email.at.toUTCString()}, ${email.from} wrote:\n\n${quoted(email)}`,
   );
 }
 
 /** Returns the automatic reply of a mail server whose owner is away until `back`. */
-export function awayReply(letter: Answered, back: Date): Promise<Buffer> {
+export function awayReply(email: Answered, back: Date): Promise<Buffer> {
   const date = back.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
   return compose(
-    letter,
-    `Out of office: ${letter.subject}`,
+    email,
+    `Out of office: ${email.subject}`,
     `Hello,\n\nI am out of the office and will be back on ${date}.`,
     {
       'Auto-Submitted': 'auto-replied',
@@ -37,12 +37,12 @@ export function awayReply(letter: Answered, back: Date): Promise<Buffer> {
 /**
  * Returns the delivery report of a mail server that accepted an email and then found no mailbox for it (RFC 3464).
  */
-export function deliveryReport(letter: Answered): string {
-  const host = `mx.${letter.to.split('@')[1]}`;
-  const boundary = `report-${letter.messageId.slice(1, 13)}`;
+export function deliveryReport(email: Answered): string {
+  const host = `mx.${email.to.split('@')[1]}`;
+  const boundary = `report-${email.messageId.slice(1, 13)}`;
   return `Return-Path: <>
 From: Mail Delivery System <MAILER-DAEMON@${host}>
-To: ${letter.from}
+To: ${email.from}
 Subject: Undelivered Mail Returned to Sender
 Date: ${new Date().toUTCString()}
 Message-ID: <${boundary}@${host}>
@@ -55,50 +55,50 @@ Content-Type: text/plain; charset=us-ascii
 
 I'm sorry to have to inform you that your message could not be delivered.
 
-<${letter.to}>: 550 5.1.1 User unknown in virtual mailbox table
+<${email.to}>: 550 5.1.1 User unknown in virtual mailbox table
 
 --${boundary}
 Content-Type: message/delivery-status
 
 Reporting-MTA: dns; ${host}
 
-Final-Recipient: rfc822; ${letter.to}
+Final-Recipient: rfc822; ${email.to}
 Action: failed
 Status: 5.1.1
-Diagnostic-Code: smtp; 550 5.1.1 <${letter.to}>: User unknown in virtual mailbox table
+Diagnostic-Code: smtp; 550 5.1.1 <${email.to}>: User unknown in virtual mailbox table
 
 --${boundary}
 Content-Type: text/rfc822-headers
 
-From: ${letter.from}
-To: ${letter.to}
-Message-ID: ${letter.messageId}
+From: ${email.from}
+To: ${email.to}
+Message-ID: ${email.messageId}
 
 --${boundary}--
 `.replaceAll('\n', '\r\n');
 }
 
 function compose(
-  letter: Answered,
+  email: Answered,
   subject: string,
   text: string,
   headers: Record<string, string> = {},
 ): Promise<Buffer> {
   return new MailComposer({
-    from: letter.to,
-    to: letter.from,
+    from: email.to,
+    to: email.from,
     subject,
     text,
     headers,
-    inReplyTo: letter.messageId,
-    references: [...letter.references, letter.messageId],
+    inReplyTo: email.messageId,
+    references: [...email.references, email.messageId],
   })
     .compile()
     .build();
 }
 
-function quoted(letter: Answered): string {
-  return letter.text
+function quoted(email: Answered): string {
+  return email.text
     .trimEnd()
     .split('\n')
     .map((line) => `> ${line}`)
