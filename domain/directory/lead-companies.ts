@@ -1,8 +1,8 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 
 /**
- * SQL conditions, by count, on a row `o` of contact_outreach. Most counts depend on past events and are not affected by later changes.
- * `enrolled`, `fresh` and `reachable` depend on the current status.
+ * SQL conditions, by count, on a row `o` of contact_outreach. Most counts depend on past events and are not affected by
+ * later changes. `enrolled`, `fresh` and `reachable` depend on the current status.
  */
 const CONDITIONS = {
   people: 'true',
